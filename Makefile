@@ -1,0 +1,79 @@
+# `make demo` and `make test` need only make and Python 3.10 or later; they set up the rest in .venv.
+# Another Python: make test PYTHON=python3.12 (after `make clean`, if .venv is there already).
+
+PYTHON ?= python3
+MINUTES ?= 10
+PYTEST_ARGS ?=
+# Errors only; to see what pip does: make test PIP_QUIET=
+PIP_QUIET ?= -qq
+
+VENV := .venv
+BIN := $(VENV)/bin
+RUN := $(BIN)/python
+PIP_INSTALL := $(RUN) -m pip install $(PIP_QUIET) --disable-pip-version-check -c constraints.txt
+PIP_HINT := echo "To see all that pip has to say: make $(MAKECMDGOALS) PIP_QUIET=" >&2
+
+MADE := $(VENV)/.made
+READY := $(VENV)/.ready
+DEV_READY := $(VENV)/.dev-ready
+PINS := pyproject.toml constraints.txt
+
+TYPED := src $(if $(wildcard tools/*.py),tools) $(if $(wildcard benchmarks/*.py),benchmarks)
+BENCHMARKS := $(sort $(wildcard benchmarks/*.py))
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+# Two installs into one .venv at the same time would break each other under `make -j`.
+.NOTPARALLEL:
+.PHONY: help demo test lint bench docs fuzz clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+demo: $(READY) ## set up if needed, and show what outlive does on the models it ships
+	@$(BIN)/outlive demo
+
+test: lint ## set up if needed, lint, and run all tests
+	@$(RUN) -m pytest $(PYTEST_ARGS)
+
+lint: $(DEV_READY) ## ruff, ruff format --check, mypy --strict
+	@$(RUN) -m ruff check .
+	@$(RUN) -m ruff format --check .
+	@$(RUN) -m mypy --strict $(TYPED)
+
+bench: $(DEV_READY) ## run every benchmark; the results go to benchmarks/results
+	@set -e; for script in $(BENCHMARKS); do echo "== $$script"; $(RUN) "$$script"; done
+
+docs: $(DEV_READY) ## write the generated parts of docs/ and README.md
+	@$(RUN) tools/build_docs.py
+
+fuzz: $(DEV_READY) ## throw mutated models at the reader for MINUTES (10) minutes
+	@$(RUN) tools/fuzz_reader.py --minutes $(MINUTES)
+
+clean: ## remove .venv, caches and build output
+	@rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(MADE):
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "outlive needs Python 3.10 or later, and there is no '$(PYTHON)' here." >&2; \
+	  echo "Install Python, or name one: make $(MAKECMDGOALS) PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+	  echo "outlive needs Python 3.10 or later; '$(PYTHON)' is $$($(PYTHON) --version 2>&1)." >&2; \
+	  echo "Name a newer one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "'$(PYTHON)' cannot make virtual environments: its venv module is missing." >&2; \
+	  echo "On Debian and Ubuntu: sudo apt install python3-venv" >&2; exit 1; }
+	@echo "Making $(VENV) with $$($(PYTHON) --version 2>&1) ..."
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(READY): $(MADE) $(PINS)
+	@echo "Installing outlive and what it needs into $(VENV) ..."
+	@$(PIP_INSTALL) -e . || { $(PIP_HINT); exit 1; }
+	@touch $@
+
+$(DEV_READY): $(MADE) $(PINS)
+	@echo "Installing outlive, its tests and tools into $(VENV) ..."
+	@$(PIP_INSTALL) -e '.[dev]' || { $(PIP_HINT); exit 1; }
+	@touch $(READY) $@

@@ -1,0 +1,118 @@
+"""Times contestants beside each other: each in fresh processes of its own, taking turns, in one run.
+
+A program takes the number of repetitions and its arguments from the command line, imports first, then prints
+the seconds of each repetition as a JSON list. Only ratios of one run mean anything on another machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+# What every contestant's program begins with: time_it(function) prints the seconds of each repetition.
+PREAMBLE = """
+import gc, json, sys, time
+repetitions, arguments = int(sys.argv[1]), sys.argv[2:]
+
+def time_it(function):
+    seconds = []
+    for _ in range(repetitions):
+        gc.collect()
+        start = time.perf_counter()
+        result = function()
+        seconds.append(time.perf_counter() - start)
+        del result
+    print(json.dumps(seconds))
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contestant:
+    """Something to be timed: a name, and a program that ends in `time_it(...)`."""
+
+    name: str
+    program: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A ratio that we promise stays on one side of a bound."""
+
+    text: str
+    ratio: float
+    bound: float
+    at_least: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """True if the ratio is on the right side."""
+        return self.ratio >= self.bound if self.at_least else self.ratio <= self.bound
+
+    def __str__(self) -> str:
+        """One line: pass or falls short, what was measured, what was promised."""
+        verdict = "pass       " if self.holds else "falls short"
+        relation = "at least" if self.at_least else "at most"
+        return f"{verdict}  {self.text}: {self.ratio:.2f} ({relation} {self.bound:g})"
+
+
+def time_in_turns(
+    contestants: Sequence[Contestant], arguments: Sequence[str], *, rounds: int, repetitions: int
+) -> dict[str, float]:
+    """The median seconds of each contestant; they take turns, so that a slow moment hits them all."""
+    seconds: dict[str, list[float]] = {contestant.name: [] for contestant in contestants}
+    for turn in range(rounds):
+        for contestant in contestants if turn % 2 == 0 else reversed(contestants):
+            seconds[contestant.name] += _run(contestant, arguments, repetitions)
+    return {name: statistics.median(times) for name, times in seconds.items()}
+
+
+def _run(contestant: Contestant, arguments: Sequence[str], repetitions: int) -> list[float]:
+    command = [sys.executable, "-c", PREAMBLE + contestant.program, str(repetitions), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{contestant.name} failed:\n{done.stderr[-2000:]}")
+    times: list[float] = json.loads(done.stdout.splitlines()[-1])
+    return times
+
+
+def write_results(
+    name: str, packages: Sequence[str], claims: Sequence[Claim], body: Mapping[str, object]
+) -> Path:
+    """Write what was measured, and on what, to results/<name>.json."""
+    document = {
+        "benchmark": name,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
+        "packages": {package: _version(package) for package in packages},
+        "claims": [
+            {
+                "text": claim.text,
+                "ratio": round(claim.ratio, 3),
+                "bound": claim.bound,
+                "at_least": claim.at_least,
+                "holds": claim.holds,
+            }
+            for claim in claims
+        ],
+        **body,
+    }
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    return path
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "from source"

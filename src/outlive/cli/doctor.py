@@ -1,0 +1,38 @@
+"""`outlive doctor`: what this machine offers, what is missing, and the command that fixes it."""
+
+from __future__ import annotations
+
+import argparse
+
+from outlive.cli import exits
+from outlive.cli.output import add_output_options, write_json, write_text
+
+SUMMARY = "show what this machine offers and what is missing"
+EXAMPLES = """\
+examples:
+  outlive doctor                         runtimes, memory, limits, isolation, accelerators
+  outlive doctor --format json           the same for programs
+exit code 1 if models cannot be run here: no runtime is installed, or no process can be started
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    add_output_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Look, try, and tell; 1 if something is missing without which no model can be run."""
+    from outlive.worker.capabilities import is_ready, survey
+
+    checks = survey()
+    ready = is_ready(checks)
+    if args.format == "json":
+        from outlive.report.doctor_json import doctor_json
+
+        write_json(args, doctor_json(checks, ready))
+    else:
+        from outlive.report.doctor_text import doctor_parts
+
+        write_text(args, doctor_parts(checks, ready))
+    return exits.CLEAN if ready else exits.FINDINGS

@@ -1,0 +1,140 @@
+"""The command `outlive`: finds the command asked for, runs it, and turns every ending into an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import errno
+import io
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from types import ModuleType
+
+from outlive.cli import demo, doctor, exits, explain, read, run
+from outlive.cli.output import OutputError
+from outlive.report.names import safe
+
+COMMANDS: dict[str, ModuleType] = {
+    "read": read,
+    "run": run,
+    "explain": explain,
+    "doctor": doctor,
+    "demo": demo,
+}
+
+_DESCRIPTION = (
+    "Your kernel outlives your model: what is in a TensorFlow Lite file, and what is wrong with it."
+)
+_EPILOG = """\
+`outlive model.tflite` alone is short for `outlive read model.tflite`.
+exit codes: 0 clean, 1 findings of severity error, 2 usage, 3 the model died, 70 a bug of outlive,
+130 interrupted
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line and give its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a stream that knows no box characters gets question marks
+    try:
+        return _run(words)
+    except KeyboardInterrupt:
+        return exits.INTERRUPTED
+    except BrokenPipeError:
+        _silence_stdout()  # whoever reads our output has seen enough
+        return exits.PIPE_CLOSED
+    except OutputError as error:
+        print(f"outlive: {error}", file=sys.stderr)
+        return exits.USAGE
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT):
+            return _our_bug()
+        _silence_stdout()
+        print(f"outlive: cannot write the output: {error.strerror}", file=sys.stderr)
+        return exits.USAGE
+    except Exception:
+        return _our_bug()
+
+
+def _silence_stdout() -> None:
+    """Point stdout elsewhere, or Python complains about it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _our_bug() -> int:
+    traceback.print_exc()
+    print(
+        "outlive: this is a bug of outlive, not of your model; please report it with the lines above",
+        file=sys.stderr,
+    )
+    return exits.OUR_BUG
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all commands; documentation and completion are made from it."""
+    parser = argparse.ArgumentParser(
+        prog="outlive",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    parser.add_argument(
+        "--completion", choices=("bash", "zsh", "fish"), help="print a script for shell completion and exit"
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    for name, module in COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=module.SUMMARY,
+            description=module.SUMMARY[0].upper() + module.SUMMARY[1:] + ".",
+            epilog=module.EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.configure(command)
+    return parser
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("outlive")
+    except PackageNotFoundError:
+        return "of unknown version: it is not installed"
+
+
+def _unknown_command(word: str) -> int:
+    near = difflib.get_close_matches(word, COMMANDS, 1)
+    hint = f"did you mean `outlive {near[0]}`?" if near else f"commands are: {', '.join(COMMANDS)}"
+    print(f"outlive: there is no command or file {safe(word, 80)!r}; {hint}", file=sys.stderr)
+    return exits.USAGE
+
+
+def _run(words: list[str]) -> int:
+    if words and words[0] not in COMMANDS and not words[0].startswith("-"):
+        if not (os.path.exists(words[0]) or words[0].endswith(".tflite") or os.sep in words[0]):
+            return _unknown_command(words[0])
+        words = ["read", *words]
+    parser = build_parser()
+    try:
+        args = parser.parse_args(words)
+    except SystemExit as end:  # argparse has printed its help or its complaint
+        return end.code if isinstance(end.code, int) else exits.USAGE
+    if args.version:
+        print(f"outlive {_version()}")
+        return exits.CLEAN
+    if args.completion:
+        from outlive.cli.completion import completion_script
+
+        print(completion_script(args.completion, parser))
+        return exits.CLEAN
+    if args.command is None:
+        parser.print_help(sys.stderr)
+        return exits.USAGE
+    code: int = COMMANDS[args.command].run(args)
+    sys.stdout.flush()
+    return code

@@ -1,0 +1,79 @@
+"""What all commands share: `--format`, `--output`, and getting text where the user wants it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from outlive.report.console import print_parts
+from outlive.report.document import dump
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+# Below this many files even a slow disk answers within a second.
+_MANY = 20
+
+
+class OutputError(Exception):
+    """The file named with --output cannot be written."""
+
+
+def add_output_options(parser: argparse.ArgumentParser) -> None:
+    """Give a command `--format` and `--output`."""
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="text for people (default), json for programs",
+    )
+    group.add_argument("--output", metavar="FILE", help="write to FILE instead of standard output")
+
+
+def refuse_to_overwrite(output: str | None, inputs: Sequence[str]) -> None:
+    """`OutputError` if the output would take the place of one of the inputs."""
+    if output is None or not os.path.exists(output):
+        return
+    for path in inputs:
+        if os.path.exists(path) and os.path.samefile(path, output):
+            raise OutputError(f"--output {output} would overwrite the model itself")
+
+
+def track(items: Sequence[str], what: str) -> Iterable[str]:
+    """The items, with a progress bar on standard error if somebody watches and there are many."""
+    if len(items) < _MANY or not sys.stderr.isatty():
+        return items
+    from rich.console import Console
+    from rich.progress import track as rich_track
+
+    return rich_track(items, what, console=Console(stderr=True), transient=True)
+
+
+def write_text(args: argparse.Namespace, parts: Iterable[RenderableType]) -> None:
+    """Print the parts in colour, or plain where nobody sees colours."""
+    if args.output is None:
+        print_parts(parts, sys.stdout)
+        return
+    try:
+        with Path(args.output).open("w", encoding="utf-8") as file:
+            print_parts(parts, file)
+    except OSError as error:
+        raise OutputError(f"cannot write {args.output}: {error.strerror}") from error
+
+
+def write_json(args: argparse.Namespace, document: object) -> None:
+    """Print the document, or write it to the file that --output names."""
+    text = dump(document) + "\n"
+    if args.output is None:
+        sys.stdout.write(text)
+        return
+    try:
+        Path(args.output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"cannot write {args.output}: {error.strerror}") from error

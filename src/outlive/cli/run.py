@@ -1,0 +1,143 @@
+"""`outlive run`: run a model in a process that may die, and say what happened."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from outlive import api
+from outlive.cli import exits
+from outlive.cli.output import add_output_options, write_json, write_text
+from outlive.errors import OutliveError
+from outlive.worker.limits import Limits
+
+SUMMARY = "run a model in a process of its own, with limits, and say what happened"
+EXAMPLES = """\
+examples:
+  outlive run model.tflite                              seeded random inputs in the model's own range
+  outlive run model.tflite --input image=photo.npy --save outputs.npz
+  outlive run model.tflite --input zeros --repeat 20 --accelerator builtin
+  outlive run model.tflite --memory 512MB --seconds 30  end it if it takes more
+exit codes: 0 it ran, 1 the runtime refused it, 3 it died or was ended at a limit
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    parser.add_argument("file", metavar="FILE", help="a .tflite model")
+    parser.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="[NAME=]VALUE",
+        help="a .npy file, an .npz file with all inputs, zeros, ones or random (may be given several times)",
+    )
+    parser.add_argument(
+        "--memory", metavar="SIZE", help="most private memory the model may add, such as 512MB"
+    )
+    parser.add_argument("--seconds", type=float, metavar="S", help="most seconds a call may take")
+    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="invoke N times (default 1)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of random inputs (default 0)")
+    parser.add_argument(
+        "--accelerator",
+        choices=("cpu", "builtin", "reference"),
+        default="cpu",
+        help="cpu is XNNPACK, builtin LiteRT's own kernels, reference the plain ones",
+    )
+    parser.add_argument("--threads", type=int, metavar="N", help="threads the model may use")
+    parser.add_argument("--runtime", choices=("litert", "tensorflow", "tflite_runtime"), default="litert")
+    parser.add_argument("--python", metavar="PATH", help="run the worker under another Python")
+    parser.add_argument("--save", metavar="FILE.npz", help="save the outputs as arrays")
+    add_output_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the model and report; the exit code says how it ended."""
+    try:
+        limits = Limits(memory=args.memory, seconds=args.seconds)
+        inputs = parse_inputs(args.input)
+        if args.repeat < 1:
+            raise ValueError("--repeat takes a number of at least 1")
+        options = {"num_threads": args.threads, "runtime": args.runtime, "python": args.python}
+        flight = api.run(
+            args.file,
+            inputs,
+            limits=limits,
+            accelerator=args.accelerator,
+            repeat=args.repeat,
+            seed=args.seed,
+            **options,
+        )
+    except OutliveError as error:
+        print(error, file=sys.stderr)
+        return exits.FINDINGS
+    except (ValueError, OSError) as error:
+        print(f"outlive run: {error}", file=sys.stderr)
+        return exits.USAGE
+    return _report(args, flight)
+
+
+def _report(args: argparse.Namespace, flight: Any) -> int:
+    from outlive.report.flight_json import flight_json
+    from outlive.report.flight_text import flight_text
+    from outlive.report.verdict import judge_fact
+
+    bad = flight.died or flight.error_type
+    findings = (judge_fact("flight", flight, args.file)[0],) if bad else ()
+    if args.format == "json":
+        write_json(args, flight_json(flight, args.file, findings))
+    else:
+        write_text(args, flight_text(flight, args.file, findings))
+    if args.save and not bad:
+        import numpy as np
+
+        np.savez(args.save, **flight.values)
+    if flight.died or flight.ended_by:
+        return exits.DIED
+    return exits.FINDINGS if bad else exits.CLEAN
+
+
+def parse_inputs(words: list[str]) -> Any:
+    """What `--input` gives: one word for all inputs, or a mapping of names to arrays and words."""
+    if not words:
+        return None
+    named: dict[str, Any] = {}
+    for word in words:
+        name, found, value = word.rpartition("=")
+        loaded = _load(value)
+        if found:
+            named[name] = loaded
+        elif isinstance(loaded, dict):
+            named.update(loaded)
+        elif len(words) == 1:
+            return loaded if isinstance(loaded, str) else [loaded]
+        else:
+            raise ValueError(f"say which input {word!r} is for: --input NAME={word}")
+    return named
+
+
+def _load(value: str) -> Any:
+    if value in ("zeros", "ones", "random"):
+        return value
+    import numpy as np
+
+    suffix = Path(value).suffix.lower()
+    if suffix in (".npy", ".npz"):
+        loaded = np.load(value, allow_pickle=False)
+        return dict(loaded) if suffix == ".npz" else loaded
+    if suffix in (".png", ".jpg", ".jpeg", ".bmp", ".webp"):
+        return _load_image(value)
+    raise ValueError(f"{value!r} is no input: give a .npy, .npz or picture file, zeros, ones or random")
+
+
+def _load_image(path: str) -> Any:
+    try:
+        from PIL import Image
+    except ImportError:
+        raise ValueError("reading pictures needs Pillow: pip install pillow") from None
+    import numpy as np
+
+    with Image.open(path) as image:
+        return np.asarray(image.convert("RGB"))[np.newaxis]

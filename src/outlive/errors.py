@@ -1,0 +1,52 @@
+"""Everything outlive raises on purpose carries a finding that says what happened and what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outlive.finding import Finding
+
+
+class OutliveError(Exception):
+    """A failure that was understood; `.finding` says what, where and what to do."""
+
+    def __init__(self, finding: Finding, message: str = "", others: tuple[Finding, ...] = ()) -> None:
+        """Keep the finding; `message` is its drawn form, `others` what else was found on the way."""
+        super().__init__(message or str(finding))
+        self.finding = finding
+        self.findings = (finding, *others)
+
+
+class ModelError(OutliveError, ValueError):
+    """The file is not a model that can be trusted. Also a ValueError, which is what LiteRT raises."""
+
+
+class InputError(OutliveError, ValueError):
+    """What was given to the model does not fit it. Also a ValueError, which is what LiteRT raises."""
+
+
+class RunError(OutliveError, RuntimeError):
+    """The runtime refused to go on, in its own words; nobody died. Also a RuntimeError, as LiteRT raises."""
+
+    def __init__(
+        self, finding: Finding, message: str = "", others: tuple[Finding, ...] = (), flight: Any = None
+    ) -> None:
+        """Keep the record of the run beside the finding."""
+        super().__init__(finding, message, others)
+        self.flight = flight
+
+
+class ModelDied(RunError):
+    """The model took its process with it; `.flight` is all that was seen. Also a RuntimeError."""
+
+
+class LimitReached(RunError):
+    """The model reached a limit of memory or time and was ended. Also a RuntimeError."""
+
+
+class RuntimeMissing(OutliveError, ImportError):
+    """The runtime that should run the model is not installed. Also an ImportError."""
+
+
+class InternalError(Exception):
+    """A bug of outlive itself: never the model's or the user's fault."""

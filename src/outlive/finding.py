@@ -1,0 +1,88 @@
+"""What the tool has to say about a model: a `Finding`, and the words it is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Severity(str, Enum):
+    """How bad it is: an error breaks or endangers a run, a warning may, a note is worth knowing."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Tag(str, Enum):
+    """What following a remedy changes for the user."""
+
+    SAME_RESULTS = "same-results"
+    CHANGES_RESULTS = "changes-results"
+    CHANGES_MODEL = "changes-model"
+
+
+class Fault(str, Enum):
+    """Whose fault it is."""
+
+    FILE = "file"
+    INPUT = "input"
+    RUNTIME = "runtime"
+    MACHINE = "machine"
+    OUTLIVE = "outlive"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One fact that supports a finding, and where it was seen."""
+
+    fact: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedy:
+    """One thing to do about a finding: the action, its computed effect, a command to paste."""
+
+    action: str
+    tag: Tag
+    effect: str = ""
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """What a rule saw. It refuses to exist without evidence; the engine signs it with code and severity."""
+
+    where: str
+    evidence: tuple[Evidence, ...]
+    why: str = ""
+    remedies: tuple[Remedy, ...] = ()
+    confidence: str = "certain"
+    fault: Fault = Fault.FILE
+
+    def __post_init__(self) -> None:
+        """Reject a claim that nothing supports."""
+        if not self.evidence:
+            raise ValueError("a sighting needs at least one piece of evidence")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A signed sighting: what is wrong, where, how we know, what to do."""
+
+    code: str
+    name: str
+    severity: Severity
+    headline: str
+    where: str
+    why: str
+    evidence: tuple[Evidence, ...]
+    remedies: tuple[Remedy, ...]
+    confidence: str
+    fault: Fault
+
+    def __str__(self) -> str:
+        """The finding in one line."""
+        place = f" ({self.where})" if self.where else ""
+        return f"{self.severity.value}[{self.code}]: {self.headline}{place}"

@@ -1,0 +1,39 @@
+"""HOW MUCH DID IT USE?
+
+    pid ──> Probe ──> Sample ──> Sampler (a thread, from outside) ──> Timeline of Points: marks, peak
+    machine, container, limits ──> MachineMemory        before and after ──> OomCounters
+    limit ──> Cgroup (where the user may make one) ──> its peak, its out-of-memory kills
+
+Nouns: a `Sample` is what a process holds at one moment; a `Point` the same above the baseline, with a time; a
+`Timeline` all of them; `MachineMemory` what there is to be had. Private bytes are anonymous pages that nobody
+else has: the mapped model file, which the kernel can drop and read again, is not among them.
+Nothing here raises because a process is gone or a file of the kernel is missing or odd.
+"""
+
+from __future__ import annotations
+
+from outlive.meter.cgroup import Cgroup, make_cgroup
+from outlive.meter.hierarchy import MemoryCgroup, find_memory_cgroup
+from outlive.meter.machine import MachineMemory, OomCounters, read_machine, read_oom_counters
+from outlive.meter.sample import Probe, Sample, cheap_sample, read_sample
+from outlive.meter.sampler import Sampler
+from outlive.meter.timeline import Point, Timeline, thin
+
+__all__ = [
+    "Cgroup",
+    "MachineMemory",
+    "MemoryCgroup",
+    "OomCounters",
+    "Point",
+    "Probe",
+    "Sample",
+    "Sampler",
+    "Timeline",
+    "cheap_sample",
+    "find_memory_cgroup",
+    "make_cgroup",
+    "read_machine",
+    "read_oom_counters",
+    "read_sample",
+    "thin",
+]

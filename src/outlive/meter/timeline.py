@@ -1,0 +1,116 @@
+"""Memory over time: points, some of them marked with what began there, and their peak."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+# Enough for a drawing as wide as any screen; a point is about 100 bytes of JSON.
+MOST_POINTS = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """Memory at one moment: seconds from the start, private bytes above the baseline, resident bytes."""
+
+    seconds: float
+    bytes: int
+    rss_bytes: int
+    mark: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """What a process held over time, above what it held before the model came."""
+
+    points: tuple[Point, ...]
+    baseline_bytes: int
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most private memory above the baseline; 0 if nothing was seen."""
+        return max((point.bytes for point in self.points), default=0)
+
+    @property
+    def peak_rss_bytes(self) -> int:
+        """The most resident memory; 0 if nothing was seen."""
+        return max((point.rss_bytes for point in self.points), default=0)
+
+    @property
+    def marks(self) -> tuple[Point, ...]:
+        """The points where something began or ended, in order."""
+        return tuple(point for point in self.points if point.mark is not None)
+
+    def to_json(self) -> list[dict[str, float | int | str | None]]:
+        """One object per point, as a Flight's `timeline` has them."""
+        return [
+            {
+                "seconds": point.seconds,
+                "bytes": point.bytes,
+                "rss_bytes": point.rss_bytes,
+                "mark": point.mark,
+            }
+            for point in self.points
+        ]
+
+    @classmethod
+    def from_json(cls, rows: Iterable[Mapping[str, object]], baseline_bytes: int = 0) -> Timeline:
+        """The timeline that `to_json` has written."""
+        return cls(points=tuple(map(_point, rows)), baseline_bytes=baseline_bytes)
+
+
+def thin(points: Sequence[Point], most: int = MOST_POINTS) -> tuple[Point, ...]:
+    """At most `most` of the points, even in time; with the first, the last, both peaks and the marks.
+
+    Where the marks alone are too many, the first and the last of each name stay and some of the others; only
+    more names than room for them make the result longer.
+    """
+    if len(points) <= most:
+        return tuple(points)
+    kept = _indispensable(points)
+    marked = [index for index, point in enumerate(points) if point.mark is not None]
+    room = max(0, most - len(kept))
+    kept |= set(marked) if len(kept | set(marked)) <= most else set(_spread(marked, room))
+    kept |= _highest(points, max(0, most - len(kept)))
+    return tuple(points[index] for index in sorted(kept))
+
+
+def _indispensable(points: Sequence[Point]) -> set[int]:
+    """First, last, the peaks, and the first and the last of each mark."""
+    order = range(len(points))
+    kept = {
+        0,
+        len(points) - 1,
+        max(order, key=lambda index: points[index].bytes),
+        max(order, key=lambda index: points[index].rss_bytes),
+    }
+    named = [(points[index].mark, index) for index in order if points[index].mark is not None]
+    kept.update(dict(named).values())
+    kept.update(dict(reversed(named)).values())
+    return kept
+
+
+def _spread(items: Sequence[int], count: int) -> list[int]:
+    """`count` of the items, at even distances."""
+    return [items[position * len(items) // count] for position in range(count)]
+
+
+def _highest(points: Sequence[Point], count: int) -> set[int]:
+    """The highest point of each of `count` equal stretches of time: a short rise is not lost."""
+    start, span = points[0].seconds, points[-1].seconds - points[0].seconds
+    best: dict[int, int] = {}
+    for index, point in enumerate(points):
+        slot = min(count - 1, int((point.seconds - start) / span * count)) if span > 0 else 0
+        if slot not in best or point.bytes > points[best[slot]].bytes:
+            best[slot] = index
+    return set(best.values()) if count else set()
+
+
+def _point(row: Mapping[str, object]) -> Point:
+    seconds, size, rss, mark = (row.get(key) for key in ("seconds", "bytes", "rss_bytes", "mark"))
+    return Point(
+        seconds=float(seconds) if isinstance(seconds, (int, float)) else 0.0,
+        bytes=size if isinstance(size, int) else 0,
+        rss_bytes=rss if isinstance(rss, int) else 0,
+        mark=mark if isinstance(mark, str) else None,
+    )

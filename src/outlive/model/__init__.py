@@ -1,0 +1,42 @@
+"""WHAT IS IN THE FILE?
+
+    path, bytes, file ──> source ──> identity ──> flat + graph + metadata ──> Reading
+                          (mapped)   (is it one?)  (every offset checked)       ├─ Model
+                                                                                └─ flaws
+
+Nouns: `Model`, `Subgraph`, `Operator`, `Options`, `Tensor`, `Buffer`, `Quantization`, `Sparsity`,
+`Signature`, `ModelCard`; `Reading` and `Flaw` for files that are not what they say.
+Weights stay in the mapped file; the cost of reading grows with operators and tensors, not with weights.
+"""
+
+from outlive.model.card import AttachedFile, Conversion, MetadataEntry, ModelCard, TensorCard
+from outlive.model.flaw import Flaw
+from outlive.model.identity import Identity
+from outlive.model.nouns import Model, Operator, OperatorCode, Options, Signature, Subgraph
+from outlive.model.reader import Reading, read_source
+from outlive.model.source import Source
+from outlive.model.tensor import Buffer, ExternalBuffer, Quantization, Sparsity, Tensor
+
+__all__ = [
+    "AttachedFile",
+    "Buffer",
+    "Conversion",
+    "ExternalBuffer",
+    "Flaw",
+    "Identity",
+    "MetadataEntry",
+    "Model",
+    "ModelCard",
+    "Operator",
+    "OperatorCode",
+    "Options",
+    "Quantization",
+    "Reading",
+    "Signature",
+    "Source",
+    "Sparsity",
+    "Subgraph",
+    "Tensor",
+    "TensorCard",
+    "read_source",
+]

@@ -1,0 +1,70 @@
+"""What a model says about itself in words: the nouns of its metadata."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MetadataEntry:
+    """A named metadata buffer, as its bytes."""
+
+    name: str
+    buffer_index: int
+    data: memoryview | None = field(repr=False)
+
+    @property
+    def size_bytes(self) -> int:
+        """How many bytes it holds."""
+        return 0 if self.data is None else self.data.nbytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttachedFile:
+    """A file in the zip archive at the model's end, such as a list of labels."""
+
+    name: str
+    size_bytes: int
+    stored_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorCard:
+    """What the model's author says about one input or output."""
+
+    name: str
+    description: str
+    content: str
+    dimension_names: tuple[str, ...]
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+    minimum: tuple[float, ...]
+    maximum: tuple[float, ...]
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCard:
+    """The TFLite metadata of a model: its name, author, license, inputs and outputs."""
+
+    name: str
+    description: str
+    version: str
+    author: str
+    license: str
+    min_parser_version: str
+    inputs: tuple[TensorCard, ...]
+    outputs: tuple[TensorCard, ...]
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversion:
+    """Where the converter says the model came from."""
+
+    tensorflow_version: str
+    api_version: int
+    model_type: str
+    optimizations: tuple[str, ...]
+    allows_custom_ops: bool
+    allows_tensorflow_ops: bool

@@ -1,0 +1,169 @@
+"""The model as plain data: subgraphs, operators, signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from outlive.model.card import AttachedFile, Conversion, MetadataEntry, ModelCard
+from outlive.model.flaw import Flaw
+from outlive.model.tensor import Buffer, Tensor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Options:
+    """The decoded options of an operator: `options["stride_h"]`; enums as their names."""
+
+    table: str
+    values: Mapping[str, object]
+
+    def __getitem__(self, name: str) -> object:
+        """The value of one option."""
+        return self.values[name]
+
+    def get(self, name: str, default: object = None) -> object:
+        """The value of one option, or `default` if there is none of that name."""
+        return self.values.get(name, default)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Operator:
+    """One step of a subgraph. `type` is the builtin's name or CUSTOM; `-1` in `inputs` is a left-out one."""
+
+    index: int
+    type: str
+    custom_name: str
+    version: int
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    intermediates: tuple[int, ...]
+    options: Options | None
+    custom_options: memoryview | None = field(repr=False)
+    mutating_inputs: tuple[bool, ...]
+
+    @property
+    def name(self) -> str:
+        """The operator's name: the builtin's, or the custom one."""
+        return self.custom_name if self.type == "CUSTOM" and self.custom_name else self.type
+
+    @property
+    def is_custom(self) -> bool:
+        """True if the runtime must be given this operator."""
+        return self.type == "CUSTOM"
+
+    def subgraphs(self) -> tuple[int, ...]:
+        """Indices of the subgraphs this operator calls (control flow)."""
+        if self.options is None:
+            return ()
+        # CALL has the first, STABLEHLO_CASE the last, all others end in the second.
+        named = ("subgraph", "subgraph_index", "subgraph_indices")
+        found = (value for name, value in self.options.values.items() if name.endswith(named))
+        lists = (value if isinstance(value, tuple) else (value,) for value in found)
+        return tuple(index for indices in lists for index in indices if isinstance(index, int))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorCode:
+    """A kind of operator the model uses."""
+
+    type: str
+    custom_name: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Subgraph:
+    """Tensors, and the operators over them in the order the runtime runs them."""
+
+    index: int
+    name: str
+    tensors: tuple[Tensor, ...]
+    input_indices: tuple[int, ...]
+    output_indices: tuple[int, ...]
+    operators: tuple[Operator, ...]
+    control_dependencies: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """The tensors a caller fills."""
+        return tuple(self.tensors[i] for i in self.input_indices if 0 <= i < len(self.tensors))
+
+    @property
+    def outputs(self) -> tuple[Tensor, ...]:
+        """The tensors a caller reads."""
+        return tuple(self.tensors[i] for i in self.output_indices if 0 <= i < len(self.tensors))
+
+    def consumers(self) -> dict[int, list[int]]:
+        """Which operators read each tensor."""
+        readers: dict[int, list[int]] = {}
+        for operator in self.operators:
+            for tensor in operator.inputs:
+                readers.setdefault(tensor, []).append(operator.index)
+        return readers
+
+    def producers(self) -> dict[int, int]:
+        """Which operator writes each tensor."""
+        return {tensor: operator.index for operator in self.operators for tensor in operator.outputs}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """A named way to call the model: argument names, and the tensors they stand for."""
+
+    key: str
+    subgraph_index: int
+    inputs: tuple[tuple[str, int], ...]
+    outputs: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Model:
+    """Everything a `.tflite` file says, read without running it; weights stay in the file as views."""
+
+    path: str | None
+    content: memoryview = field(repr=False)
+    schema_version: int
+    description: str
+    operator_codes: tuple[OperatorCode, ...]
+    subgraphs: tuple[Subgraph, ...]
+    buffers: tuple[Buffer, ...] = field(repr=False)
+    signatures: tuple[Signature, ...]
+    metadata: tuple[MetadataEntry, ...]
+    min_runtime_version: str
+    card: ModelCard | None
+    conversion: Conversion | None
+    attached_files: tuple[AttachedFile, ...]
+    flaws: tuple[Flaw, ...]
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """The inputs of the main subgraph."""
+        return self.subgraphs[0].inputs if self.subgraphs else ()
+
+    @property
+    def outputs(self) -> tuple[Tensor, ...]:
+        """The outputs of the main subgraph."""
+        return self.subgraphs[0].outputs if self.subgraphs else ()
+
+    @property
+    def file_bytes(self) -> int:
+        """The size of the file."""
+        return self.content.nbytes
+
+    @cached_property
+    def sha256(self) -> str:
+        """The digest of the whole file; computed when first asked for."""
+        import hashlib
+
+        return hashlib.sha256(self.content).hexdigest()
+
+    def tensors(self) -> Iterator[Tensor]:
+        """All tensors of all subgraphs."""
+        for subgraph in self.subgraphs:
+            yield from subgraph.tensors
+
+    def operators(self) -> Iterator[Operator]:
+        """All operators of all subgraphs."""
+        for subgraph in self.subgraphs:
+            yield from subgraph.operators

@@ -1,0 +1,123 @@
+"""Quick ways to read the fields of sound tables; what is not sound goes back to the careful way in `flat`.
+
+Each reader checks as much as the careful way does, in one go, and notes nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from struct import Struct, unpack_from
+from typing import Any, NamedTuple, Protocol
+
+from outlive.model.schema import FORMATS, Field
+
+Read = Callable[[int, int], Any]  # position of the field, and the offset that stands there
+
+SCALARS = {name: Struct("<" + code) for name, code in FORMATS.items()}
+_U32 = Struct("<I").unpack_from
+_SHORT = 9  # vectors up to this length are read by formats made beforehand
+_SHORT_READS = {
+    name: [Struct(f"<{count}{code}").unpack_from for count in range(_SHORT)] for name, code in FORMATS.items()
+}
+
+
+class Span(NamedTuple):
+    """Where a vector of bytes lies in the view; known to be inside it."""
+
+    start: int
+    stop: int
+
+
+class Flat(Protocol):
+    """What the quick ways need of the careful one."""
+
+    view: memoryview
+    size: int
+    left: int
+
+    def vector(self, kind: str, at: int, owner: tuple[str, str]) -> Any:
+        """A vector, read carefully."""
+
+    def string(self, at: int, owner: tuple[str, str]) -> str | None:
+        """A text, read carefully."""
+
+
+def string_reader(flat: Flat, owner: tuple[str, str]) -> Read:
+    """Reads a sound text in one go; anything else goes the careful way."""
+    view, size = flat.view, flat.size
+
+    def read(at: int, distance: int) -> Any:
+        start = at + distance
+        if distance and start <= size - 4:
+            end = start + 4 + _U32(view, start)[0]
+            if end < size and not view[end] and end - start <= flat.left:
+                try:
+                    text = str(view[start + 4 : end], "utf-8")
+                except UnicodeDecodeError:
+                    return flat.string(at, owner)
+                flat.left -= end - start
+                return text
+        return flat.string(at, owner)
+
+    return read
+
+
+def bytes_reader(flat: Flat, owner: tuple[str, str]) -> Read:
+    """Finds a sound vector of bytes: weights are pointed at, never copied, so they are never charged."""
+    view, size = flat.view, flat.size
+
+    def read(at: int, distance: int) -> Any:
+        start = at + distance
+        if distance and start <= size - 4:
+            end = start + 4 + _U32(view, start)[0]
+            if end <= size:
+                return Span(start + 4, end)
+        return flat.vector("uint8", at, owner)
+
+    return read
+
+
+def number_vector_reader(flat: Flat, kind: str, owner: tuple[str, str]) -> Read:
+    """Reads a sound vector of numbers in one go; anything else goes the careful way.
+
+    Shapes, inputs and outputs are most of what a large graph is made of, so this is worth its lines.
+    """
+    view, size, width, code = flat.view, flat.size, SCALARS[kind].size, FORMATS[kind]
+    short, paid = _SHORT_READS[kind], vector_charge(1, width) - 4
+
+    def read(at: int, distance: int) -> Any:
+        start = at + distance
+        if distance and start <= size - 4:
+            count = _U32(view, start)[0]
+            charge = 4 + count * paid
+            if start + 4 + count * width <= size and charge <= flat.left:
+                flat.left -= charge
+                if count < _SHORT:
+                    return short[count](view, start + 4)
+                return unpack_from(f"<{count}{code}", view, start + 4)
+        return flat.vector(kind, at, owner)
+
+    return read
+
+
+def vector_charge(count: int, width: int) -> int:
+    """What decoding a vector costs: its elements become objects, however narrow they are in the file."""
+    return 4 + count * (width if width > 4 else 4)
+
+
+def unpacker(fields: list[tuple[int, Field]]) -> Callable[[memoryview, int], tuple[Any, ...]]:
+    """A function that reads all that a table holds itself at once; fields are in the order of their offsets.
+
+    Fields that overlap, as only a damaged file has them, are read one by one.
+    """
+    code, end = "<", 0
+    for offset, field in fields:
+        if offset < end:
+            return _one_by_one([(Struct("<" + field.format).unpack_from, at) for at, field in fields])
+        code += f"{offset - end}x{field.format}" if offset > end else field.format
+        end = offset + field.width
+    return Struct(code).unpack_from
+
+
+def _one_by_one(reads: list[tuple[Callable[..., tuple[Any, ...]], int]]) -> Callable[..., tuple[Any, ...]]:
+    return lambda view, pos: tuple(read(view, pos + at)[0] for read, at in reads)

@@ -1,0 +1,233 @@
+"""Assembles a `Model` from decoded tables and notes every reference that leads nowhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from outlive.model.flat import Flat, Overspent, Record
+from outlive.model.flaw import Flaw, FlawKind, FlawLog
+from outlive.model.graph import GraphReader
+from outlive.model.identity import Identity, identify
+from outlive.model.metadata import Extras, read_extras
+from outlive.model.nouns import Model, OperatorCode, Signature, Subgraph
+from outlive.model.schema import load_schema
+from outlive.model.source import Content, Source, open_source
+from outlive.model.swift import maker
+from outlive.model.tensor import Buffer, ExternalBuffer
+
+# TFLITE_SCHEMA_VERSION: LiteRT, tflite/version.h
+_SCHEMA_VERSION = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Reading:
+    """What came of opening a file: what it is, the model as far as it can be read, what is wrong."""
+
+    path: str | None
+    file_bytes: int
+    identity: Identity
+    model: Model | None
+    flaws: tuple[Flaw, ...] = ()
+    flaw_count: int = 0
+
+
+def read_source(source: Source | Model) -> Reading:
+    """Read a path, bytes or a file object. Bad bytes never raise: they end as flaws of the reading."""
+    if isinstance(source, Model):
+        return _reading_of(source)
+    content = open_source(source)
+    identity = identify(content)
+    log = FlawLog()
+    model = None
+    if identity.kind == "model":
+        try:
+            model = _ModelReader(content, log).read()
+        except Overspent:
+            detail = (
+                "tables and vectors refer to the same bytes over and over; unfolded they outgrow the file"
+            )
+            log.add(Flaw(kind="overlap", detail=detail))
+    return Reading(
+        path=content.path,
+        file_bytes=content.view.nbytes,
+        identity=identity,
+        model=model,
+        flaws=tuple(log.flaws),
+        flaw_count=log.count,
+    )
+
+
+def _reading_of(model: Model) -> Reading:
+    return Reading(
+        path=model.path,
+        file_bytes=model.file_bytes,
+        identity=Identity(kind="model"),
+        model=model,
+        flaws=model.flaws,
+        flaw_count=len(model.flaws),
+    )
+
+
+_make_buffer = maker(Buffer)
+
+
+class _ModelReader:
+    """Reads one file from its root table down."""
+
+    def __init__(self, content: Content, log: FlawLog) -> None:
+        self._content, self._log = content, log
+        self._schema = load_schema()
+        self._flat = Flat(content.view, self._schema, log)
+
+    def read(self) -> Model | None:
+        root = self._flat.root("Model")
+        if root["subgraphs"] is None and {"past-end", "malformed"} & {flaw.kind for flaw in self._log.flaws}:
+            return None  # not even the root table makes sense
+        self._check_version(root)
+        codes = self._operator_codes(root)
+        buffers = self._buffers(root)
+        external = self._external_buffers(root)
+        graph_reader = GraphReader(self._flat, codes, buffers, external, self._content.view)
+        subgraphs = tuple(
+            graph_reader.subgraph(index, record) for index, record in enumerate(root["subgraphs"] or ())
+        )
+        if not subgraphs:
+            self._note("missing", "the model has no subgraph, so there is nothing to run", "subgraphs")
+        self._check_calls(subgraphs)
+        signatures = self._signatures(root, subgraphs)
+        extras = read_extras(self._flat, root, buffers, self._content.view, self._log)
+        return self._make(root, codes, buffers, subgraphs, signatures, extras)
+
+    def _make(
+        self,
+        root: Record,
+        codes: tuple[OperatorCode, ...],
+        buffers: tuple[Buffer, ...],
+        subgraphs: tuple[Subgraph, ...],
+        signatures: tuple[Signature, ...],
+        extras: Extras,
+    ) -> Model:
+        return Model(
+            path=self._content.path,
+            content=self._content.view,
+            schema_version=root["version"],
+            description=root["description"] or "",
+            operator_codes=codes,
+            subgraphs=extras.with_control_dependencies(subgraphs),
+            buffers=buffers,
+            signatures=signatures,
+            metadata=extras.entries,
+            min_runtime_version=extras.min_runtime_version,
+            card=extras.card,
+            conversion=extras.conversion,
+            attached_files=extras.attached_files,
+            flaws=tuple(self._log.flaws),
+        )
+
+    def _note(self, kind: FlawKind, detail: str, field: str, path: tuple[str, ...] = ()) -> None:
+        self._log.add(Flaw(kind=kind, detail=detail, table="Model", field=field, path=path))
+
+    def _check_version(self, root: Record) -> None:
+        if root["version"] != _SCHEMA_VERSION:
+            detail = f"schema version {root['version']}; runtimes read version {_SCHEMA_VERSION} only"
+            self._note("bad-version", detail, "version")
+
+    def _operator_codes(self, root: Record) -> tuple[OperatorCode, ...]:
+        names = self._schema.enums["BuiltinOperator"]
+        numbers = {word: number for number, word in names.names.items()}
+        codes = []
+        for record in root["operator_codes"] or ():
+            # The larger of the old and the new field counts: LiteRT, tflite/converter/schema/schema_utils.cc
+            new = record["builtin_code"]
+            number = max(numbers.get(new, new), record["deprecated_builtin_code"])
+            kind = names.names.get(number, f"unknown {number}")
+            if number not in names.names and new in numbers:
+                # The decoder has spoken up about the new field only.
+                self._note("unknown-operator", f"operator code {number}", "operator_codes")
+            if kind == "CUSTOM" and record["custom_code"] is None:
+                self._note("missing", "a custom operator without a name", "operator_codes")
+            codes.append(
+                OperatorCode(type=kind, custom_name=record["custom_code"] or "", version=record["version"])
+            )
+        return tuple(codes)
+
+    def _buffers(self, root: Record) -> tuple[Buffer, ...]:
+        if root["buffers"] is None:
+            self._note("missing", "the model has no list of buffers", "buffers")
+        return tuple(self._buffer(index, record) for index, record in enumerate(root["buffers"] or ()))
+
+    def _buffer(self, index: int, record: Record) -> Buffer:
+        span = record["data"]
+        if span is not None:
+            return _make_buffer(index, self._flat.view[span.start : span.stop], span.start, False)
+        start, size = record["offset"], record["size"]
+        # Offsets 0 and 1 mean "none": LiteRT, tflite/core/interpreter_builder.cc
+        if start <= 1:
+            return Buffer(index=index, data=None, offset=None)
+        if start + size > self._flat.size:
+            detail = f"{size:,} bytes from byte {start:,} do not lie in the file"
+            flaw = Flaw(
+                kind="outside-buffer", detail=detail, table="Buffer", field="offset", reach=start + size
+            )
+            self._log.add(flaw)
+            return Buffer(index=index, data=None, offset=start, outside=True)
+        data = self._flat.view[start : start + size]
+        return Buffer(index=index, data=data, offset=start, outside=True)
+
+    def _external_buffers(self, root: Record) -> dict[int, ExternalBuffer]:
+        groups = [record["name"] or "" for record in root["external_buffer_groups"] or ()]
+        found = {}
+        for record in root["external_buffers"] or ():
+            group = record["group"]
+            if group >= len(groups):
+                self._note(
+                    "dangling-index",
+                    f"refers to group {group}, and there are {len(groups)}",
+                    "external_buffers",
+                )
+            found[record["id"]] = ExternalBuffer(
+                id=record["id"],
+                group=groups[group] if group < len(groups) else "",
+                offset=record["offset"],
+                size_bytes=record["length"],
+                packing=record["packing"] or "",
+            )
+        return found
+
+    def _check_calls(self, subgraphs: tuple[Subgraph, ...]) -> None:
+        calls = (
+            (subgraph, operator, target)
+            for subgraph in subgraphs
+            for operator in subgraph.operators
+            for target in operator.subgraphs()
+        )
+        for subgraph, operator, target in calls:
+            if not 0 <= target < len(subgraphs):
+                detail = f"{operator.name[:80]} calls subgraph {target}, and there are {len(subgraphs)}"
+                path = (f"subgraph {subgraph.index}", f"operator {operator.index}")
+                self._note("dangling-index", detail, "subgraphs", path)
+
+    def _signatures(self, root: Record, subgraphs: tuple[Subgraph, ...]) -> tuple[Signature, ...]:
+        return tuple(self._signature(record, subgraphs) for record in root["signature_defs"] or ())
+
+    def _signature(self, record: Record, subgraphs: tuple[Subgraph, ...]) -> Signature:
+        graph = record["subgraph_index"]
+        if record["signature_key"] is None:
+            self._note("missing", "a signature without a name", "signature_defs")
+        if graph >= len(subgraphs):
+            self._note(
+                "dangling-index",
+                f"refers to subgraph {graph}, and there are {len(subgraphs)}",
+                "signature_defs",
+            )
+        tensors = len(subgraphs[graph].tensors) if graph < len(subgraphs) else None
+        sides = []
+        for side in ("inputs", "outputs"):
+            pairs = tuple((row["name"] or "", row["tensor_index"]) for row in record[side] or ())
+            for name, tensor in pairs:
+                if tensors is not None and tensor >= tensors:
+                    detail = f"{name[:80]!r} stands for tensor {tensor}, and there are {tensors}"
+                    self._note("dangling-index", detail, "signature_defs")
+            sides.append(pairs)
+        key = record["signature_key"] or ""
+        return Signature(key=key, subgraph_index=graph, inputs=sides[0], outputs=sides[1])

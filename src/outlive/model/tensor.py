@@ -1,0 +1,168 @@
+"""Tensors, and what describes them: buffers, quantization, sparsity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from outlive.units import tensor_bytes
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+QuantizationKind = Literal["per-tensor", "per-channel", "blockwise", "multi-axis", "custom", "range-only"]
+
+# numpy has no name of its own for these; their raw bytes can still be had as `tensor.data`.
+_NOT_IN_NUMPY = {
+    "string",
+    "resource",
+    "variant",
+    "bfloat16",
+    "int4",
+    "uint4",
+    "int2",
+    "float8_e4m3fn",
+    "float8_e5m2",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Buffer:
+    """Bytes a file keeps for constants and metadata: a view into the file, never a copy.
+
+    `data` is None where the file has no bytes, and empty where it has a vector of none: the runtime
+    takes the second for a constant.
+    """
+
+    index: int
+    data: memoryview | None = field(repr=False)
+    offset: int | None
+    outside: bool = False
+
+    @property
+    def size_bytes(self) -> int:
+        """How many bytes it holds."""
+        return 0 if self.data is None else self.data.nbytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExternalBuffer:
+    """Bytes that live in another file altogether (schema 3d)."""
+
+    id: int
+    group: str
+    offset: int
+    size_bytes: int
+    packing: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Quantization:
+    """How integers stand for real numbers: real = scale * (integer - zero_point).
+
+    Blockwise and multi-axis quantization keep scales and zero points in tensors of the same subgraph.
+    """
+
+    kind: QuantizationKind
+    scales: tuple[float, ...] = ()
+    zero_points: tuple[int, ...] = ()
+    axis: int = 0
+    axes: tuple[int, ...] = ()
+    block_size: int = 0
+    block_shape: tuple[int, ...] = ()
+    scales_tensor: int | None = None
+    zero_points_tensor: int | None = None
+    minimum: tuple[float, ...] = ()
+    maximum: tuple[float, ...] = ()
+    custom: memoryview | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SparseDimension:
+    """One level of a sparse tensor: dense of a size, or compressed rows with segments and indices."""
+
+    format: str
+    dense_size: int
+    segments: memoryview | tuple[int, ...] | None = field(default=None, repr=False)
+    indices: memoryview | tuple[int, ...] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sparsity:
+    """How the stored elements of a sparse constant map to its dense shape."""
+
+    traversal_order: tuple[int, ...]
+    block_map: tuple[int, ...]
+    dimensions: tuple[SparseDimension, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariantType:
+    """What a variant tensor holds."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    has_rank: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Tensor:
+    """A value of the graph: an input, an output, a constant or something in between."""
+
+    index: int
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    shape_signature: tuple[int, ...] | None
+    has_rank: bool
+    is_variable: bool
+    buffer_index: int
+    buffer: Buffer | None
+    quantization: Quantization | None
+    sparsity: Sparsity | None
+    variants: tuple[VariantType, ...]
+    external: ExternalBuffer | None
+
+    @property
+    def data(self) -> memoryview | None:
+        """The constant's bytes in the file; None if it is not a constant."""
+        return None if self.buffer is None else self.buffer.data
+
+    @property
+    def is_constant(self) -> bool:
+        """True if the file carries its value."""
+        return self.data is not None or self.external is not None
+
+    @property
+    def size_bytes(self) -> int | None:
+        """Bytes of the dense value; None where the shape or the element size is not fixed."""
+        return tensor_bytes(self.shape, self.dtype)
+
+    @property
+    def is_dynamic(self) -> bool:
+        """True if the shape signature leaves a dimension open."""
+        return self.shape_signature is not None and -1 in self.shape_signature
+
+    def array(self) -> NDArray[np.generic]:
+        """The constant as a numpy array on the file's own bytes, read-only and without a copy."""
+        import numpy as np
+
+        if self.data is None:
+            raise LookupError(
+                f"tensor {self.index} {self.name!r} is not a constant: it has no value before a run"
+            )
+        if self.dtype in _NOT_IN_NUMPY or self.sparsity is not None:
+            kind = "sparse" if self.sparsity is not None else self.dtype
+            raise LookupError(
+                f"tensor {self.index} {self.name!r} is {kind}; its stored bytes are `tensor.data`"
+            )
+        wanted = self.size_bytes
+        if wanted is None or wanted > self.data.nbytes:
+            raise LookupError(
+                f"tensor {self.index} {self.name!r} has {self.data.nbytes} bytes, needs {wanted}"
+            )
+        try:
+            return np.frombuffer(self.data[:wanted], dtype=self.dtype).reshape(self.shape)
+        except ValueError as error:  # more dimensions than numpy has
+            raise LookupError(f"tensor {self.index} {self.name!r} does not fit numpy: {error}") from error

@@ -1,0 +1,65 @@
+"""What this machine offers, for a person: one line per thing, and at the end the commands that get more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from outlive.report.model_text import grid, heading
+from outlive.report.names import safe
+from outlive.units import plural
+from outlive.worker.checkup import Check, State
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+_STYLE = {State.OK: "green", State.LIMITED: "yellow", State.MISSING: "yellow"}
+_LIMIT = 160
+
+
+def doctor_parts(checks: Sequence[Check], ready: bool) -> Iterator[RenderableType]:
+    """The parts, top to bottom: the verdict, each group with its checks, then the commands."""
+    yield _verdict(checks, ready)
+    for group, rows in groupby(checks, key=lambda check: check.group):
+        yield heading(group)
+        table = grid("left", "left", "left", "left")
+        for check in rows:
+            table.add_row("", _state(check), check.name, safe(check.found, _LIMIT), check.meaning)
+        yield table
+    remedies = [check for check in checks if check.remedy]
+    if remedies:
+        yield heading("to get more")
+        width = max(len(check.name) for check in remedies)
+        yield from (_command(check, width) for check in remedies)
+
+
+def _verdict(checks: Sequence[Check], ready: bool) -> Text:
+    from rich.text import Text
+
+    counts = {state: sum(check.state is state for check in checks) for state in State}
+    rest = ", ".join(
+        f"{plural(counts[state], 'thing')} {state.value}"
+        for state in (State.MISSING, State.LIMITED)
+        if counts[state]
+    )
+    needed = ", ".join(check.name for check in checks if check.needed and check.state is State.MISSING)
+    said = ("models can be run here", "bold green") if ready else (f"not ready: {needed} missing", "bold red")
+    return Text.assemble(said, (f"  {rest}" if rest else "", "dim"))
+
+
+def _state(check: Check) -> Text:
+    from rich.text import Text
+
+    fatal = check.needed and check.state is State.MISSING
+    return Text(check.state.value, style="bold red" if fatal else _STYLE[check.state])
+
+
+def _command(check: Check, width: int) -> Text:
+    from rich.text import Text
+
+    # Not in a table: a command broken over two cells cannot be pasted. The terminal wraps it if it must.
+    return Text.assemble(
+        f"  {check.name:<{width}}  ", (check.remedy, "green"), no_wrap=True, overflow="ignore"
+    )

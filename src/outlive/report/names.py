@@ -1,0 +1,37 @@
+"""Makes text from a stranger's file safe to show: no control characters, no surprises, not too long."""
+
+from __future__ import annotations
+
+import unicodedata
+
+# Control, format (bidirectional overrides, zero-width), surrogate, private and unassigned characters,
+# line and paragraph separators: all can hide or change what a terminal or a page shows.
+_UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def safe(text: str, limit: int = 0) -> str:
+    """The text with unsafe characters as escapes, cut in the middle to `limit` characters if given."""
+    if len(text) > 4 * limit > 0:
+        # A name of a megabyte need not be escaped whole to be shown in a few characters.
+        text = text[: 2 * limit] + text[-2 * limit :]
+    if not text.isascii() or not text.isprintable():
+        text = "".join(_escape(char) for char in text)
+    return shorten(text, limit) if limit else text
+
+
+def shorten(text: str, limit: int) -> str:
+    """The text cut in the middle: the end of a tensor's name tells most, its start next."""
+    if len(text) <= limit:
+        return text
+    tail = (limit - 1) * 2 // 3
+    return text[: limit - 1 - tail] + "…" + text[len(text) - tail :]
+
+
+def _escape(char: str) -> str:
+    if unicodedata.category(char) not in _UNSAFE:
+        return char
+    code = ord(char)
+    known = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(char)
+    return known or (
+        f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+    )

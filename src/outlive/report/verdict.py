@@ -1,0 +1,56 @@
+"""The judge that workers are handed: a fact in, the finding and its drawn text out."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import replace
+from typing import Any
+
+from outlive.errors import InternalError
+from outlive.finding import Finding
+from outlive.model import read_source
+from outlive.report.finding_text import plain_finding
+from outlive.rules import judge
+from outlive.rules.catalogue import RULES
+from outlive.worker.flight import Flight
+
+
+def judge_fact(kind: str, fact: Any, source: str | bytes | None) -> tuple[Finding, str, Any]:
+    """The finding for a fact; a flight comes back with the index of its operator where that is certain."""
+    if isinstance(fact, Flight):
+        fact = with_op_index(fact, source)
+    judgement = judge({kind: fact}, [rule for rule in RULES if rule.facts == (kind,)])
+    if not judgement.findings:
+        raise InternalError(f"no rule explains this {kind}: {fact!r}")
+    finding = _name_file(judgement.findings[0], source)
+    return finding, plain_finding(finding), fact
+
+
+def _name_file(finding: Finding, source: str | bytes | None) -> Finding:
+    """The finding with the model's path in its commands, where a rule could only say FILE."""
+    if not isinstance(source, str) or not source:
+        return finding
+    name = shlex.quote(source)
+    remedies = tuple(
+        replace(item, command=re.sub(r"\bFILE\b", lambda _: name, item.command)) for item in finding.remedies
+    )
+    return replace(finding, remedies=remedies)
+
+
+def with_op_index(flight: Flight, source: str | bytes | None) -> Flight:
+    """The flight with the index of its operator, where only one operator can be meant."""
+    if flight.op is None or flight.op.index is not None or not source:
+        return flight
+    model = read_source(source).model
+    if model is None:
+        return flight
+    places = [
+        (subgraph.index, operator.index)
+        for subgraph in model.subgraphs
+        for operator in subgraph.operators
+        if operator.name == flight.op.type
+    ]
+    if len(places) != 1:
+        return flight
+    return replace(flight, op=replace(flight.op, subgraph=places[0][0], index=places[0][1]))

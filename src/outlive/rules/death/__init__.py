@@ -1,0 +1,1 @@
+"""WHY DID IT DIE? Rules on the record of a run that did not end well."""

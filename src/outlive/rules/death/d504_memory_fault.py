@@ -1,0 +1,58 @@
+"""the runtime touched memory that it does not have
+
+What it checks
+    Whether the process ended by SIGSEGV or SIGBUS.
+
+Why it matters
+    Native code followed a wrong index, size or pointer: in your own process this is the crash without a
+    message.
+
+What to do
+    Check the model and its inputs; try other kernels where the stack shows which ones were at work. After
+    SIGBUS, make sure that nobody writes to the model file while it is in use.
+
+Limits
+    Which byte of the model or of the input is to blame is not told by the signal alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
+from outlive.rules.engine import rule
+from outlive.rules.witness import cause, is_null, other_kernels, place, witness
+from outlive.worker.flight import Flight
+
+_CHECK = Remedy(action="check whether the file is sound", tag=Tag.SAME_RESULTS, command="outlive read FILE")
+_OWN_COPY = Remedy(
+    action="give the model as bytes, which nobody else can change",
+    tag=Tag.SAME_RESULTS,
+    command="Interpreter(model_content=open(FILE, 'rb').read())",
+)
+
+
+@rule("D504", "memory-fault", Severity.ERROR, since="0.1")
+def memory_fault(flight: Flight) -> Iterator[Sighting]:
+    """See the module."""
+    if cause(flight) != "memory-fault":
+        return
+    cut = flight.signal == "SIGBUS"
+    yield Sighting(
+        where=place(flight),
+        evidence=witness(flight),
+        why=_why(flight),
+        remedies=(_OWN_COPY, _CHECK) if cut else (*other_kernels(flight), _CHECK),
+        confidence="likely" if cut else "certain",
+        fault=Fault.FILE if cut else Fault.RUNTIME,
+    )
+
+
+def _why(flight: Flight) -> str:
+    if flight.signal == "SIGBUS":
+        return "a mapped file, most often the model, was made shorter or overwritten while it was in use"
+    if is_null(flight):
+        return (
+            "native code followed a null pointer: what it needs, such as memory it asked for, was not there"
+        )
+    return "native code followed an index, size or pointer that is wrong, and it did not check"

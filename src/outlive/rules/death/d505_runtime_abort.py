@@ -1,0 +1,54 @@
+"""the runtime ended the process itself
+
+What it checks
+    Whether the process ended by SIGABRT.
+
+Why it matters
+    Native code calls abort() when a check fails or the heap is found damaged; there is no exception to
+    catch.
+
+What to do
+    Look at the function that called abort() and at what was printed last; together they usually tell
+    which check it was. Then check the model: most such checks are about its numbers.
+
+Limits
+    A damaged heap is often noticed long after it was damaged, and in another place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
+from outlive.rules.engine import rule
+from outlive.rules.witness import cause, other_kernels, place, witness
+from outlive.worker.flight import Flight
+
+# What the C library prints before it gives up on a heap: glibc, malloc/malloc.c.
+_HEAP_WORDS = ("corrupted", "double free", "malloc():", "free():", "realloc():", "munmap_chunk()")
+
+
+@rule("D505", "runtime-abort", Severity.ERROR, since="0.1")
+def runtime_abort(flight: Flight) -> Iterator[Sighting]:
+    """See the module."""
+    if cause(flight) != "abort":
+        return
+    check = Remedy(
+        action="check whether the file is sound", tag=Tag.SAME_RESULTS, command="outlive read FILE"
+    )
+    yield Sighting(
+        where=place(flight),
+        evidence=witness(flight),
+        why=_why(flight),
+        remedies=(*other_kernels(flight), check),
+        fault=Fault.RUNTIME,
+    )
+
+
+def _why(flight: Flight) -> str:
+    printed = flight.stderr_tail
+    if any(word in printed for word in _HEAP_WORDS):
+        return "the heap was found damaged; what damaged it wrote past its memory earlier"
+    if "terminate called" in printed:
+        return "a C++ exception was thrown that nothing in the runtime catches"
+    return "native code called abort(), as it does when one of its own checks fails"

@@ -1,0 +1,62 @@
+"""the model's process was ended from outside
+
+What it checks
+    Whether the process ended by SIGKILL, SIGTERM, SIGINT or SIGHUP with no sign that memory ran out, or
+    because the call it was busy with was interrupted.
+
+Why it matters
+    A supervisor, a user or the system ended it; the model may be innocent.
+
+What to do
+    Look at who manages processes on this machine, and at the system's log.
+
+Limits
+    A signal does not say who sent it. Where the system keeps no count of out-of-memory kills, such a kill
+    cannot be told from another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.rules.engine import rule
+from outlive.rules.witness import cause, memory, place, status
+from outlive.worker.flight import Flight
+
+
+@rule("D508", "killed-from-outside", Severity.ERROR, since="0.1")
+def killed_from_outside(flight: Flight) -> Iterator[Sighting]:
+    """See the module."""
+    if cause(flight) == "outside":
+        yield _interrupted(flight) if flight.ended_by else _signalled(flight)
+
+
+def _interrupted(flight: Flight) -> Sighting:
+    return Sighting(
+        where=place(flight),
+        evidence=(Evidence(fact=f"the call was given up: {flight.ended_by}", source="caller"),),
+        why="nobody waited for the answer any more, so outlive ended the process that was busy with it",
+        remedies=(Remedy(action="call again; the next call gets a new process", tag=Tag.SAME_RESULTS),),
+        fault=Fault.OUTLIVE,
+    )
+
+
+def _signalled(flight: Flight) -> Sighting:
+    counted = flight.oom_kills is not None
+    kills = "out-of-memory kills did not rise" if counted else "nobody counts out-of-memory kills here"
+    who = "certain; who sent the signal is not known"
+    return Sighting(
+        where=place(flight),
+        evidence=(status(flight), Evidence(fact=kills, source="kernel counters"), *memory(flight)),
+        why="the signal came neither from the model nor from outlive",
+        remedies=(
+            Remedy(
+                action="look for the sender in the system's log",
+                tag=Tag.SAME_RESULTS,
+                command="journalctl --since -10min",
+            ),
+        ),
+        confidence=who if counted else "likely; a kill for memory would look the same here",
+        fault=Fault.MACHINE,
+    )

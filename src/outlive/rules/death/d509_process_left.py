@@ -1,0 +1,47 @@
+"""the model's process ended by itself without an answer
+
+What it checks
+    Whether the process ended with an exit code instead of an answer.
+
+Why it matters
+    Something in it called exit(), or it could not start: a delegate library, a custom operator, a
+    broken environment.
+
+What to do
+    Read what it printed last, and leave out delegates and custom operators to see whose exit() it was.
+
+Limits
+    It does not know who called exit().
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
+from outlive.rules.engine import rule
+from outlive.rules.witness import cause, place, witness
+from outlive.worker.flight import Flight
+
+
+@rule("D509", "process-left", Severity.ERROR, since="0.1")
+def process_left(flight: Flight) -> Iterator[Sighting]:
+    """See the module."""
+    if cause(flight) != "left":
+        return
+    starting = flight.stage == "start"
+    read = Remedy(
+        action="read what it printed", tag=Tag.SAME_RESULTS, command="print(error.flight.stderr_tail)"
+    )
+    doctor = Remedy(
+        action="see whether workers can start here", tag=Tag.SAME_RESULTS, command="outlive doctor"
+    )
+    yield Sighting(
+        where=place(flight),
+        evidence=witness(flight),
+        why="it could not start"
+        if starting
+        else "code in the process called exit(): the runtime, a delegate or a custom operator",
+        remedies=(doctor, read) if starting else (read,),
+        fault=Fault.MACHINE if starting else Fault.RUNTIME,
+    )

@@ -1,0 +1,45 @@
+"""the model's process is gone and nobody saw how it ended
+
+What it checks
+    Whether a process ended without a signal or an exit code being learned.
+
+Why it matters
+    Without the exit status, a crash, a kill and an exit all look alike.
+
+What to do
+    Run it again; what makes worker processes is started anew by itself.
+
+Limits
+    Evidence that is missing: the exit status. It is lost when the process that makes workers ends
+    together with the worker, or does not answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
+from outlive.rules.engine import rule
+from outlive.rules.witness import cause, place, witness
+from outlive.worker.flight import Flight
+
+
+@rule("D510", "end-unknown", Severity.ERROR, since="0.1")
+def end_unknown(flight: Flight) -> Iterator[Sighting]:
+    """See the module."""
+    if cause(flight) != "unknown":
+        return
+    yield Sighting(
+        where=place(flight),
+        evidence=witness(flight),
+        why="the process that makes workers and sees them end is gone too, or did not answer",
+        remedies=(
+            Remedy(
+                action="run it again; a new one is started by itself",
+                tag=Tag.SAME_RESULTS,
+                command="outlive run FILE",
+            ),
+        ),
+        confidence="certain that it is gone; how is not known without its exit status",
+        fault=Fault.MACHINE,
+    )

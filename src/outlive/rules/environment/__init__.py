@@ -1,0 +1,1 @@
+"""WHAT DOES THE MACHINE LACK? Rules on what surrounds a model."""

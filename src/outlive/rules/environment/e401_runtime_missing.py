@@ -1,0 +1,48 @@
+"""the runtime that should run the model cannot be loaded
+
+What it checks
+    Whether the worker could import its runtime.
+
+Why it matters
+    Without it nothing can be run; reading and checking files work all the same.
+
+What to do
+    Install it into the environment of the worker.
+
+Limits
+    The import error is quoted as Python gave it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.rules.engine import rule
+
+# What to install for which import; LiteRT is the runtime if nothing else is asked for.
+_PACKAGES = {"tensorflow": "tensorflow", "tflite_runtime": "tflite-runtime"}
+
+
+@rule("E401", "runtime-missing", Severity.ERROR, since="0.1")
+def runtime_missing(absence: str) -> Iterator[Sighting]:
+    """See the module."""
+    package = next((name for word, name in _PACKAGES.items() if word in absence), "ai-edge-litert")
+    absent = "No module named" in absence
+    install = Remedy(
+        action="install it there" if absent else "install it there anew",
+        tag=Tag.SAME_RESULTS,
+        command=f"python -m pip install {'' if absent else '--force-reinstall '}{package}",
+    )
+    doctor = Remedy(
+        action="see which runtimes this machine has", tag=Tag.SAME_RESULTS, command="outlive doctor"
+    )
+    yield Sighting(
+        where="worker",
+        evidence=(Evidence(fact=absence, source="import"),),
+        why="the Python environment of the worker has no such package"
+        if absent
+        else "the package is in the Python environment of the worker, and does not load",
+        remedies=(install, doctor),
+        fault=Fault.MACHINE,
+    )

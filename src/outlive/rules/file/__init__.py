@@ -1,0 +1,1 @@
+"""WHAT IS WRONG WITH THE FILE ITSELF? Rules on bytes that are not a model, or a model that lies."""

@@ -1,0 +1,42 @@
+"""the path is a folder, not a model file
+
+What it checks
+    That the path is a file.
+
+Why it matters
+    A TensorFlow SavedModel is a folder and must be converted; a folder of models must be named file by
+    file.
+
+What to do
+    Convert a SavedModel with TensorFlow's converter; otherwise name the file inside the folder.
+
+Limits
+    It looks for saved_model.pb and *.tflite only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.model import Reading
+from outlive.rules.engine import rule
+from outlive.rules.telling import file_name
+
+
+@rule("F103", "directory-not-file", Severity.ERROR, since="0.1")
+def directory_not_file(file: Reading) -> Iterator[Sighting]:
+    """See the module."""
+    if file.identity.kind != "directory":
+        return
+    if "SavedModel" in file.identity.detail:
+        action = "convert it: tf.lite.TFLiteConverter.from_saved_model(...).convert()"
+    else:
+        action = "name a .tflite file inside the folder"
+    yield Sighting(
+        where=file_name(file.path),
+        evidence=(Evidence(fact=file.identity.detail, source="folder listing"),),
+        why="LiteRT reads one .tflite file at a time",
+        remedies=(Remedy(action=action, tag=Tag.SAME_RESULTS),),
+        fault=Fault.INPUT,
+    )

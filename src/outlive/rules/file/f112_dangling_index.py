@@ -1,0 +1,32 @@
+"""the model refers to a part that does not exist
+
+What it checks
+    Every index in the file against what it counts: tensors in operators, subgraph inputs, outputs and
+    signatures; buffers; operator codes; subgraphs.
+
+Why it matters
+    The runtime checks some of these and follows the others into memory that is not its own.
+
+What to do
+    Convert the model again; if a tool edited it, look there.
+
+Limits
+    -1 among the inputs or outputs of an operator is a left-out tensor and is allowed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Remedy, Severity, Sighting, Tag
+from outlive.model import Reading
+from outlive.rules.engine import rule
+from outlive.rules.telling import sight_flaws
+
+
+@rule("F112", "dangling-index", Severity.ERROR, since="0.1")
+def dangling_index(file: Reading) -> Iterator[Sighting]:
+    """See the module."""
+    why = "an index was damaged, or a tool removed the part and left the reference"
+    again = Remedy(action="fetch or convert the model again", tag=Tag.SAME_RESULTS)
+    yield from sight_flaws(file, "dangling-index", why, (again,))

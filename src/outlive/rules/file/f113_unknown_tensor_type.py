@@ -1,0 +1,31 @@
+"""a tensor has a type that is not in the known schema
+
+What it checks
+    The type of every tensor against the schema.
+
+Why it matters
+    The runtime refuses the model ('Unsupported data type'), or the byte is damaged and the tensor is
+    something else.
+
+What to do
+    Update outlive and the runtime if the model comes from a newer converter; otherwise fetch it again.
+
+Limits
+    The schema known here is the one of ai-edge-litert 2.3; a newer one may have added the type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Severity, Sighting
+from outlive.model import Reading
+from outlive.rules.engine import rule
+from outlive.rules.telling import sight_flaws
+
+
+@rule("F113", "unknown-tensor-type", Severity.ERROR, since="0.1")
+def unknown_tensor_type(file: Reading) -> Iterator[Sighting]:
+    """See the module."""
+    why = "ai-edge-litert 2.3 and older know no type of this number"
+    yield from sight_flaws(file, "unknown-type", why)

@@ -1,0 +1,31 @@
+"""an option has a value that is not in the known schema
+
+What it checks
+    Enums and unions in the options of operators and elsewhere against the schema.
+
+Why it matters
+    Kernels compare such values with those they know and take the last branch for the rest; some index
+    tables with them. It hurts if the runtime does not know the value either.
+
+What to do
+    Update outlive and the runtime if the model comes from a newer converter; otherwise fetch it again.
+
+Limits
+    The schema known here is the one of ai-edge-litert 2.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Severity, Sighting
+from outlive.model import Reading
+from outlive.rules.engine import rule
+from outlive.rules.telling import sight_flaws
+
+
+@rule("F115", "unknown-option", Severity.WARNING, since="0.1")
+def unknown_option(file: Reading) -> Iterator[Sighting]:
+    """See the module."""
+    why = "it comes from a newer converter, or the byte is damaged"
+    yield from sight_flaws(file, "unknown-value", why)

@@ -1,0 +1,91 @@
+"""identical constants are stored more than once
+
+What it checks
+    Constant buffers of at least 256 bytes that are equal byte for byte.
+
+Why it matters
+    Each copy costs its size in the file and, once the runtime packs weights, again in memory.
+
+What to do
+    Let all tensors refer to one buffer. Converters that deduplicate constants do this by themselves.
+
+Limits
+    Copies smaller than 256 bytes are not worth a word. Equal values in another type or layout are not seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
+from outlive.model import Buffer, Model
+from outlive.rules.engine import rule
+from outlive.rules.telling import file_name
+from outlive.units import format_bytes, plural
+
+_MIN_BYTES = 256
+_PROBE_BYTES = 512
+
+
+@rule("M101", "duplicate-buffers", Severity.NOTE, since="0.1")
+def duplicate_buffers(model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    groups = list(_groups(buffer for buffer in model.buffers if buffer.size_bytes >= _MIN_BYTES))
+    if not groups:
+        return
+    groups.sort(key=lambda group: group[0].size_bytes * (1 - len(group)))
+    saved = sum(group[0].size_bytes * (len(group) - 1) for group in groups)
+    evidence = tuple(
+        Evidence(fact=_describe(group, model), source="buffer contents compared") for group in groups[:5]
+    )
+    yield Sighting(
+        where=file_name(model.path),
+        evidence=evidence,
+        why=f"{plural(len(groups), 'constant')} stored {sum(map(len, groups))} times in all",
+        remedies=(
+            Remedy(
+                action="let tensors with equal values share a buffer",
+                effect=f"saves {format_bytes(saved)} of the file",
+                tag=Tag.SAME_RESULTS,
+            ),
+        ),
+    )
+
+
+def _describe(group: list[Buffer], model: Model) -> str:
+    names = ", ".join(str(buffer.index) for buffer in group[:6]) + (", ..." if len(group) > 6 else "")
+    indices = {buffer.index for buffer in group}
+    user = next((tensor.name for tensor in model.tensors() if tensor.buffer_index in indices), "")
+    what = f' (first used by "{user}")' if user else ""
+    return f"{len(group)} copies of {format_bytes(group[0].size_bytes)}: buffers {names}{what}"
+
+
+def _groups(buffers: Iterable[Buffer]) -> Iterator[list[Buffer]]:
+    """Sets of equal buffers; bytes are read only where size, start and end agree already."""
+    alike = defaultdict(list)
+    for buffer in _apart(buffers):
+        assert buffer.data is not None
+        ends = bytes(buffer.data[:_PROBE_BYTES]), bytes(buffer.data[-_PROBE_BYTES:])
+        alike[buffer.size_bytes, hash(ends)].append(buffer)
+    for candidates in alike.values():
+        if len(candidates) > 1:
+            yield from _equal(candidates)
+
+
+def _apart(buffers: Iterable[Buffer]) -> Iterator[Buffer]:
+    """Buffers that share no byte: references to the same place in the file are one copy, not two."""
+    end = -1
+    for buffer in sorted(buffers, key=lambda buffer: buffer.offset or 0):
+        if buffer.data is not None and (buffer.offset or 0) >= end:
+            end = (buffer.offset or 0) + buffer.size_bytes
+            yield buffer
+
+
+def _equal(candidates: list[Buffer]) -> Iterator[list[Buffer]]:
+    by_digest: dict[bytes, list[Buffer]] = defaultdict(list)
+    for buffer in candidates:
+        assert buffer.data is not None
+        by_digest[hashlib.sha256(buffer.data).digest()].append(buffer)
+    yield from (group for group in by_digest.values() if len(group) > 1)

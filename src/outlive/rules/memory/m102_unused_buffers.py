@@ -1,0 +1,56 @@
+"""the file holds data that nothing refers to
+
+What it checks
+    Buffers of at least 256 bytes that no tensor and no metadata entry refers to.
+
+Why it matters
+    They are shipped and mapped with every copy of the model and never used.
+
+What to do
+    Remove them; converting the model again usually does.
+
+Limits
+    Models compiled for an NPU keep code for it in buffers that only their custom operators know; models
+    with an operator DISPATCH_OP are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
+from outlive.model import Model
+from outlive.rules.engine import rule
+from outlive.rules.telling import file_name
+from outlive.units import format_bytes, plural
+
+_MIN_BYTES = 256
+
+
+@rule("M102", "unused-buffers", Severity.NOTE, since="0.1")
+def unused_buffers(model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    if any(code.custom_name == "DISPATCH_OP" for code in model.operator_codes):
+        return
+    used = {tensor.buffer_index for tensor in model.tensors()}
+    used.update(entry.buffer_index for entry in model.metadata)
+    unused = [
+        buffer for buffer in model.buffers if buffer.size_bytes >= _MIN_BYTES and buffer.index not in used
+    ]
+    if not unused:
+        return
+    unused.sort(key=lambda buffer: -buffer.size_bytes)
+    total = sum(buffer.size_bytes for buffer in unused)
+    facts = [f"buffer {buffer.index}: {format_bytes(buffer.size_bytes)}" for buffer in unused[:5]]
+    yield Sighting(
+        where=file_name(model.path),
+        evidence=tuple(Evidence(fact=fact, source="buffer list") for fact in facts),
+        why=f"neither tensors nor metadata refer to {plural(len(unused), 'buffer')} of {len(model.buffers)}",
+        remedies=(
+            Remedy(
+                action="convert the model again",
+                effect=f"saves {format_bytes(total)} of the file",
+                tag=Tag.SAME_RESULTS,
+            ),
+        ),
+    )

@@ -1,0 +1,98 @@
+"""operators copy their input without changing it
+
+What it checks
+    RESHAPE and SQUEEZE to the same shape, TRANSPOSE with the order left as it is, CAST to the same type,
+    CONCATENATION of one input, PAD by nothing.
+
+Why it matters
+    Most of them copy the whole tensor on each run, and an output beside its input raises the peak.
+
+What to do
+    Remove them in the model's source, or convert with a newer converter, which folds most of them.
+
+Limits
+    Tensors with open dimensions, and those whose shape is empty in the file, are left alone: they may
+    differ in a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
+from outlive.model import Model, Operator, Subgraph, Tensor
+from outlive.rules.engine import rule
+from outlive.rules.telling import file_name, operator_name
+from outlive.units import format_bytes, format_shape, plural
+
+_SAME_SHAPE = {"RESHAPE", "SQUEEZE", "EXPAND_DIMS"}
+_MAX_RANK = 16
+
+
+@rule("M105", "identity-operators", Severity.NOTE, since="0.1")
+def identity_operators(model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    found = [
+        (operator_name(op, subgraph.index), source)
+        for subgraph in model.subgraphs
+        for op in subgraph.operators
+        if (source := _copied(op, subgraph)) is not None
+    ]
+    if not found:
+        return
+    total = sum(source.size_bytes or 0 for _, source in found)
+    facts = [
+        f"{name} copies {format_shape(source.shape)} {source.dtype}, {format_bytes(source.size_bytes or 0)}"
+        for name, source in found[:5]
+    ]
+    yield Sighting(
+        where=file_name(model.path),
+        evidence=tuple(Evidence(fact=fact, source="shapes and options") for fact in facts),
+        why=f"{plural(len(found), 'operator')} only {'copies' if len(found) == 1 else 'copy'}",
+        remedies=(
+            Remedy(
+                action="leave such operators out of the model's source and convert again",
+                effect=f"saves up to {format_bytes(total)} of copies a run",
+                tag=Tag.SAME_RESULTS,
+            ),
+        ),
+    )
+
+
+def _copied(operator: Operator, subgraph: Subgraph) -> Tensor | None:
+    """The tensor this operator copies unchanged, or None."""
+    count = len(subgraph.tensors)
+    ends = (*operator.inputs[:1], *operator.outputs)
+    if len(ends) != 2 or not all(0 <= index < count for index in ends):
+        return None
+    source, result = subgraph.tensors[ends[0]], subgraph.tensors[ends[1]]
+    if source.is_constant or source.is_dynamic or result.is_dynamic:
+        return None
+    # An empty shape may stand for an unknown one.
+    if not source.shape or source.shape != result.shape or source.dtype != result.dtype:
+        return None
+    return source if _changes_nothing(operator, subgraph, len(source.shape)) else None
+
+
+def _changes_nothing(operator: Operator, subgraph: Subgraph, rank: int) -> bool:
+    if operator.type in _SAME_SHAPE or operator.type == "CAST":
+        return True
+    if operator.type == "CONCATENATION":
+        return len(operator.inputs) == 1
+    if operator.type == "TRANSPOSE":
+        return _constant(operator, subgraph) == list(range(rank))
+    if operator.type == "PAD":
+        return _constant(operator, subgraph) == [0] * (2 * rank)
+    return False
+
+
+def _constant(operator: Operator, subgraph: Subgraph) -> list[int] | None:
+    """The values of the operator's second input, if they are constant integers."""
+    if len(operator.inputs) < 2 or not 0 <= operator.inputs[1] < len(subgraph.tensors):
+        return None
+    tensor = subgraph.tensors[operator.inputs[1]]
+    if tensor.data is None or tensor.dtype not in ("int32", "int64") or tensor.data.nbytes > 16 * _MAX_RANK:
+        return None
+    width = 4 if tensor.dtype == "int32" else 8
+    raw = bytes(tensor.data)
+    return [int.from_bytes(raw[at : at + width], "little", signed=True) for at in range(0, len(raw), width)]

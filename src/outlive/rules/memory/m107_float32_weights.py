@@ -1,0 +1,74 @@
+"""weights are stored as 32-bit floats
+
+What it checks
+    The bytes of float32 constants of at least 1 KiB that operators read, if they make up 4 KiB
+    and a tenth of the file.
+
+Why it matters
+    Most models lose little with half of the bits, and often with a quarter: the file shrinks, and so does
+    what the runtime packs into memory.
+
+What to do
+    Quantize: float16 halves the weights, 8-bit integers quarter them. Measure what it costs in accuracy.
+
+Limits
+    The sizes are computed, the loss is not: it depends on the model and its data. Whether memory shrinks
+    too depends on the accelerator: some unpack 16-bit weights again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
+from outlive.model import Model, Tensor
+from outlive.rules.engine import rule
+from outlive.rules.telling import file_name, tensor_name
+from outlive.units import format_bytes, plural
+
+_MIN_TENSOR_BYTES = 1024
+_MIN_TOTAL_BYTES = 4096
+
+
+@rule("M107", "float32-weights", Severity.NOTE, since="0.1")
+def float32_weights(model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    weights = list(_weights(model).values())
+    total = sum(_bytes(tensor) for tensor in weights)
+    if total < max(_MIN_TOTAL_BYTES, model.file_bytes // 10):
+        return
+    weights.sort(key=lambda tensor: -_bytes(tensor))
+    facts = [f"{plural(len(weights), 'constant')} of float32: {format_bytes(total)} in all"]
+    facts += [f"{tensor_name(tensor)}: {format_bytes(_bytes(tensor))}" for tensor in weights[:3]]
+    yield Sighting(
+        where=file_name(model.path),
+        evidence=tuple(Evidence(fact=fact, source="constants") for fact in facts),
+        why=f"float32 weights are {100 * total / model.file_bytes:.0f} % of the file",
+        remedies=(
+            Remedy(
+                action="quantize the weights to float16",
+                effect=f"saves {format_bytes(total // 2)} of the file",
+                tag=Tag.CHANGES_RESULTS,
+            ),
+            Remedy(
+                action="quantize the weights to 8-bit integers",
+                effect=f"saves about {format_bytes(total * 3 // 4)} of the file",
+                tag=Tag.CHANGES_RESULTS,
+            ),
+        ),
+    )
+
+
+def _bytes(tensor: Tensor) -> int:
+    return 0 if tensor.data is None else tensor.data.nbytes
+
+
+def _weights(model: Model) -> dict[int, Tensor]:
+    """Float constants that operators read, one for each buffer."""
+    found: dict[int, Tensor] = {}
+    for subgraph in model.subgraphs:
+        read = {index for operator in subgraph.operators for index in operator.inputs}
+        for tensor in subgraph.tensors:
+            if tensor.index in read and tensor.dtype == "float32" and _bytes(tensor) >= _MIN_TENSOR_BYTES:
+                found.setdefault(tensor.buffer_index, tensor)
+    return found

@@ -1,0 +1,183 @@
+"""What flights and refused calls have to say: the cause of an end, and evidence in words that rules share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outlive.finding import Evidence, Remedy, Tag
+from outlive.units import format_bytes, format_shape
+from outlive.worker.flight import Flight
+from outlive.worker.verdicts import Call
+
+_STAGE_WORDS = {
+    "start": "while the worker started",
+    "load": "while the model was loaded",
+    "allocate": "while tensors were allocated",
+    "set": "while an input was set",
+    "invoke": "while the model ran",
+    "get": "while a tensor was read",
+    "free": "while the interpreter was freed",
+    "idle": "between two calls",
+}
+_BY_SIGNAL = {
+    "SIGSEGV": "memory-fault",
+    "SIGBUS": "memory-fault",
+    "SIGABRT": "abort",
+    "SIGFPE": "arithmetic-fault",
+    "SIGKILL": "outside",
+    "SIGTERM": "outside",
+    "SIGINT": "outside",
+    "SIGHUP": "outside",
+}
+# Below this lies no mapping (vm.mmap_min_addr): such an address is a null pointer with a small offset.
+_NULL_PAGE_BYTES = 0x10000
+# A runtime asks for large pieces: with this share of its limit in use, the next one may well not be had.
+_NEAR_LIMIT = 0.5
+# Frames between the signal and the code that asked for it.
+_MESSENGERS = ("libc.so", "libstdc++", "gsignal", "raise", "abort", "__", "_Z", "None")
+
+
+def cause(flight: Flight) -> str:
+    """What ended the run, in a word: one for every run that did not end well, so that one rule speaks."""
+    if not flight.died:
+        if not flight.error_type:
+            return ""
+        return "memory-limit" if starved(flight) else "refusal"
+    if flight.ended_by == "deadline":
+        return "deadline"
+    if starved(flight):
+        return "memory-limit"
+    if flight.ended_by:
+        return "outside"
+    if flight.signal == "SIGKILL" and oom_kills_rose(flight):
+        return "killed-for-memory"
+    if flight.signal is not None:
+        return _BY_SIGNAL.get(flight.signal, "other-signal")
+    return "left" if flight.exit_code is not None else "unknown"
+
+
+def starved(flight: Flight) -> bool:
+    """True if the runtime asked for memory that a limit did not let it have."""
+    if flight.ended_by:
+        return flight.ended_by == "memory"
+    if not flight.died:
+        # LiteRT's RuntimeError has no text when the arena cannot be had.
+        silent = flight.error_type == "RuntimeError" and not flight.error_text.strip()
+        return flight.error_type == "MemoryError" or (
+            silent and flight.stage in ("load", "allocate", "invoke")
+        )
+    if flight.signal == "SIGABRT":
+        return "bad_alloc" in flight.stderr_tail
+    return flight.signal == "SIGSEGV" and is_null(flight) and _near_limit(flight)
+
+
+def oom_kills_rose(flight: Flight) -> bool:
+    """True if the system counted a kill for memory while the worker lived."""
+    return flight.oom_kills is not None and flight.oom_kills[1] > flight.oom_kills[0]
+
+
+def is_null(flight: Flight) -> bool:
+    """True if the address that was touched is a null pointer with a small offset."""
+    return flight.fault_address is not None and 0 <= flight.fault_address < _NULL_PAGE_BYTES
+
+
+def _near_limit(flight: Flight) -> bool:
+    used, limit = flight.last_memory.get("data_bytes"), amount(flight.limits.get("data_bytes"))
+    return used is not None and limit is not None and used > _NEAR_LIMIT * limit
+
+
+def amount(value: Any) -> int | None:
+    """A number of bytes that limits hold; None if they hold none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def place(flight: Flight) -> str:
+    """Where it happened: the operator if it is known, and the stage."""
+    stage = _STAGE_WORDS.get(flight.stage, flight.stage)
+    if flight.op is None:
+        return stage
+    index = "" if flight.op.index is None else f"op {flight.op.index} "
+    subgraph = f"subgraph {flight.op.subgraph}, " if flight.op.subgraph else ""
+    return f"{subgraph}{index}{flight.op.type}, {stage}"
+
+
+def status(flight: Flight) -> Evidence:
+    """How the process ended."""
+    if flight.signal is not None:
+        return Evidence(fact=f"ended by {flight.signal}", source="exit status")
+    if flight.exit_code is not None:
+        return Evidence(fact=f"ended with exit code {flight.exit_code}", source="exit status")
+    return Evidence(fact="its exit status could not be learned", source="exit status")
+
+
+def witness(flight: Flight) -> tuple[Evidence, ...]:
+    """Everything worth saying about a death, the strongest first."""
+    found = [status(flight), *native_stack(flight)]
+    if flight.fault_address is not None and flight.signal in ("SIGSEGV", "SIGBUS"):
+        found.append(Evidence(fact=f"touched address {flight.fault_address:#x}", source="signal"))
+    found += memory(flight)
+    last = last_words(flight)
+    if last:
+        found.append(Evidence(fact=f"it printed last: {last}", source="standard error"))
+    return tuple(found)
+
+
+def native_stack(flight: Flight) -> list[Evidence]:
+    """The function it died in, and the kernel that called it; why there is no stack, if there is none."""
+    telling = [frame for frame in flight.frames if not frame.startswith(_MESSENGERS)]
+    if not telling:
+        reason = flight.untraced
+        return [Evidence(fact=f"no native stack: {reason}", source="tracer")] if reason else []
+    kernel = next((frame for frame in telling if "tflite::ops" in frame), telling[0])
+    inner = "" if kernel == telling[0] else f", called by {kernel}"
+    return [Evidence(fact=f"in {telling[0]}{inner}", source="native stack")]
+
+
+def memory(flight: Flight) -> list[Evidence]:
+    """What is known of its memory."""
+    found = []
+    if flight.peak_bytes is not None:
+        fact = f"it held at least {format_bytes(flight.peak_bytes)} more than before the model"
+        found.append(Evidence(fact=fact, source="memory timeline"))
+    limit = amount(flight.limits.get("memory_bytes"))
+    if limit is not None:
+        found.append(Evidence(fact=f"it was allowed {format_bytes(limit)} more", source="limits"))
+    return found
+
+
+def last_words(flight: Flight) -> str:
+    """The last line of standard error that is not the runtime's usual chatter."""
+    lines = [line.strip() for line in flight.stderr_tail.splitlines()]
+    telling = [line for line in lines if line and not line.startswith("INFO:")]
+    return telling[-1][:200] if telling else ""
+
+
+def other_kernels(flight: Flight) -> tuple[Remedy, ...]:
+    """Other kernels to try, where the stack says which ones were at work, or there is no stack."""
+    seen = " ".join(flight.frames)
+    if "xnn" in seen.lower():
+        action, kernels = "run it without XNNPACK, in which it died", "builtin"
+    elif "tflite::optimized_ops" in seen:
+        action, kernels = (
+            "run it with the reference kernels (slower); it died in an optimized one",
+            "reference",
+        )
+    elif not flight.frames:
+        action, kernels = "see whether it lives without XNNPACK", "builtin"
+    else:
+        return ()  # code that runs whatever the kernels
+    command = f"outlive run FILE --accelerator {kernels}"
+    return (Remedy(action=action, tag=Tag.SAME_RESULTS, command=command),)
+
+
+def tensor_place(call: Call, what: str) -> str:
+    """The tensor of a refused call as `input "image", tensor 0`."""
+    named = f'{what} "{call.name}"' if call.name else what
+    return named if call.index is None else f"{named}, tensor {call.index}"
+
+
+def wanted_and_given(call: Call) -> tuple[Evidence, Evidence]:
+    """What the model wants beside what it was given."""
+    wanted = f"wanted {format_shape(call.wanted_shape)} {call.wanted_dtype}"
+    given = f"given {format_shape(call.given_shape)} {call.given_dtype}"
+    return Evidence(fact=wanted, source="model"), Evidence(fact=given, source="call")

@@ -1,0 +1,17 @@
+"""HOW DO WE CUT OR CHANGE A MODEL?
+
+::
+
+    tree ──────────────► write ──────────────► bytes of a .tflite file
+    plain dicts, lists,    driven by             [ FlatBuffer, constants inside ]
+    bytes and arrays       model/schema.json     [ FlatBuffer | constants behind ]   outside=True
+
+Nouns: a *tree* is a mapping that uses the schema's own field names, such as
+``{"version": 3, "subgraphs": [{"tensors": [...]}]}``; a *path* names one place in it,
+such as ``subgraphs[0].operators[3].builtin_options.padding``; a constant is *outside*
+when it lies behind the FlatBuffer instead of in it.
+"""
+
+from outlive.surgery.writer import write
+
+__all__ = ["write"]

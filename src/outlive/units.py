@@ -1,0 +1,105 @@
+"""Sizes, shapes and data types, in and out: the words every room shares for amounts."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+_SIZE_UNITS = {
+    "": 1,
+    "B": 1,
+    "KB": 1000,
+    "MB": 1000**2,
+    "GB": 1000**3,
+    "TB": 1000**4,
+    "KIB": 1024,
+    "MIB": 1024**2,
+    "GIB": 1024**3,
+    "TIB": 1024**4,
+}
+_SIZE_PATTERN = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*([a-zA-Z]*)\s*")
+
+# Bits of one element as stored. Types without a fixed size (string, resource, variant) are absent.
+# Sizes as GetSizeOfType and BytesRequired have them: LiteRT, tflite/util.cc.
+DTYPE_BITS = {
+    "float64": 64,
+    "float32": 32,
+    "float16": 16,
+    "bfloat16": 16,
+    "float8_e4m3fn": 8,
+    "float8_e5m2": 8,
+    "int64": 64,
+    "int32": 32,
+    "int16": 16,
+    "int8": 8,
+    "int4": 4,
+    "int2": 2,
+    "uint64": 64,
+    "uint32": 32,
+    "uint16": 16,
+    "uint8": 8,
+    "uint4": 4,
+    "bool": 8,
+    "complex64": 64,
+    "complex128": 128,
+}
+
+
+_UNCOUNTABLE = 2**80
+
+
+def parse_bytes(text: str) -> int:
+    """Bytes in a size such as `512KB`, `8MB` or `2GiB` (KB is 1000 bytes, KiB 1024)."""
+    match = _SIZE_PATTERN.fullmatch(text)
+    unit = _SIZE_UNITS.get(match[2].upper()) if match else None
+    if match is None or unit is None:
+        raise ValueError(f"{text!r} is not a size; write a number and a unit, such as 512KB, 8MB or 2GiB")
+    return int(float(match[1]) * unit) if "." in match[1] else int(match[1]) * unit
+
+
+def format_bytes(count: int) -> str:
+    """A size a person can read: `812 B`, `13.2 KiB`, `1.72 GiB`."""
+    if abs(count) < 1024:
+        return f"{count} B"
+    value = float(count)
+    for unit in ("KiB", "MiB", "GiB", "TiB", "PiB"):
+        value /= 1024
+        if abs(value) < 999.5 or unit == "PiB":
+            break
+    digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
+    return f"{value:.{digits}f} {unit}"
+
+
+def format_shape(shape: Sequence[int]) -> str:
+    """A shape as `1x224x224x3`; `?` where a dimension is not known, `scalar` for rank 0."""
+    if not shape:
+        return "scalar"
+    return "x".join("?" if size == -1 else str(size) for size in shape)
+
+
+def count_elements(shape: Sequence[int]) -> int | None:
+    """Elements in a tensor of this shape, at most 2**80; None if a dimension is not known or negative."""
+    if shape and min(shape) < 0:
+        return None
+    if len(shape) <= 8:
+        return min(math.prod(shape), _UNCOUNTABLE)
+    count = 0 if 0 in shape else 1
+    for size in shape:
+        # A hostile shape may have a million dimensions: numbers that grow on and on would take for ever.
+        count = min(count * size, _UNCOUNTABLE)
+    return count
+
+
+def tensor_bytes(shape: Sequence[int], dtype: str) -> int | None:
+    """Bytes of a dense tensor; None where shape or element size is not fixed (int4 packs two to a byte)."""
+    bits = DTYPE_BITS.get(dtype)
+    count = count_elements(shape)
+    if bits is None or count is None:
+        return None
+    return (count * bits + 7) // 8
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """`1 tensor`, `3 tensors`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -1,0 +1,149 @@
+"""What a worker does to itself before it touches a model: limits, a name, an end tied to its parent's."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import select
+import signal
+import sys
+import time
+from typing import Any
+
+_PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # linux/prctl.h
+
+
+def _prctl(option: int, argument: Any) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(option, argument, 0, 0, 0)
+
+
+def name_process(name: str) -> None:
+    """Give the process a name that `ps` and `top` show."""
+    _prctl(_PR_SET_NAME, ctypes.c_char_p(name.encode()[:15]))
+
+
+def die_with(parent: int) -> None:
+    """End when the process that forked this one ends, however it ends."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)  # it was gone before we asked
+
+
+def follow(parent: int) -> None:
+    """End when the parent ends, by a thread that watches: a death signal would follow the parent's thread."""
+    import threading
+
+    if os.getppid() != parent:
+        os._exit(0)  # it was gone before we asked
+
+    def watch() -> None:
+        descriptor = open_process(parent)
+        if descriptor is not None:
+            select.select([descriptor], [], [])
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(0)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def be_plain() -> None:
+    """Undo what a parent may have handed down: blocked signals, and warnings that are errors."""
+    import warnings
+
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    warnings.simplefilter("ignore")
+
+
+def prepare() -> None:
+    """Import what `limit` needs, so that a fork has it."""
+    try:
+        import resource  # noqa: F401
+    except ImportError:
+        pass
+
+
+def open_process(pid: int) -> int | None:
+    """A descriptor that becomes readable when the process ends; None where the system has none."""
+    opener = getattr(os, "pidfd_open", None)
+    if opener is None:
+        return None
+    try:
+        descriptor: int = opener(pid, 0)
+    except OSError:
+        return None
+    return descriptor
+
+
+def limit(limits: dict[str, Any]) -> dict[str, Any]:
+    """Apply the limits; what was applied, and why what was not."""
+    applied: dict[str, Any] = {}
+    _be_first_to_go(applied)
+    try:
+        import resource
+    except ImportError:
+        applied["refused"] = "this system has no resource limits"
+        return applied
+    try:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        if limits.get("memory_bytes") is not None:
+            applied["data_bytes"] = _limit_data(resource, int(limits["memory_bytes"]))
+    except (OSError, ValueError) as error:
+        applied["refused"] = str(error)
+    return applied
+
+
+def _limit_data(resource: Any, memory_bytes: int) -> int:
+    """Let the process add this much to what it has; the limit as the system counts it."""
+    now = data_bytes()
+    if not now:
+        raise OSError("/proc/self/status does not say how much memory the process has")
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    # A limit that was there before us stays.
+    known = [size for size in (soft, hard) if size not in (-1, resource.RLIM_INFINITY)]
+    total: int = min([now + memory_bytes, *known])
+    resource.setrlimit(resource.RLIMIT_DATA, (total, hard))
+    return total
+
+
+def _be_first_to_go(applied: dict[str, Any]) -> None:
+    """If the system runs out of memory, let it take this process and not the notebook."""
+    try:
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")
+        applied["oom_score_adj"] = 1000
+    except OSError:
+        pass
+
+
+def memory() -> dict[str, int]:
+    """This process's own memory: private (dirty) and resident bytes; empty where it cannot be read."""
+    found = _sizes("/proc/self/smaps_rollup", ("Rss", "Private_Dirty"))
+    if not found:
+        return {}
+    return {"private_bytes": found.get("Private_Dirty", 0), "rss_bytes": found.get("Rss", 0)}
+
+
+def data_bytes() -> int:
+    """What RLIMIT_DATA counts against this process now; 0 if that cannot be read."""
+    return _sizes("/proc/self/status", ("VmData",)).get("VmData", 0)
+
+
+def count_threads() -> int:
+    """How many threads this process has; 1 if the system does not say."""
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        return 1
+
+
+def _sizes(path: str, names: tuple[str, ...]) -> dict[str, int]:
+    """Lines such as `Rss:   1234 kB` of a file of the kernel, in bytes."""
+    try:
+        with open(path) as file:
+            rows = [line.partition(":") for line in file]
+        return {name: int(rest.split()[0]) * 1024 for name, _, rest in rows if name in names}
+    except (OSError, ValueError, IndexError):
+        return {}

@@ -1,0 +1,296 @@
+"""The runtime's interpreter inside a worker: the only code of ours that touches native memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, Dict, Tuple
+
+import numpy as np
+
+from . import codec, places, runtimes
+
+Reply = Tuple[Dict[str, Any], bytes]
+
+
+class Refused(Exception):
+    """A call that would harm the worker, refused in words (the parent makes a finding of it)."""
+
+
+class Guest:
+    """One interpreter of one runtime, with its inputs and outputs tied to the shared block."""
+
+    def __init__(self, runtime: str, content: int | None, enter: Callable[[str], None]) -> None:
+        """Nothing is loaded yet: `do_open` does that, so that a death there has a stage."""
+        self._runtime, self._content_fd, self._enter = runtime, content, enter
+        self._content: bytes | None = None
+        self._interpreter: Any = None
+        self._native: Any = None
+        self._runners: dict[str, Any] = {}
+        self._moving = False
+        self._tied: dict[str, list[tuple[int, Any]]] = {"inputs": [], "outputs": []}
+        self._feeds: list[tuple[Any, Any]] = []
+        self._results: list[tuple[Any, Any]] = []
+
+    def invoke(self) -> None:
+        """The hot call: inputs in from the block, run, outputs out to the block."""
+        if self._moving:
+            self._find_again()
+        for native, shared in self._feeds:
+            native[:] = shared
+        self._native.Invoke()
+        if self._moving:
+            self._find_again()
+        for shared, native in self._results:
+            shared[:] = native
+
+    def close(self) -> None:
+        """Free the interpreter; a runtime that dies here dies in stage `free`."""
+        self._forget_views()
+        self._runners.clear()
+        self._native = None
+        self._interpreter = None
+
+    def do_open(self, header: dict[str, Any], payload: bytes) -> Reply:
+        """Load the model."""
+        self._enter("load")
+        module = runtimes.interpreter_module(self._runtime)
+        arguments = dict(header["arguments"])
+        resolver = arguments.pop("experimental_op_resolver_type", None)
+        if resolver is not None:
+            arguments["experimental_op_resolver_type"] = module.OpResolverType[resolver]
+        delegates = [module.load_delegate(path, options) for path, options in header.get("delegates", [])]
+        if delegates:
+            arguments["experimental_delegates"] = delegates
+        if self._content_fd is not None:
+            self._content = _read_all(self._content_fd)
+            arguments["model_content"] = self._content
+        custom = header.get("custom_op_registerers")
+        if custom is not None:
+            self._interpreter = module.InterpreterWithCustomOps(custom_op_registerers=custom, **arguments)
+        else:
+            self._interpreter = module.Interpreter(**arguments)
+        self._native = self._interpreter._interpreter
+        return {}, b""
+
+    def do_allocate(self, header: dict[str, Any], payload: bytes) -> Reply:
+        """Allocate, then say which inputs and outputs have a fixed place."""
+        self._enter("allocate")
+        self._forget_views()
+        self._native.AllocateTensors()
+        return self._ends(), b""
+
+    def do_ends(self, header: dict[str, Any], payload: bytes) -> Reply:
+        """The same again, after something else than an allocation may have changed it."""
+        self._forget_views()
+        return self._ends(), b""
+
+    def _ends(self) -> dict[str, Any]:
+        """Indices, types and shapes of inputs and outputs, and which have a fixed size and place."""
+        self._enter("get")
+        native = self._native
+        model = places.ModelMemory(self._content)
+        # A dynamic tensor keeps its memory over an allocation, so what was seen once is not forgotten.
+        self._moving = self._moving or places.can_move(native)
+        inputs = [self._end(int(index), model) for index in native.InputIndices()]
+        outputs = [self._end(int(index), model) for index in native.OutputIndices()]
+        for row in inputs:
+            row["fixed"] = row["fixed"] and not row["constant"]
+        for row in outputs:
+            row["fixed"] = row["fixed"] and not self._moving
+        return {"inputs": inputs, "outputs": outputs, "moving": self._moving}
+
+    def _end(self, index: int, model: places.ModelMemory) -> dict[str, Any]:
+        native = self._native
+        kind = native.TensorType(index, 0)
+        shape = [int(size) for size in native.TensorSize(index, 0)]
+        if places.is_text(kind):
+            return {"index": index, "dtype": "", "shape": shape, "fixed": False, "constant": False}
+        memory = places.view(native, index)
+        return {
+            "index": index,
+            "dtype": np.dtype(kind).str,
+            "shape": shape,
+            "fixed": memory is not None,
+            "constant": model.holds(memory),
+        }
+
+    def share(self, block: Any, inputs: list[list[int]], outputs: list[list[int]]) -> None:
+        """Tie inputs and outputs (index, offset, size) to the shared block."""
+        self._forget_views()
+        for side, rows in (("inputs", inputs), ("outputs", outputs)):
+            self._tied[side] = [(index, block[offset : offset + size]) for index, offset, size in rows]
+        self._find_again()
+
+    def _find_again(self) -> None:
+        """Look up where the tied tensors lie now."""
+        self._feeds = [(self._memory(index, shared), shared) for index, shared in self._tied["inputs"]]
+        self._results = [(shared, self._memory(index, shared)) for index, shared in self._tied["outputs"]]
+
+    def _memory(self, index: int, shared: Any) -> Any:
+        memory = places.view(self._native, index)
+        if memory is None or memory.nbytes != shared.nbytes:
+            raise RuntimeError("tensor %d has changed its size since it was allocated" % index)
+        return memory
+
+    def _forget_views(self) -> None:
+        self._feeds, self._results = [], []
+        self._tied = {"inputs": [], "outputs": []}
+
+    def do_fill(self, header: dict[str, Any], payload: bytes) -> Reply:
+        """Put into the block what the tensors hold now."""
+        self._enter("get")
+        self._fill()
+        return {}, b""
+
+    def _feed(self) -> None:
+        """Give the tensors what lies in the block for them, as the next run would."""
+        if self._moving:
+            self._find_again()
+        for native, shared in self._feeds:
+            native[:] = shared
+
+    def _fill(self) -> None:
+        if self._moving:
+            self._find_again()
+        for native, shared in self._feeds:
+            shared[:] = native
+        for shared, native in self._results:
+            shared[:] = native
+
+    def do_invoke(self, header: dict[str, Any], payload: bytes) -> Reply:
+        """The same as the hot call, with a look at what it did to the tensors: for the first of many."""
+        self._enter("invoke")
+        self.invoke()
+        if not self._moving:
+            self._look_again()
+        return {}, b""
+
+    def _look_again(self) -> None:
+        """See whether tensors have moved all the same, and whether the model has written to its inputs."""
+        before = [places.address(native) for native, _ in self._feeds]
+        before += [places.address(native) for _, native in self._results]
+        self._find_again()
+        now = [places.address(native) for native, _ in self._feeds]
+        now += [places.address(native) for _, native in self._results]
+        if now != before:
+            self._moving = True
+            self._fill()
+        for (index, shared), (native, _) in zip(self._tied["inputs"], self._feeds):
+            if not np.array_equal(np.frombuffer(native, np.uint8), np.frombuffer(shared, np.uint8)):
+                self._tied["outputs"].append((index, shared))
+                self._results.append((shared, native))
+                shared[:] = native
+
+    def do_set(self, header: dict[str, Any], payload: bytes) -> Reply:
+        """Set a tensor that has no place in the block: strings, scalars, tensors that are no inputs."""
+        self._enter("set")
+        index, subgraph = header["index"], header.get("subgraph", 0)
+        if header.get("guarded", True) and self._is_constant(index):
+            raise Refused("constant")
+        self._native.SetTensor(index, codec.unpack_array(header, payload), subgraph)
+        return {}, b""
+
+    def _is_constant(self, index: int) -> bool:
+        native = self._native
+        if not 0 <= index < native.NumTensors(0) or places.is_text(native.TensorType(index, 0)):
+            return False
+        return places.ModelMemory(self._content).holds(places.view(native, index))
+
+    def do_get(self, header: dict[str, Any], payload: bytes) -> Reply:
+        """The value of any tensor; of a large one only what it is: it is fetched part by part."""
+        self._enter("get")
+        index, subgraph = header["index"], header.get("subgraph", 0)
+        large = header.get("large")
+        if large is not None and subgraph == 0 and index in list(self._native.OutputIndices()):
+            row = self._end(index, places.ModelMemory(b""))
+            memory = places.view(self._native, index) if row["dtype"] else None
+            if memory is not None and memory.nbytes > large:
+                return {"dtype": row["dtype"], "shape": row["shape"], "size": memory.nbytes}, b""
+        return codec.pack_array(self._native.GetTensor(index, subgraph))
+
+    def do_part(self, header: dict[str, Any], payload: bytes) -> Reply:
+        """Some of the bytes of a tensor."""
+        self._enter("get")
+        memory = places.view(self._native, header["index"])
+        return {}, memory[header["start"] : header["stop"]]
+
+    def do_resize(self, header: dict[str, Any], payload: bytes) -> Reply:
+        """Resize an input."""
+        self._enter("set")
+        self._forget_views()
+        size = np.array(header["shape"], dtype=np.int32)
+        arguments = [header["index"], size] + ([header["strict"]] if "strict" in header else [])
+        self._native.ResizeInputTensor(*arguments)
+        return {}, b""
+
+    def do_reset(self, header: dict[str, Any], payload: bytes) -> Reply:
+        """Reset variable tensors."""
+        self._enter("set")
+        self._feed()
+        self._native.ResetVariableTensors()
+        self._fill()
+        return {}, b""
+
+    def do_details(self, header: dict[str, Any], payload: bytes) -> Reply:
+        """What one of the interpreter's own questions answers, by its name."""
+        self._enter("get")
+        question = {
+            "inputs": "get_input_details",
+            "outputs": "get_output_details",
+            "tensors": "get_tensor_details",
+            "tensor": "_get_tensor_details",
+            "ops": "_get_ops_details",
+            "op": "_get_op_details",
+            "signatures": "_get_full_signature_list",
+            "subgraphs": "num_subgraphs",
+        }[header["what"]]
+        return {
+            "value": codec.pack_detail(getattr(self._interpreter, question)(*header.get("arguments", [])))
+        }, b""
+
+    def do_signature(self, header: dict[str, Any], payload: bytes) -> Reply:
+        """Open a signature: its inputs, outputs and subgraph, or the runtime's complaint."""
+        self._enter("load")
+        key = header["key"]
+        definitions = self._interpreter._get_full_signature_list()
+        if key not in definitions:
+            raise ValueError('Invalid signature_key provided: "%s".' % key)
+        subgraph = self._native.GetSubgraphIndexFromSignature(key)
+        return {"value": codec.pack_detail(dict(definitions[key])), "subgraph": subgraph}, b""
+
+    def do_call(self, header: dict[str, Any], payload: bytes) -> Reply:
+        """Run a signature as the runtime's own SignatureRunner does, stage by stage."""
+        native, subgraph = self._native, header["subgraph"]
+        if subgraph == 0:
+            self._feed()
+            self._forget_views()
+        arrays, at = [], 0
+        for part in header["inputs"]:
+            arrays.append(codec.unpack_array(part, payload[at : at + part["size"]]))
+            at += part["size"]
+        self._enter("allocate")
+        for part, array in zip(header["inputs"], arrays):
+            native.ResizeInputTensor(part["index"], np.array(array.shape, dtype=np.int32), False, subgraph)
+        native.AllocateTensors(subgraph)
+        self._enter("set")
+        for part, array in zip(header["inputs"], arrays):
+            native.SetTensor(part["index"], array, subgraph)
+        self._enter("invoke")
+        native.Invoke(subgraph)
+        self._enter("get")
+        packed = [codec.pack_array(native.GetTensor(index, subgraph)) for index in header["outputs"]]
+        parts = [dict(part, size=len(data)) for part, data in packed]
+        return {"outputs": parts}, b"".join(data for _, data in packed)
+
+
+def _read_all(descriptor: int) -> bytes:
+    size = os.fstat(descriptor).st_size
+    data = bytearray()
+    while len(data) < size:
+        part = os.pread(descriptor, size - len(data), len(data))
+        if not part:
+            break
+        data += part
+    os.close(descriptor)
+    return bytes(data)

@@ -1,0 +1,230 @@
+"""The nursery: one thread, the runtime loaded once, a fork for each worker that is asked for.
+
+parent ──control socket──> nursery ──fork──> worker ──pipes, shared block──> parent
+             │                 └─ seizes it with ptrace, reaps it, tells the parent how it ended
+             └─ when it closes, or the parent is gone, the nursery and all workers end
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import errno
+import json
+import os
+import select
+import signal
+import socket
+import sys
+from typing import Any
+
+from . import confine, runtimes, tracer, watchdog
+
+_WALL = 0x40000000  # linux/wait.h: wait for threads of traced processes too
+_MAX_MESSAGE_BYTES = 1 << 20
+_MAX_DESCRIPTORS = 8
+_MAX_FRAMES, _MAX_SYMBOL = 64, 1000
+_HELLO = 0
+# Without a descriptor for the parent, how often to look whether it is still there.
+_LOOK_MS = 1000
+
+
+def main(control: int, parent: int, runtime: str) -> None:
+    """Serve fork requests until the parent is gone."""
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, signal.SIG_IGN)  # a Ctrl-C in the terminal is the parent's business
+    confine.name_process("outlive-nursery")
+    nursery = _Nursery(socket.socket(fileno=control), parent)
+    try:
+        facts = runtimes.preload(runtime)
+        # After the runtime, because it imports numpy too, and numpy starts threads if it comes first.
+        from . import worker
+
+        worker.prepare()
+    except BaseException as error:  # whatever a broken installation throws
+        facts = {"hello": False, "type": type(error).__name__, "text": str(error)}
+    else:
+        facts.update({"hello": True, "threads": confine.count_threads()})
+    nursery.tell(_HELLO, facts)
+    nursery.serve()
+    os._exit(0)  # no farewell of the runtime's: it may hang, and nobody would see
+
+
+class _Nursery:
+    """Forks, traces and reaps."""
+
+    def __init__(self, channel: socket.socket, parent: int) -> None:
+        self._channel, self._parent, self._pid = channel, parent, os.getpid()
+        channel.setblocking(False)
+        self._workers: dict[int, int] = {}  # process -> number the parent gave it
+        self._unsent: collections.deque[bytes] = collections.deque()
+        self._tracer = tracer.Tracer()
+        self._watchdog = watchdog.Watchdog()
+        self._wake_read, self._wake_write = os.pipe()
+        for end in (self._wake_read, self._wake_write):
+            os.set_blocking(end, False)
+        self._parent_end = confine.open_process(parent)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
+
+    def serve(self) -> None:
+        """Wait for requests and for ends, until the parent is gone."""
+        poll = select.poll()
+        poll.register(self._wake_read, select.POLLIN)
+        if self._parent_end is not None:
+            poll.register(self._parent_end, select.POLLIN)
+        while os.getppid() == self._parent:
+            # A parent that does not read must not make us wait: workers have to be reaped meanwhile.
+            poll.register(self._channel, select.POLLIN | (select.POLLOUT if self._unsent else 0))
+            ready = dict(poll.poll(self._pause_ms()))
+            if self._parent_end in ready:
+                break
+            if self._wake_read in ready:
+                self._drain()
+                self._reap()
+            for process in self._watchdog.look():
+                _kill(process)
+            events = ready.get(self._channel.fileno(), 0)
+            self._flush()
+            if events & ~select.POLLOUT and not self._request():
+                break
+        for process in list(self._workers):
+            _kill(process)
+
+    def _pause_ms(self) -> int | None:
+        pause = self._watchdog.pause_ms()
+        if self._parent_end is None:
+            return _LOOK_MS if pause is None else min(pause, _LOOK_MS)
+        return pause
+
+    def _drain(self) -> None:
+        try:
+            while os.read(self._wake_read, 4096):
+                pass
+        except OSError:
+            pass
+
+    def tell(self, number: int, message: dict[str, Any]) -> None:
+        """Tell the parent, now or when it can listen."""
+        self._unsent.append(json.dumps(dict(message, number=number)).encode("utf-8"))
+        self._flush()
+
+    def _flush(self) -> None:
+        while self._unsent:
+            try:
+                self._channel.send(self._unsent[0])
+            except BlockingIOError:
+                return
+            except OSError:
+                pass  # the parent is gone; the loop will notice
+            self._unsent.popleft()
+
+    def _request(self) -> bool:
+        """Serve one request; False when the parent has closed its end."""
+        try:
+            message, descriptors, is_whole = _receive(self._channel)
+        except OSError as error:
+            return error.errno in (errno.EINTR, errno.EAGAIN)
+        if message is None:
+            return False
+        if "fork" in message:
+            self._fork(message, descriptors, is_whole)
+        elif "kill" in message:
+            for process, number in self._workers.items():
+                if number == message["kill"]:
+                    _kill(process)
+        elif "echo" in message:
+            self.tell(message["echo"], {"echo": True})
+        for descriptor in descriptors:
+            os.close(descriptor)
+        return True
+
+    def _fork(self, message: dict[str, Any], descriptors: list[int], is_whole: bool) -> None:
+        number = message["fork"]
+        if not is_whole:
+            self.tell(number, {"error": os.strerror(errno.EMFILE)})
+            return
+        try:
+            process = os.fork()
+        except OSError as error:
+            self.tell(number, {"error": os.strerror(error.errno or 0)})
+            return
+        if process == 0:
+            self._become_worker(message, descriptors)
+        self._workers[process] = number
+        self._watchdog.watch(process, message["limits"].get("memory_bytes"))
+        refused = tracer.seize(process) if message.get("trace", True) else "not asked for"
+        self.tell(number, {"pid": process, "untraced": refused})
+
+    def _become_worker(self, message: dict[str, Any], descriptors: list[int]) -> None:
+        """In the child: forget the nursery, and never come back."""
+        code = 70
+        try:
+            signal.set_wakeup_fd(-1)
+            for name in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(name, signal.SIG_DFL)
+            confine.die_with(self._pid)
+            self._channel.close()
+            for descriptor in (self._wake_read, self._wake_write, self._parent_end):
+                if descriptor is not None:
+                    os.close(descriptor)
+            from . import worker
+
+            code = worker.run(message, descriptors)
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        finally:
+            os._exit(code)
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                process, status = os.waitpid(-1, os.WNOHANG | _WALL)
+            except ChildProcessError:
+                return
+            if process == 0:
+                return
+            if os.WIFSTOPPED(status):
+                self._tracer.handle(process, status)
+            elif process in self._workers:
+                self._tell_end(process, status)
+
+    def _tell_end(self, process: int, status: int) -> None:
+        signaled = os.WIFSIGNALED(status)
+        message = {
+            "gone": True,
+            "signal": os.WTERMSIG(status) if signaled else None,
+            "exit_code": None if signaled else os.WEXITSTATUS(status),
+            "ended_by": "memory" if self._watchdog.forget(process) else "",
+            "evidence": _short(self._tracer.evidence(process)),
+        }
+        self._tracer.forget(process)
+        self.tell(self._workers.pop(process), message)
+
+
+def _receive(channel: socket.socket) -> tuple[dict[str, Any] | None, list[int], bool]:
+    """A request, the descriptors that came with it, and whether all of them did."""
+    size = socket.CMSG_SPACE(_MAX_DESCRIPTORS * array.array("i").itemsize)
+    data, ancillary, flags, _ = channel.recvmsg(_MAX_MESSAGE_BYTES, size)
+    descriptors = array.array("i")
+    for level, kind, content in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            descriptors.frombytes(content[: len(content) - len(content) % descriptors.itemsize])
+    is_whole = not flags & socket.MSG_CTRUNC
+    return (json.loads(data.decode("utf-8")) if data else None), list(descriptors), is_whole
+
+
+def _short(evidence: dict[str, Any]) -> dict[str, Any]:
+    """Evidence that fits into a message: names of C++ functions can be of any length."""
+    frames = [
+        dict(frame, symbol=(frame.get("symbol") or "")[:_MAX_SYMBOL])
+        for frame in evidence.get("frames", [])[:_MAX_FRAMES]
+    ]
+    return dict(evidence, frames=frames)
+
+
+def _kill(process: int) -> None:
+    try:
+        os.kill(process, signal.SIGKILL)
+    except OSError:
+        pass

@@ -1,0 +1,123 @@
+"""Where tensors lie in the worker's memory: their bytes, whether these may move, which are constant."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Set
+
+import numpy as np
+
+
+def is_text(kind: Any) -> bool:
+    """True for the type of a string tensor, which has no memory of a fixed size."""
+    return kind in (np.object_, np.bytes_, np.str_, bytes, str, None)
+
+
+def view(native: Any, index: int) -> Any:
+    """The tensor's own memory as bytes; None while it has none (dynamic, not allocated), and for scalars."""
+    try:
+        array = native.tensor(native, index)
+    except (ValueError, RuntimeError):
+        return None
+    if array.ndim == 0 or array.nbytes == 0 or array.dtype.kind in "OSU":
+        # Scalars come as copies from the runtime, and nothing has no address: both go the slow way.
+        return None
+    # Not memoryview.cast: it does not know half floats and complex numbers.
+    return memoryview(array.reshape(-1).view(np.uint8))
+
+
+def address(piece: Any) -> int:
+    """Where bytes lie."""
+    found: int = np.frombuffer(piece, np.uint8).__array_interface__["data"][0]
+    return found
+
+
+def can_move(native: Any) -> bool:
+    """True if running the model may move its tensors.
+
+    When an operator's output gets its size only as it runs, the runtime plans the rest of the memory anew in
+    the middle of an invoke, and whatever lay there may lie elsewhere afterwards (tflite/core/subgraph.cc,
+    PrepareOpsAndTensors). Such an output has no memory yet after an allocation. Nor have tensors inside a
+    delegate, which are no sign of anything: those are found and left out.
+    """
+    try:
+        nodes = [
+            (_listed(native.NodeInputs(node)), _listed(native.NodeOutputs(node)))
+            for node in range(native.NumNodes())
+        ]
+    except (AttributeError, ValueError, RuntimeError):
+        return True
+    homeless = [
+        node for node, (_, outputs) in enumerate(nodes) if any(_is_homeless(native, i) for i in outputs)
+    ]
+    return bool(homeless) and not _replaced(nodes).issuperset(homeless)
+
+
+def _replaced(nodes: List[Any]) -> Set[int]:
+    """The operators whose work a delegate does: they lie between its inputs and its outputs."""
+    makers: Dict[int, int] = {}
+    found: Set[int] = set()
+    for node, (inputs, outputs) in enumerate(nodes):
+        if any(index in makers for index in outputs):
+            found |= _between(nodes, makers, inputs, outputs)
+        for index in outputs:
+            makers.setdefault(index, node)
+    return found
+
+
+def _between(nodes: List[Any], makers: Dict[int, int], inputs: List[int], outputs: List[int]) -> Set[int]:
+    found: Set[int] = set()
+    known = set(inputs)
+    left = list(outputs)
+    while left:
+        index = left.pop()
+        if index in known or index not in makers:
+            continue
+        known.add(index)
+        found.add(makers[index])
+        left += nodes[makers[index]][0]
+    return found
+
+
+def _listed(indices: Any) -> List[int]:
+    return [int(index) for index in indices if index >= 0]
+
+
+def _is_homeless(native: Any, index: int) -> bool:
+    try:
+        native.tensor(native, index)
+    except (ValueError, RuntimeError):
+        return True
+    return False
+
+
+class ModelMemory:
+    """The memory of the model itself: mapped read-only, or our copy of its bytes. Constants lie there."""
+
+    def __init__(self, content: Any) -> None:
+        """Take a picture of the memory as it is now."""
+        if content is not None:
+            start = address(content)
+            self._spans = [(start, start + len(content))]
+        else:
+            self._spans = _read_only_spans()
+
+    def holds(self, piece: Any) -> bool:
+        """True if the bytes lie there."""
+        if piece is None:
+            return False
+        place = address(piece)
+        return any(start <= place < stop for start, stop in self._spans)
+
+
+def _read_only_spans() -> List[Any]:
+    try:
+        with open("/proc/self/maps") as file:
+            rows = [line.split(None, 2)[:2] for line in file]
+    except OSError:
+        return []
+    spans = []
+    for span, rights in rows:
+        if "w" not in rights:
+            start, _, stop = span.partition("-")
+            spans.append((int(start, 16), int(stop, 16)))
+    return spans

@@ -1,0 +1,167 @@
+"""The tracer: sees a worker's fatal signal before the worker does, and writes down what there is to see.
+
+    worker's thread stops ──> waitpid in the nursery ──> Tracer.handle ──> registers, stack, op, memory
+                                                              └─ lets the thread go on, with its signal
+
+For the nursery, which must be the one that seized, with one thread:
+
+    refused = tracer.seize(process)                 # "", or why there will be no evidence
+    while True:
+        process, status = os.waitpid(-1, os.WNOHANG | __WALL)      # until it gives 0 or ChildProcessError
+        if os.WIFSTOPPED(status):
+            the_tracer.handle(process, status)      # always: else the thread stands still for ever
+        elif process in workers:                    # any other process number is a thread of a worker
+            evidence = the_tracer.evidence(process)
+
+A traced process pays for nothing but signals, new threads and ended threads: each stops it until handled.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import Any
+
+from . import backtrace, ptrace, running, tracee
+
+seize = ptrace.seize
+
+_STOPPING = frozenset({signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU})
+_FATAL = frozenset(
+    {
+        signal.SIGSEGV,
+        signal.SIGBUS,
+        signal.SIGABRT,
+        signal.SIGFPE,
+        signal.SIGILL,
+        signal.SIGSYS,
+        signal.SIGTRAP,
+    }
+)
+_SI_KERNEL = 0x80  # asm-generic/siginfo.h: a fault whose address the processor does not tell
+
+# A handler such as faulthandler's writes its report and raises the signal again: that second stop says
+# nothing new. A later one is another event: the first was survived.
+_RERAISE_S = 2.0
+
+
+class Tracer:
+    """What is known of each traced process."""
+
+    def __init__(self) -> None:
+        """Nothing is traced yet."""
+        self._groups: dict[int, int] = {}  # thread -> process, for threads that are not the process's first
+        self._evidence: dict[int, dict[str, Any]] = {}
+        self._seen_at: dict[int, float] = {}
+
+    def handle(self, task: int, status: int) -> dict[str, Any] | None:
+        """Deal with a stop that `waitpid` reported, and let the task go on; the evidence, if it is dying."""
+        event, number = status >> 16, os.WSTOPSIG(status)
+        found: dict[str, Any] | None = None
+        deliver = 0
+        try:
+            if event == ptrace.EVENT_CLONE:
+                self._join(ptrace.event_message(task), self._process_of(task))
+            elif event == ptrace.EVENT_EXIT:
+                self._note_memory(task)
+            elif not event:
+                deliver = number
+                found = self._note_signal(task, number)
+        except Exception:
+            # Whatever went wrong while looking, evidence is a courtesy and a stuck worker is not.
+            found = None
+        if event == ptrace.EVENT_STOP and number in _STOPPING:
+            ptrace.leave_stopped(task)
+        else:
+            ptrace.resume(task, deliver)
+        return found
+
+    def evidence(self, process: int) -> dict[str, Any]:
+        """What was seen of a process that has ended; it is handed out once."""
+        found = self._evidence.pop(process, {})
+        self.forget(process)
+        return found
+
+    def forget(self, process: int) -> None:
+        """Drop everything about a process."""
+        self._evidence.pop(process, None)
+        self._seen_at.pop(process, None)
+        self._groups = {task: group for task, group in self._groups.items() if group != process}
+
+    def _process_of(self, task: int) -> int:
+        known = self._groups.get(task)
+        if known is not None:
+            return known
+        group = tracee.read_status(task).get("Tgid", "")
+        process = int(group) if group.isdigit() else task
+        self._join(task, process)
+        return process
+
+    def _join(self, task: int, process: int) -> None:
+        if task and task != process:
+            self._groups[task] = process
+
+    def _note_memory(self, task: int) -> None:
+        """A task is about to end: the last moment at which the memory of its process can be read."""
+        process = self._process_of(task)
+        sizes = tracee.memory_sizes(tracee.read_status(task))
+        if sizes:
+            self._evidence.setdefault(process, {})["memory"] = sizes
+        self._groups.pop(task, None)  # its number may soon be another's
+
+    def _note_signal(self, task: int, number: int) -> dict[str, Any] | None:
+        if number not in _FATAL:
+            return None
+        process = self._process_of(task)
+        code, address = ptrace.signal_origin(task)
+        status = tracee.read_status(task)
+        if code <= 0 and _is_ignored(status, number):
+            return None
+        now = time.monotonic()
+        if now - self._seen_at.get(process, -_RERAISE_S) < _RERAISE_S:
+            return self._evidence.get(process)
+        self._seen_at[process] = now
+        found = {
+            "signal": signal.Signals(number).name,
+            "signal_code": code,
+            "fault_address": address if code > 0 and code != _SI_KERNEL else None,
+            "thread": task,
+            "frames": [],
+            "memory": tracee.memory_sizes(status),
+            **running.RunningOp().to_evidence(),
+        }
+        self._evidence[process] = found
+        found.update(_look(task))
+        return found
+
+
+def _is_ignored(status: dict[str, str], number: int) -> bool:
+    try:
+        return bool(int(status.get("SigIgn", "0"), 16) >> (number - 1) & 1)
+    except ValueError:
+        return False
+
+
+def _look(task: int) -> dict[str, Any]:
+    """The frames of a stopped thread and the op they run; nothing where the registers cannot be read."""
+    registers = ptrace.registers(task)
+    if registers is None:
+        return {}
+    process = tracee.Tracee(task)
+    try:
+        frames = running.name_frames(backtrace.Walker(process, registers).walk())
+        return {
+            "frames": [
+                {
+                    "library": os.path.basename(frame.path),
+                    "symbol": symbol.name,
+                    "address": frame.vaddr,
+                    "exact": frame.exact,
+                }
+                for frame, symbol in frames
+            ],
+            **running.identify(process, frames).to_evidence(),
+        }
+    finally:
+        process.close()

@@ -1,0 +1,69 @@
+"""The memory watchdog: ends a worker that holds more than it may where the kernel's own limit does not.
+
+RLIMIT_DATA counts nothing under some sandboxes and old kernels. What a worker really holds can be read from
+outside nearly everywhere; the nursery looks the more often, the less is left.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+# The fastest that memory is filled, page by page, on a machine of today; and bounds for the pause.
+_BYTES_PER_S = 4e9
+_SHORTEST_S, _LONGEST_S = 0.05, 2.0
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+
+
+def held_bytes(process: int) -> int | None:
+    """The private memory that a process holds; None if it cannot be read."""
+    try:
+        with open("/proc/%d/statm" % process) as file:
+            _, resident, shared = file.read().split()[:3]
+        return (int(resident) - int(shared)) * _PAGE_BYTES
+    except (OSError, ValueError):
+        return None
+
+
+class Watchdog:
+    """Knows how much each worker may hold, and when to look next."""
+
+    def __init__(self) -> None:
+        """Nobody is watched yet."""
+        self._most: dict[int, int] = {}
+        self._next: dict[int, float] = {}
+        self._caught: set[int] = set()
+
+    def watch(self, process: int, memory_bytes: int | None) -> None:
+        """Watch a process that was just forked: what it holds now is not counted."""
+        now = held_bytes(process)
+        if memory_bytes is not None and now is not None:
+            self._most[process] = now + memory_bytes
+            self._next[process] = 0.0
+
+    def forget(self, process: int) -> bool:
+        """Stop watching; True if it had been caught."""
+        self._most.pop(process, None)
+        self._next.pop(process, None)
+        was_caught = process in self._caught
+        self._caught.discard(process)
+        return was_caught
+
+    def pause_ms(self) -> int | None:
+        """How long to wait before the next look; None for as long as one likes."""
+        if not self._next:
+            return None
+        return max(1, int((min(self._next.values()) - time.monotonic()) * 1000) + 1)
+
+    def look(self) -> list[int]:
+        """The processes that hold too much now."""
+        now = time.monotonic()
+        due = [process for process, at in self._next.items() if at <= now]
+        caught = []
+        for process in due:
+            left = self._most[process] - (held_bytes(process) or 0)
+            if left < 0:
+                caught.append(process)
+            self._next[process] = now + min(max(left / _BYTES_PER_S, _SHORTEST_S), _LONGEST_S)
+        self._caught.update(caught)
+        return caught

@@ -1,0 +1,97 @@
+"""How parent, nursery and worker talk: frames of JSON and raw bytes on pipes, and words in a shared block.
+
+    frame   = marker, length of header, length of payload, header (JSON), payload (bytes)
+    a hot call is no frame: the parent counts up COMMAND in the shared block, the worker answers in DONE;
+    whoever has gone to sleep is woken by one byte on its pipe
+
+Runs under any Python from 3.8 on, with the standard library only: the worker may live in another
+environment than its parent.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from typing import Any
+
+MARKER = 0xF0
+_HEAD = struct.Struct("<BIQ")
+HEAD_BYTES = _HEAD.size
+# A worker may have been taken over by the model it ran: nothing it claims is believed without bound.
+MAX_HEADER_BYTES = 64 << 20
+MAX_PAYLOAD_BYTES = 1 << 40
+
+# Words of the shared block (32 bits each).
+COMMAND, DONE, STATUS, WORKER_STATE, PARENT_STATE, STAGE, CALLS = range(7)
+BLOCKED, SPINNING = 0, 1
+OK, FRAME_FOLLOWS = 0, 1
+HEADER_BYTES = 4096
+
+STAGES = ("start", "load", "allocate", "set", "invoke", "get", "free", "idle")
+
+
+class Closed(Exception):
+    """The other side is gone."""
+
+
+def pack(header: dict[str, Any], payload: Any = b"") -> list[Any]:
+    """One frame as parts to be written in a row."""
+    text = json.dumps(header).encode("utf-8")
+    view = memoryview(payload).cast("B")
+    return [_HEAD.pack(MARKER, len(text), len(view)) + text, view]
+
+
+def unpack_head(data: bytes) -> tuple[int, int]:
+    """Sizes of header and payload; `Closed` if they are impossible."""
+    _, header_size, payload_size = _HEAD.unpack(data)
+    if header_size > MAX_HEADER_BYTES or payload_size > MAX_PAYLOAD_BYTES:
+        raise Closed("a frame of an impossible size")
+    return header_size, payload_size
+
+
+def unpack_header(data: bytes) -> dict[str, Any]:
+    """The header of a frame; `Closed` if it is none: whoever wrote it can no longer be understood."""
+    try:
+        header = json.loads(data.decode("utf-8"))
+    except ValueError:
+        raise Closed("a frame that is not JSON") from None
+    if not isinstance(header, dict):
+        raise Closed("a frame without a header")
+    return header
+
+
+def send(fd: int, header: dict[str, Any], payload: Any = b"") -> None:
+    """Write one frame; `Closed` if nobody can read it any more."""
+    for part in pack(header, payload):
+        write_all(fd, part)
+
+
+def receive_rest(fd: int, first: bytes) -> tuple[dict[str, Any], bytes]:
+    """The frame whose marker has been read."""
+    header_size, payload_size = unpack_head(first + read_exactly(fd, HEAD_BYTES - 1))
+    return unpack_header(read_exactly(fd, header_size)), read_exactly(fd, payload_size)
+
+
+def write_all(fd: int, data: Any) -> None:
+    """Write all bytes, however many calls it takes."""
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(fd, view) :]
+        except OSError as error:
+            raise Closed(str(error)) from None
+
+
+def read_exactly(fd: int, count: int) -> bytes:
+    """Exactly `count` bytes; `Closed` at the end of the stream."""
+    data = bytearray()
+    while len(data) < count:
+        try:
+            part = os.read(fd, min(count - len(data), 1 << 20))
+        except OSError as error:
+            raise Closed(str(error)) from None
+        if not part:
+            raise Closed("end of stream")
+        data += part
+    return bytes(data)

@@ -1,0 +1,220 @@
+"""The worker: one interpreter, served call by call, until it is told to stop or dies.
+
+Before each native call it writes the stage into the shared block, so that whoever finds it dead knows
+what it was doing. Hot calls (invoke with inputs and outputs of fixed size) cross no pipe while both sides
+are awake: see `wire`.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import gc
+import mmap
+import os
+import platform
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from . import confine, runtimes, wire
+from .guest import Guest
+
+# How long a worker stays awake after a call, waiting for the next one of a burst.
+_SPIN_NS = 120_000
+# Stores and loads may pass each other on their way to memory; a first sleep this short heals a lost wake-up.
+_FIRST_SLEEP_MS = 50
+# What the runtime prints is kept for the record of a death; looked after each so many hot calls (2^n - 1).
+_SOME = 0xFFF
+_MOST_PRINTED_BYTES, _KEPT_BYTES = 1 << 20, 1 << 16
+
+
+def main(
+    commands: int,
+    replies: int,
+    block: int,
+    errors: int,
+    faults: int,
+    parent: int,
+    content: int = -1,
+    **message: Any,
+) -> None:
+    """A worker that was started afresh, not forked: the same, with its own runtime to load."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    confine.follow(parent)
+    try:
+        facts = runtimes.preload(message["runtime"])
+    except BaseException as error:  # whatever a broken installation throws
+        wire.send(replies, {"absent": "%s: %s" % (type(error).__name__, error)})
+        os._exit(70)
+    os._exit(run(message, [commands, replies, block, errors, faults, content], facts))
+
+
+def prepare() -> None:
+    """In the nursery: do once what each worker would do after the fork."""
+    platform.machine()
+    confine.prepare()
+    gc.collect()
+    gc.freeze()  # what is never collected is never written to, and stays shared
+
+
+def run(message: dict[str, Any], descriptors: list[int], facts: dict[str, Any] | None = None) -> int:
+    """Serve until told to stop; the exit code."""
+    commands, replies, block, errors, faults = descriptors[:5]
+    content = descriptors[5] if len(descriptors) > 5 and descriptors[5] >= 0 else None
+    os.dup2(errors, 2)
+    os.dup2(errors, 1)
+    faulthandler.enable(os.fdopen(faults, "w"), all_threads=True)
+    confine.name_process("outlive-worker")
+    try:
+        os.chdir(message["cwd"])
+    except OSError:
+        pass  # the folder is gone: relative paths fail with the runtime's own words
+    applied = confine.limit(message["limits"])
+    server = _Server(commands, replies, block, errors, spin=message.get("spin", False))
+    server.guest = Guest(message["runtime"], content, server.enter)
+    ready = {"ready": os.getpid(), "limits": applied, "memory": confine.memory(), "facts": facts or {}}
+    wire.send(replies, ready)
+    try:
+        server.serve()
+    except wire.Closed:
+        return 0
+    return 0
+
+
+class _Server:
+    """Waits for calls and answers them."""
+
+    guest: Guest
+
+    def __init__(self, commands: int, replies: int, block: int, errors: int, spin: bool) -> None:
+        self._commands, self._replies, self._block, self._errors = commands, replies, block, errors
+        self._spin_ns = _SPIN_NS if spin and platform.machine().lower() in ("x86_64", "amd64") else 0
+        self._map: mmap.mmap | None = None
+        self._remap(wire.HEADER_BYTES)
+        self._last = 0
+        self._poll = select.poll()
+        self._poll.register(commands, select.POLLIN)
+
+    def enter(self, stage: str) -> None:
+        """Say in the shared block what is about to happen."""
+        self._words[wire.STAGE] = wire.STAGES.index(stage)
+
+    def serve(self) -> None:
+        while True:
+            if self._awaited():
+                self._answer_hot()
+            elif not self._read_command():
+                return
+
+    def _remap(self, size: int) -> None:
+        if os.fstat(self._block).st_size < size:
+            os.ftruncate(self._block, size)
+        # The old mapping goes when the last view of it goes.
+        self._map = mmap.mmap(self._block, size)
+        self._words = memoryview(self._map)[: wire.HEADER_BYTES].cast("I")
+
+    def _awaited(self) -> bool:
+        """True when a hot call has come; waits awake for a while, as calls come in bursts."""
+        words, last = self._words, self._last
+        if words[wire.COMMAND] != last:
+            return True
+        if self._spin_ns and last and self._spin():
+            return True
+        words[wire.WORKER_STATE] = wire.BLOCKED
+        return words[wire.COMMAND] != last
+
+    def _spin(self) -> bool:
+        words, last = self._words, self._last
+        words[wire.WORKER_STATE] = wire.SPINNING
+        end = time.perf_counter_ns() + self._spin_ns
+        while time.perf_counter_ns() < end:
+            for _ in range(40):
+                if words[wire.COMMAND] != last:
+                    return True
+        return False
+
+    def _read_command(self) -> bool:
+        """Sleep until a byte or a frame comes; False when it says to stop."""
+        if not self._poll.poll(_FIRST_SLEEP_MS) and self._words[wire.COMMAND] != self._last:
+            return True
+        first = wire.read_exactly(self._commands, 1)
+        if first[0] != wire.MARKER:
+            return True  # a wake-up: the loop looks at the block
+        header, payload = wire.receive_rest(self._commands, first)
+        return self._answer(header, payload)
+
+    def _answer_hot(self) -> None:
+        words = self._words
+        words[wire.WORKER_STATE] = wire.SPINNING if self._spin_ns else wire.BLOCKED
+        number = words[wire.COMMAND]
+        self._last = number
+        words[wire.STAGE] = _INVOKE
+        try:
+            self.guest.invoke()
+            words[wire.STATUS] = wire.OK
+        except Exception as error:
+            words[wire.STATUS] = wire.FRAME_FOLLOWS
+            wire.send(self._replies, _describe(error))
+        words[wire.STAGE] = _IDLE
+        words[wire.DONE] = number
+        if not number & _SOME:
+            _cut(self._errors)
+        if words[wire.PARENT_STATE] == wire.BLOCKED:
+            wire.write_all(self._replies, bytes((number & 0x7F,)))
+
+    def _answer(self, header: dict[str, Any], payload: bytes) -> bool:
+        verb = header["do"]
+        if verb == "close":
+            self.enter("free")
+            self.guest.close()
+            wire.send(self._replies, {"closed": True})
+            return False
+        try:
+            reply, data = self._do(verb, header, payload)
+        except Exception as error:
+            reply, data = _describe(error), b""
+        self.enter("idle")
+        _cut(self._errors)
+        if header.get("memory"):
+            reply["memory"] = confine.memory()
+        wire.send(self._replies, reply, data)
+        return True
+
+    def _do(self, verb: str, header: dict[str, Any], payload: bytes) -> tuple[dict[str, Any], bytes]:
+        if verb == "share":
+            self._remap(header["size"])
+            assert self._map is not None
+            self.guest.share(memoryview(self._map), header["inputs"], header["outputs"])
+            return {}, b""
+        action: Callable[..., tuple[dict[str, Any], bytes]] = getattr(self.guest, "do_" + verb)
+        return action(header, payload)
+
+
+def _cut(errors: int) -> None:
+    """Keep the last of what was printed: a runtime that prints at each call would fill the memory."""
+    size = os.fstat(errors).st_size
+    if size > _MOST_PRINTED_BYTES:
+        kept = os.pread(errors, _KEPT_BYTES, size - _KEPT_BYTES)
+        os.ftruncate(errors, 0)
+        os.write(errors, kept)
+
+
+_INVOKE, _IDLE = wire.STAGES.index("invoke"), wire.STAGES.index("idle")
+
+
+def _describe(error: BaseException) -> dict[str, Any]:
+    """An exception in words; the parent raises its like."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = "%s:%d" % (os.path.basename(place.tb_frame.f_code.co_filename), place.tb_lineno) if place else ""
+    sys.stderr.flush()
+    return {
+        "error": type(error).__name__,
+        "text": str(error),
+        "where": where,
+        "data_bytes": confine.data_bytes(),
+    }

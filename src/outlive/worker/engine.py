@@ -1,0 +1,300 @@
+"""What stands behind an interpreter: its session, its tensors in the shared block, and whose turn it is."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from operator import index as as_index
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outlive.errors import RunError
+from outlive.meter import read_machine
+from outlive.units import format_bytes
+from outlive.worker import slots, verdicts
+from outlive.worker.child import codec
+from outlive.worker.session import End, Opening, Session
+from outlive.worker.slots import Slot
+from outlive.worker.threads import Desk, Tensors
+from outlive.worker.verdicts import Call
+
+HELD = (
+    "There is at least 1 reference to internal data\n"
+    "      in the interpreter in the form of a numpy array or slice. Be sure to\n"
+    "      only hold the function returned from tensor() if you are using raw\n"
+    "      data access."
+)
+_CLOSED = "this interpreter is closed and its worker has ended; open a new one"
+# Tensors beyond this come from the worker in parts of this size, into the one array that is handed out.
+_LARGE_BYTES = 32 << 20
+
+
+class Engine:
+    """A session and its tensors, one call at a time.
+
+    `_upset` is True when something has to be put right before the next call: after a death, an interrupt,
+    a close, or a signature that has moved the tensors.
+    """
+
+    def __init__(self, opening: Opening, restart: bool) -> None:
+        """Start a worker and load the model in it."""
+        self._restart = restart
+        self._lock = threading.RLock()
+        self._desk = Desk()
+        self._slots: dict[int, Slot] = {}
+        self._kept: Tensors = {}
+        self._cold_inputs: Tensors = {}
+        self._details: dict[str, Any] = {}
+        self._keeper: NDArray[np.uint8] = np.zeros(0, np.uint8)
+        self._calm = sys.getrefcount(self._keeper)
+        self._fresh = True
+        self._computed = False
+        self._upset = self._interrupted = self._stale = self._closed = False
+        self._session = Session(opening)
+
+    def _stand(self) -> None:
+        """Have a worker that can be asked: after a death only if that was wanted."""
+        session = self._session
+        foreign = session.owner != os.getpid()
+        if not self._upset and not foreign:
+            return
+        if self._closed:
+            raise RuntimeError(_CLOSED)
+        if self._interrupted or foreign or (session.flight is not None and self._restart):
+            self._start_again()
+        elif session.flight is not None:
+            raise session.death_again()
+        elif self._stale:
+            self._lay_again()
+        self._upset = False
+
+    def _start_again(self) -> None:
+        """Put a new worker in the place of the old one, with the shapes and inputs that it had."""
+        session = self._session
+        self._set_aside()
+        with self._minding():
+            session.reopen()
+            self._interrupted = self._stale = False
+            self._fresh, self._computed = True, False
+            self._lay_slots()
+            shapes = {end.index: end.shape for end in session.inputs}
+            for index, value in self._cold_inputs.items():
+                if shapes.get(index) == value.shape:
+                    self._send(index, value)
+
+    def _lay_again(self) -> None:
+        """A signature has run on the main subgraph: see where tensors are now and what they hold."""
+        with self._minding():
+            self._session.lay_again()
+            self._kept = {}
+            self._lay_slots()
+            self._session.ask({"do": "fill"})
+        self._stale = False
+
+    @contextlib.contextmanager
+    def _minding(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException as error:
+            self._note(error)
+            raise
+
+    def _note(self, error: BaseException) -> None:
+        """Ctrl-C and its like cost the worker, not the interpreter: the next call gets a new one."""
+        if not isinstance(error, Exception):
+            self._interrupted = True
+        if self._interrupted or self._session.flight is not None:
+            self._upset = True
+
+    def _ask(self, header: dict[str, Any], payload: Any = b"") -> tuple[dict[str, Any], bytes]:
+        with self._lock:
+            self._stand()
+            with self._minding():
+                return self._session.ask(header, payload)
+
+    def _detail(self, what: str, *arguments: int) -> Any:
+        with self._lock:
+            key = f"{what}{arguments}"
+            if key not in self._details:
+                reply, _ = self._ask(
+                    {"do": "details", "what": what, "arguments": [as_index(item) for item in arguments]}
+                )
+                if what in ("tensor", "tensors") and arguments[-1]:
+                    return codec.unpack_detail(reply["value"])  # other subgraphs change as they run
+                self._details[key] = reply["value"]
+            return codec.unpack_detail(self._details[key])
+
+    def _ensure_safe(self) -> None:
+        if sys.getrefcount(self._keeper) != self._calm:
+            raise RuntimeError(HELD)
+
+    def _set_aside(self) -> None:
+        """Forget the places of tensors, and keep what the inputs held."""
+        for end in self._session.inputs:
+            if end.index in self._slots:
+                self._kept[end.index] = self._slots[end.index].array.copy()
+        self._slots, self._details = {}, {}
+
+    def _lay_slots(self) -> None:
+        """Lay inputs and outputs over the shared block, and put back what the inputs held."""
+        block = self._session.worker.block
+        memory = np.frombuffer(block.map, np.uint8)
+        self._keeper = np.frombuffer(block.map, np.uint8)
+        self._calm = sys.getrefcount(self._keeper)
+        inputs = {end.index for end in self._session.inputs}
+        ends = (*self._session.outputs, *self._session.inputs)
+        self._slots = {
+            end.index: Slot(end, memory, end.index in inputs) for end in ends if end.offset is not None
+        }
+        for end in self._session.inputs:
+            slot, value = self._slots.get(end.index), self._kept.get(end.index)
+            if slot is not None:
+                slot.array[...] = value if value is not None and slot.takes(value) else 0
+        self._kept = {}
+
+    def _run_subgraph(self, subgraph: int, inputs: Tensors, outputs: list[int]) -> list[Any]:
+        """Run a signature, and give the values of its outputs."""
+        packed = [(index, *codec.pack_array(value)) for index, value in inputs.items()]
+        parts = [{**header, "index": index, "size": len(data)} for index, header, data in packed]
+        message = {"do": "call", "subgraph": subgraph, "inputs": parts, "outputs": outputs}
+        with self._lock:
+            self._stand()
+            if subgraph == 0:
+                self._slots, self._details, self._computed = {}, {}, False
+                self._upset = self._stale = True
+            with self._minding():
+                reply, data = self._session.ask(message, b"".join(data for _, _, data in packed))
+            if subgraph == 0:
+                self._session.note_shapes({index: list(value.shape) for index, value in inputs.items()})
+                self._computed = True
+        values, at = [], 0
+        for part in reply["outputs"]:
+            values.append(codec.unpack_array(part, data[at : at + part["size"]]))
+            at += part["size"]
+        return values
+
+    def _is_input(self, index: int) -> bool:
+        return any(end.index == index for end in self._session.inputs)
+
+    def _name_of(self, index: int) -> str:
+        with contextlib.suppress(RunError, ValueError, RuntimeError):
+            return str(self._detail("tensor", index, 0)["name"])
+        return ""
+
+    def _end_of(self, index: int) -> End | None:
+        ends = (*self._session.inputs, *self._session.outputs)
+        return next((end for end in ends if end.index == index), None)
+
+    def _set_slowly(self, index: int, value: Any) -> None:
+        self._stand()
+        array = np.asarray(value)
+        end = self._end_of(index)
+        if end is None or not self._is_input(index):
+            self._send(index, array)
+            slot = self._slots.get(index)
+            if slot is not None and slot.takes(array):
+                slot.array[...] = array
+            return
+        self._refuse_misfits(array, end)
+        if not self._desk.alone() and not self._desk.shared:
+            self._desk.open(self._all_inputs(), self._all_outputs())
+        slot, own = self._slots.get(index), array.copy()
+        if slot is None:
+            self._place_cold(index, own)
+        elif not self._desk.shared:
+            slot.array[...] = array
+        if self._desk.shared:
+            self._desk.inputs()[index] = own
+
+    def _refuse_misfits(self, array: NDArray[Any], end: End) -> None:
+        problem = slots.problem_with(array, end)
+        if problem:
+            name = self._name_of(end.index)
+            text = slots.mismatch_text(problem, array, end, name)
+            raise verdicts.refused(slots.describe_call(problem, array, end, name, text))
+
+    def _place_cold(self, index: int, own: NDArray[Any]) -> None:
+        """Set an input that has no place in the block; `own` is a copy that nobody else writes to."""
+        self._send(index, own)
+        self._cold_inputs[index] = own
+
+    def _send(self, index: int, array: NDArray[Any]) -> None:
+        header, payload = codec.pack_array(array)
+        try:
+            self._ask({"do": "set", "index": as_index(index), **header}, payload)
+        except RuntimeError as error:
+            if isinstance(error, RunError) or str(error) != "constant":
+                raise
+            call = Call(problem="constant", index=as_index(index), name=self._name_of(index))
+            raise verdicts.refused(call) from None
+
+    def _load_own(self) -> None:
+        """Give the model what this thread has set."""
+        for index, value in self._desk.inputs().items():
+            slot = self._slots.get(index)
+            if slot is not None and slot.takes(value):
+                slot.array[...] = value
+            elif slot is None and self._cold_inputs.get(index) is not value:
+                self._place_cold(index, value)
+
+    def _all_inputs(self) -> Tensors:
+        held = dict(self._cold_inputs)
+        for end in self._session.inputs:
+            if end.index in self._slots:
+                held[end.index] = self._slots[end.index].array.copy()
+        return held
+
+    def _all_outputs(self) -> Tensors:
+        if not self._computed:
+            return {}
+        return {end.index: self._value(end.index) for end in self._session.outputs}
+
+    def _value(self, index: int) -> Any:
+        slot = self._slots.get(index)
+        return self._fetch(index, 0) if slot is None else slot.array.copy()
+
+    def _own_value(self, index: int) -> NDArray[Any] | None:
+        """What this thread has set or computed, where several threads are at it."""
+        own = self._desk.inputs().get(index)
+        return self._desk.result(index) if own is None else own
+
+    def _get_slowly(self, index: int, subgraph: int) -> Any:
+        self._stand()
+        end = self._end_of(index)
+        if end is not None and not subgraph and self._session.allocated:
+            unset = not end.dtype and self._is_input(index) and index not in self._cold_inputs
+            if unset or not (self._computed or self._is_input(index) or end.constant):
+                problem = "unset-string" if unset else "not-computed"
+                raise verdicts.refused(Call(problem=problem, index=index, name=self._name_of(index)))
+        return self._value(index) if end is not None and not subgraph else self._fetch(index, subgraph)
+
+    def _fetch(self, index: int, subgraph: int) -> Any:
+        """The value of a tensor from the worker; a large one part by part, so that it is here only once."""
+        header = {"do": "get", "index": as_index(index), "subgraph": as_index(subgraph)}
+        reply, data = self._ask({**header, "large": _LARGE_BYTES})
+        if "size" not in reply:
+            return codec.unpack_array(reply, data)
+        array = _empty_array(reply)
+        place = array.reshape(-1).view(np.uint8).data
+        for start in range(0, len(place), _LARGE_BYTES):
+            stop = min(start + _LARGE_BYTES, len(place))
+            _, data = self._ask({"do": "part", "index": as_index(index), "start": start, "stop": stop})
+            place[start:stop] = data
+        return array
+
+
+def _empty_array(reply: dict[str, Any]) -> NDArray[Any]:
+    """Room for a large tensor. MemoryError where it would not be real: the system would kill us to get it."""
+    dtype, shape = np.dtype(reply["dtype"]), tuple(int(size) for size in reply["shape"])
+    size = int(np.prod(shape, dtype=object)) * dtype.itemsize
+    available = read_machine().available_bytes
+    if available is not None and size > available:
+        raise MemoryError(
+            f"a tensor of {format_bytes(size)}, and {format_bytes(available)} of memory are left"
+        )
+    return np.empty(shape, dtype)

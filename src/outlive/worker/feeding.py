@@ -1,0 +1,68 @@
+"""Inputs for a run: given arrays, zeros, or seeded random numbers in the model's own range."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Feeds = Mapping[str, Any] | str | None
+
+
+def make_feeds(details: list[dict[str, Any]], given: Any, seed: int = 0) -> dict[int, NDArray[Any]]:
+    """An array for each input, by its index. ValueError for a name that no input has."""
+    if given is None or isinstance(given, str):
+        by_name: Mapping[str, Any] = dict.fromkeys((row["name"] for row in details), given or "random")
+    elif isinstance(given, Mapping):
+        by_name = given
+    else:
+        values = list(given) if isinstance(given, (list, tuple)) else [given]
+        if len(values) != len(details):
+            raise ValueError(f"the model has {len(details)} inputs, and {len(values)} were given")
+        return {row["index"]: _array(row, value, seed) for row, value in zip(details, values, strict=True)}
+    names = [row["name"] for row in details]
+    for name in by_name:
+        if name not in names:
+            raise ValueError(f"no input is named {name!r}; the inputs are {', '.join(map(repr, names))}")
+    return {row["index"]: _array(row, by_name.get(row["name"], "random"), seed) for row in details}
+
+
+def _array(row: dict[str, Any], value: Any, seed: int) -> NDArray[Any]:
+    if not isinstance(value, str):
+        return np.asarray(value)
+    shape = tuple(int(size) for size in row["shape"])
+    if value == "zeros":
+        return _filled(row["dtype"], shape, 0)
+    if value == "ones":
+        return _filled(row["dtype"], shape, 1)
+    if value == "random":
+        return _random(row, shape, np.random.default_rng((seed, int(row["index"]))))
+    raise ValueError(f"{value!r} is no way to fill an input; say zeros, ones or random, or give an array")
+
+
+def _filled(dtype: Any, shape: tuple[int, ...], number: int) -> NDArray[Any]:
+    kind = np.dtype(dtype).kind
+    if kind in "OSU":
+        return np.full(shape, b"", dtype=object)
+    return np.full(shape, number, dtype=dtype)
+
+
+def _random(row: dict[str, Any], shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[Any]:
+    """Numbers that a model of this type may be given: quantized ones over their whole range, others small."""
+    dtype = np.dtype(row["dtype"])
+    if dtype.kind in "OSU":
+        return np.full(shape, b"outlive", dtype=object)
+    if dtype.kind == "f":
+        return rng.uniform(-1, 1, shape).astype(dtype)
+    if dtype.kind == "c":
+        return (rng.uniform(-1, 1, shape) + 1j * rng.uniform(-1, 1, shape)).astype(dtype)
+    if dtype.kind == "b":
+        return rng.integers(0, 2, shape).astype(dtype)
+    quantized = len(row["quantization_parameters"]["scales"]) > 0
+    if quantized and dtype.itemsize <= 2:
+        limits = np.iinfo(dtype)
+        return rng.integers(limits.min, limits.max + 1, shape).astype(dtype)
+    # Indices, lengths and tokens: small numbers are the only ones that are nearly always in range.
+    return rng.integers(0, 2, shape).astype(dtype)

@@ -1,0 +1,107 @@
+"""The record of a run: everything that was seen, nothing that was concluded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from outlive.meter import Point
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpSeen:
+    """The operator that native frames name; its index where only one can be meant."""
+
+    type: str
+    subgraph: int = 0
+    index: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputSeen:
+    """An output of a run in numbers."""
+
+    name: str
+    index: int
+    shape: tuple[int, ...]
+    dtype: str
+    minimum: float | None
+    maximum: float | None
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flight:
+    """What was seen of a run: plain data that can be written as JSON and judged later.
+
+    `ended_by` says what we did ourselves: "deadline", "memory", "interrupt", or "" if it ended by itself.
+    `values` holds the outputs of a run that went well; they are not part of the record.
+    """
+
+    died: bool
+    stage: str
+    signal: str | None = None
+    exit_code: int | None = None
+    ended_by: str = ""
+    op: OpSeen | None = None
+    frames: tuple[str, ...] = ()
+    fault_address: int | None = None
+    error_type: str = ""
+    error_text: str = ""
+    outputs: tuple[OutputSeen, ...] = ()
+    peak_bytes: int | None = None
+    baseline_bytes: int = 0
+    timeline: tuple[Point, ...] = ()
+    stages: tuple[tuple[str, float], ...] = ()
+    stderr_tail: str = ""
+    fault_trace: str = ""
+    limits: dict[str, Any] = field(default_factory=dict)
+    oom_kills: tuple[int, int] | None = None
+    last_memory: dict[str, int] = field(default_factory=dict)
+    runtime: dict[str, Any] = field(default_factory=dict)
+    untraced: str = ""
+    pid: int | None = None
+    values: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """The document's body, with the names of the contract."""
+        return {
+            "died": self.died,
+            "signal": self.signal,
+            "exit_code": self.exit_code,
+            "stage": self.stage,
+            "ended_by": self.ended_by,
+            "op": None if self.op is None else _fields(self.op),
+            "frames": list(self.frames),
+            "fault_address": self.fault_address,
+            "error": {"type": self.error_type, "text": self.error_text} if self.error_type else None,
+            "outputs": [_output(output) for output in self.outputs],
+            "peak_bytes": self.peak_bytes,
+            "baseline_bytes": self.baseline_bytes,
+            "timeline": [_fields(point) for point in self.timeline],
+            "stages": [{"stage": stage, "seconds": seconds} for stage, seconds in self.stages],
+            "stderr_tail": self.stderr_tail,
+            "fault_trace": self.fault_trace,
+            "limits": self.limits,
+            "oom_kills": None if self.oom_kills is None else list(self.oom_kills),
+            "last_memory": self.last_memory,
+            "runtime": self.runtime,
+            "untraced": self.untraced,
+            "pid": self.pid,
+        }
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__slots__}
+
+
+def _output(output: OutputSeen) -> dict[str, Any]:
+    return {
+        "name": output.name,
+        "index": output.index,
+        "shape": list(output.shape),
+        "dtype": output.dtype,
+        "min": output.minimum,
+        "max": output.maximum,
+        "sha256": output.sha256,
+    }

@@ -1,0 +1,287 @@
+"""A worker as its owner sees it: calls that end in an answer, the runtime's complaint, or a recorded death.
+
+Worker.call(frame)   the ordinary way: any question, any tensor
+Worker.invoke()      the hot way: a number in the shared block, no pipe while both sides are awake
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import time
+import weakref
+from typing import Any
+
+from outlive.worker.channel import DeadlineMissed
+from outlive.worker.child import wire
+from outlive.worker.descriptors import tail_of
+from outlive.worker.flight import Flight
+from outlive.worker.hatchery import CannotHatch, Hatchery, RuntimeAbsent, in_words
+from outlive.worker.limits import Limits
+from outlive.worker.lines import Lines
+from outlive.worker.nurseries import starting
+from outlive.worker.recorder import Recorder
+from outlive.worker.story import Story
+
+_SPIN_NS = 150_000
+_FIRST_SLEEP_MS = 50
+_ENDING_TIMEOUT_S = 5.0
+_START_TIMEOUT_S = 120.0
+_FREE_TIMEOUT_S = 30.0
+_CLOSED = "this interpreter is closed: its worker has ended, and a new interpreter is needed"
+
+_alive: weakref.WeakSet[Worker] = weakref.WeakSet()
+
+
+class Died(Exception):
+    """The worker ended before it answered; the flight says all that was seen."""
+
+    def __init__(self, flight: Flight) -> None:
+        """Keep the record."""
+        super().__init__(flight.stage)
+        self.flight = flight
+
+
+class RuntimeRaised(Exception):
+    """The runtime complained in words; nobody died."""
+
+    def __init__(self, kind: str, text: str, near_limit: bool) -> None:
+        """Keep what it said."""
+        super().__init__(text)
+        self.kind, self.text, self.near_limit = kind, text, near_limit
+
+
+def can_spin() -> bool:
+    """True where waiting awake for the other side pays: two cores, and memory that keeps its order (x86)."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores > 1 and platform.machine().lower() in ("x86_64", "amd64")
+
+
+class Worker:
+    """One worker process, from its start to its end."""
+
+    def __init__(
+        self, hatchery: Hatchery, runtime: str, limits: Limits, content: bytes | memoryview | None
+    ) -> None:
+        """Start it; `CannotHatch` if the system does not let us, `Died` if it does not live to say so."""
+        self._hatchery, self._limits, self._owner = hatchery, limits, os.getpid()
+        self._number = 0
+        self._spin_ns = _SPIN_NS if can_spin() else 0
+        self.flight: Flight | None = None
+        self.applied_limits: dict[str, Any] = {}
+        self.story = Story()
+        memory_bytes = limits.effective_memory_bytes()
+        self._recorder = Recorder(limits)
+        order = {
+            "cwd": _folder(),
+            "runtime": runtime,
+            "spin": bool(self._spin_ns),
+            "limits": {"memory_bytes": memory_bytes},
+        }
+        with starting:
+            self._lines = _open_lines(content)
+            try:
+                self._hatched = hatchery.hatch(order, self._lines.given())
+            except BaseException:
+                self._lines.close()
+                raise
+            finally:
+                self._lines.handed_over()
+            _alive.add(self)
+        self.block, self._channel = self._lines.block, self._lines.channel
+        self.facts = self._hatched.facts
+        self._greet()
+
+    @property
+    def pid(self) -> int:
+        """The worker's process."""
+        return self._hatched.pid
+
+    def _greet(self) -> None:
+        try:
+            ready, _ = self._channel.receive(time.monotonic() + _START_TIMEOUT_S)
+        except BaseException as error:
+            raise self._ended(error) from None
+        if "absent" in ready:
+            self.kill()
+            raise RuntimeAbsent(ready["absent"])
+        self.facts = {**self.facts, **ready["facts"]}
+        self.applied_limits = ready["limits"]
+        self.story.begin(ready.get("memory") or {})
+
+    def call(self, header: dict[str, Any], payload: Any = b"") -> tuple[dict[str, Any], bytes]:
+        """Ask and wait for the answer."""
+        deadline = self._deadline()
+        try:
+            self._channel.send(header, payload, deadline)
+            reply, data = self._channel.receive(deadline)
+        except BaseException as error:
+            raise self._ended(error) from None
+        if "memory" in reply:
+            self.story.mark(header.get("mark", header["do"]), reply["memory"])
+        if "error" in reply:
+            raise self._raised(reply)
+        return reply, data
+
+    def invoke(self) -> None:
+        """Run the model with what lies in the shared block."""
+        words = self.block.words
+        self._number = number = self._number % 0x7FFFFFFF + 1
+        words[wire.STATUS] = wire.OK
+        words[wire.PARENT_STATE] = wire.SPINNING
+        words[wire.COMMAND] = number
+        try:
+            if words[wire.WORKER_STATE] != wire.SPINNING:
+                words[wire.PARENT_STATE] = wire.BLOCKED
+                self._channel.wake()
+            elif self._spin(number):
+                if words[wire.STATUS] == wire.OK:
+                    return
+                raise self._raised(self._channel.receive(self._deadline())[0])
+            self._sleep(number)
+            status = words[wire.STATUS]
+            reply = None if status == wire.OK else self._channel.receive(self._deadline())[0]
+        except RuntimeRaised:
+            raise
+        except BaseException as error:
+            raise self._ended(error) from None
+        if reply is not None:
+            raise self._raised(reply)
+
+    def _spin(self, number: int) -> bool:
+        """Wait awake for the answer; False if it takes longer than a short call does."""
+        words = self.block.words
+        end = time.perf_counter_ns() + self._spin_ns
+        while time.perf_counter_ns() < end:
+            for _ in range(40):
+                if words[wire.DONE] == number:
+                    return True
+        words[wire.PARENT_STATE] = wire.BLOCKED
+        return bool(words[wire.DONE] == number)
+
+    def _sleep(self, number: int) -> None:
+        """Wait asleep for the answer, until the deadline."""
+        words, deadline = self.block.words, self._deadline()
+        timeout: float = _FIRST_SLEEP_MS
+        while words[wire.DONE] != number:
+            left = None if deadline is None else (deadline - time.monotonic()) * 1000
+            if left is not None and left <= 0:
+                raise DeadlineMissed
+            if self._channel.wait_readable(min(timeout, left) if left is not None else timeout):
+                if words[wire.STATUS] != wire.OK:
+                    return
+                # A wake-up byte, or the end. It is read even if the answer is there: bytes that nobody reads
+                # would one day fill the pipe.
+                self._channel.read(1, deadline)
+            timeout = 3_600_000
+
+    def _deadline(self) -> float | None:
+        seconds = self._limits.seconds
+        return None if seconds is None else time.monotonic() + seconds
+
+    def _raised(self, reply: dict[str, Any]) -> RuntimeRaised:
+        limit = self.applied_limits.get("data_bytes")
+        # The runtime asks for large pieces: what it could not get is why it is still far below the limit.
+        near = limit is not None and reply.get("data_bytes", 0) > 0.5 * limit
+        return RuntimeRaised(str(reply["error"]), str(reply["text"]), near)
+
+    def _ended(self, error: BaseException) -> BaseException:
+        """What to raise when a call did not come back: a recorded death, or the user's own interrupt."""
+        if self._lines.closed:
+            return RuntimeError(_CLOSED) if self.flight is None else Died(self.flight)
+        if isinstance(error, DeadlineMissed):
+            return Died(self._record("deadline"))
+        if isinstance(error, wire.Closed):
+            return Died(self._record(""))
+        # KeyboardInterrupt and its like: the call is lost, so the worker goes; the exception is the user's.
+        self._record("interrupt")
+        return error
+
+    def _record(self, ended_by: str) -> Flight:
+        """End the worker, if it has not ended, and write down all that is known of the end."""
+        try:
+            # Also one that closed its pipes and lives: it can no longer be understood.
+            self._hatchery.kill(self._hatched.number)
+            ending = self._hatchery.ending(self._hatched.number, _ENDING_TIMEOUT_S)
+            self.flight = self._recorder.flight(
+                ended_by=ended_by,
+                ending=ending,
+                hatched=self._hatched,
+                lines=self._lines,
+                story=self.story,
+                applied=self.applied_limits,
+                facts=self.facts,
+            )
+        finally:
+            self.close()
+        return self.flight
+
+    def stderr_tail(self) -> str:
+        """The last of what the worker printed."""
+        return tail_of(self._lines.errors)
+
+    def stop(self) -> Flight | None:
+        """Free the interpreter and end the worker; the flight if it died while doing so."""
+        if self._is_done():
+            return None
+        try:
+            self._channel.send({"do": "close"}, b"", time.monotonic() + _ENDING_TIMEOUT_S)
+            self._channel.receive(self._deadline() or time.monotonic() + _FREE_TIMEOUT_S)
+        except BaseException as error:
+            ended = self._ended(error)
+            if isinstance(ended, Died):
+                return ended.flight
+            raise ended from None
+        self.kill()
+        return None
+
+    def kill(self) -> None:
+        """End the worker without a word."""
+        if self._is_done():
+            return
+        try:
+            self._hatchery.kill(self._hatched.number)
+            self._hatchery.ending(self._hatched.number, _ENDING_TIMEOUT_S)
+        finally:
+            self.close()
+
+    def _is_done(self) -> bool:
+        return self._lines.closed or self._owner != os.getpid()
+
+    def close(self) -> None:
+        """Give back pipes and files; the shared block lives as long as views of it."""
+        # The next invoke then wants to wake the worker, and finds the pipe closed.
+        self._lines.block.words[wire.WORKER_STATE] = wire.BLOCKED
+        self._lines.close()
+        _alive.discard(self)
+
+    def part(self) -> None:
+        """In a forked child of the program: the worker is the parent's, the memory here is our own."""
+        self._lines.block.part()
+        self.close()
+
+
+def _folder() -> str:
+    """Where the program stands; the root if that place is gone."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.sep
+
+
+def _open_lines(content: bytes | memoryview | None) -> Lines:
+    try:
+        return Lines(content)
+    except OSError as error:
+        raise CannotHatch(f"nothing can be opened here: {in_words(error)}") from error
+
+
+def _part_from_workers() -> None:
+    for worker in list(_alive):
+        with contextlib.suppress(Exception):  # a child that never uses a worker must not fall over here
+            worker.part()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_part_from_workers)

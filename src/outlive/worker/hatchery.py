@@ -1,0 +1,112 @@
+"""Where workers come from: forked by a nursery, or started afresh where that cannot be.
+
+Hatchery.hatch(order, descriptors) ──> Hatched(pid, ...)        both kinds
+Hatchery.ending(number)            ──> signal, exit code, evidence of the tracer
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+START = str(Path(__file__).with_name("child") / "start.py")
+# What one Python's environment says of where its modules are misleads another Python.
+_OF_THIS_PYTHON = ("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "__PYVENV_LAUNCHER__")
+
+
+class CannotHatch(Exception):
+    """No worker can be had; the words say why."""
+
+
+class RuntimeAbsent(CannotHatch):
+    """The runtime is not installed in the environment of the worker."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """What a worker is made of: the runtime, and the Python it runs under."""
+
+    runtime: str
+    python: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hatched:
+    """A new worker, as far as its maker knows it."""
+
+    number: int
+    pid: int
+    untraced: str
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a worker ended; `evidence` is what the tracer saw, `unseen` why nobody saw more.
+
+    `ended_by` is "memory" if its maker ended it for holding too much.
+    """
+
+    signal: int | None = None
+    exit_code: int | None = None
+    ended_by: str = ""
+    unseen: str = ""
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+
+class Hatchery(Protocol):
+    """A maker of workers."""
+
+    def hatch(self, order: dict[str, Any], descriptors: list[int]) -> Hatched:
+        """Make a worker that serves these descriptors."""
+
+    def kill(self, number: int) -> None:
+        """End a worker at once."""
+
+    def ending(self, number: int, timeout_s: float) -> Ending:
+        """How a worker ended; without signal and exit code if that cannot be learned in time."""
+
+    def close(self) -> None:
+        """End all workers."""
+
+    def abandon(self) -> None:
+        """In a forked child of the program: let go of what is the parent's, without ending anything."""
+
+
+def child_command(kind: Kind, role: str, arguments: dict[str, Any]) -> list[str]:
+    """The command line of a child process."""
+    path = [entry for entry in sys.path if entry and isinstance(entry, str)] if _is_ours(kind) else []
+    return [kind.python, START, role, json.dumps({**arguments, "sys_path": path})]
+
+
+def _is_ours(kind: Kind) -> bool:
+    return os.path.abspath(kind.python) == os.path.abspath(sys.executable)
+
+
+def spawn(
+    kind: Kind, role: str, arguments: dict[str, Any], descriptors: list[int], errors: int
+) -> subprocess.Popen[bytes]:
+    """Start a child in a session of its own: a Ctrl-C in the terminal is not for it."""
+    own = None if _is_ours(kind) else {k: v for k, v in os.environ.items() if k not in _OF_THIS_PYTHON}
+    try:
+        return subprocess.Popen(
+            child_command(kind, role, arguments),
+            pass_fds=descriptors,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            start_new_session=True,
+            env=own,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise CannotHatch(f"cannot start {kind.python}: {in_words(error)}") from error
+
+
+def in_words(error: BaseException) -> str:
+    """What the system said, without its number."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

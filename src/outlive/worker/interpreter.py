@@ -1,0 +1,284 @@
+"""The drop-in: LiteRT's Interpreter, call for call, in a process that may die without taking yours along."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from outlive.worker import verdicts
+from outlive.worker.engine import HELD, Engine
+from outlive.worker.flight import Flight
+from outlive.worker.limits import Limits
+from outlive.worker.options import Delegate, OpResolverType, make_opening
+from outlive.worker.signature import SignatureRunner
+
+
+class Interpreter(Engine):
+    """Runs a model in a worker process; arguments, methods and results as LiteRT's own Interpreter.
+
+    More than LiteRT has: `memory` and `seconds` limit what the model may use and how long a call may take;
+    `on_death="restart"` puts a new worker in the place of a dead one at the next call (inputs and shapes are
+    kept, variables start anew); `runtime` and `python` choose what runs it. `.flight` is the record of the
+    last death, `.pid` the worker's process.
+    """
+
+    def __init__(
+        self,
+        model_path: Any = None,
+        model_content: Any = None,
+        experimental_delegates: Sequence[Delegate] | None = None,
+        num_threads: int | None = None,
+        experimental_op_resolver_type: Any = OpResolverType.AUTO,
+        experimental_preserve_all_tensors: bool = False,
+        experimental_disable_delegate_clustering: bool = False,
+        experimental_default_delegate_latest_features: bool = False,
+        experimental_compress_quantization_zero_points: bool = False,
+        experimental_disable_delegate_node_fusion: bool = False,
+        experimental_force_delegate_node_profiling: bool = False,
+        *,
+        memory: str | int | None = None,
+        seconds: float | None = None,
+        on_death: str = "raise",
+        runtime: str = "litert",
+        python: str | None = None,
+        _custom_ops: Sequence[str] | None = None,
+        _watch: Callable[[int], None] | None = None,
+    ) -> None:
+        """Start a worker and load the model in it."""
+        if on_death not in ("raise", "restart"):
+            raise ValueError(f"on_death is 'raise' or 'restart', not {on_death!r}")
+        flags = {
+            "experimental_preserve_all_tensors": experimental_preserve_all_tensors,
+            "experimental_disable_delegate_clustering": experimental_disable_delegate_clustering,
+            "experimental_default_delegate_latest_features": experimental_default_delegate_latest_features,
+            "experimental_compress_quantization_zero_points": experimental_compress_quantization_zero_points,
+            "experimental_disable_delegate_node_fusion": experimental_disable_delegate_node_fusion,
+            "experimental_force_delegate_node_profiling": experimental_force_delegate_node_profiling,
+        }
+        opening = make_opening(
+            model_path=model_path,
+            model_content=model_content,
+            delegates=experimental_delegates,
+            num_threads=num_threads,
+            resolver=experimental_op_resolver_type,
+            flags=flags,
+            limits=Limits(memory=memory, seconds=seconds),
+            runtime=runtime,
+            python=python,
+            custom_ops=_custom_ops,
+            watch=_watch,
+        )
+        self._compressed = experimental_compress_quantization_zero_points
+        super().__init__(opening, restart=on_death == "restart")
+
+    # What LiteRT has.
+
+    def allocate_tensors(self) -> None:
+        """Make room for all tensors."""
+        with self._lock:
+            self._ensure_safe()
+            self._stand()
+            self._set_aside()
+            with self._minding():
+                self._session.allocate()
+                self._lay_slots()
+            self._fresh, self._computed = True, False
+
+    def invoke(self) -> None:
+        """Run the model on its inputs."""
+        with self._lock:
+            if sys.getrefcount(self._keeper) != self._calm:
+                raise RuntimeError(HELD)
+            if self._upset or self._session.owner != os.getpid():
+                self._stand()
+            if self._desk.shared:
+                self._load_own()
+            try:
+                self._session.invoke(self._fresh)
+            except BaseException as error:
+                self._note(error)
+                raise
+            self._fresh, self._computed = False, True
+            if self._session.moving:
+                self._details = {}
+            if self._desk.shared:
+                self._desk.keep(self._all_outputs())
+
+    def set_tensor(self, tensor_index: int, value: Any) -> None:
+        """Fill an input. The value is checked before any memory is touched."""
+        with self._lock:
+            slot = self._slots.get(tensor_index)
+            if (
+                slot is not None
+                and slot.is_input
+                and self._desk.alone()
+                and type(value) is np.ndarray
+                and value.dtype == slot.dtype
+                and value.shape == slot.shape
+            ):
+                slot.array[...] = value
+                return
+            self._set_slowly(tensor_index, value)
+
+    def get_tensor(self, tensor_index: int, subgraph_index: int = 0) -> Any:
+        """The value of a tensor, as a copy."""
+        with self._lock:
+            if not subgraph_index:
+                if self._desk.shared:
+                    own = self._own_value(tensor_index)
+                    if own is not None:
+                        return own.copy()
+                slot = self._slots.get(tensor_index)
+                if slot is not None and (self._computed or slot.is_input):
+                    return slot.array.copy()
+            return self._get_slowly(tensor_index, subgraph_index)
+
+    def tensor(self, tensor_index: int) -> Callable[[], Any]:
+        """A function that gives a view of an input or output (of other tensors, a copy)."""
+
+        def view() -> Any:
+            with self._lock:
+                self._stand()
+                slot = self._slots.get(tensor_index)
+                if slot is None:
+                    return self.get_tensor(tensor_index)
+                start = slot.end.offset or 0
+                return self._keeper[start : start + slot.end.size].view(slot.dtype).reshape(slot.shape)
+
+        return view
+
+    def resize_tensor_input(self, input_index: int, tensor_size: Any, strict: bool = False) -> None:
+        """Give an input another shape; allocate again afterwards."""
+        with self._lock:
+            self._ensure_safe()
+            self._stand()
+            shape = [int(size) for size in np.array(tensor_size, dtype=np.int32).ravel()]
+            self._set_aside()
+            with self._minding():
+                self._session.resize(int(input_index), shape, bool(strict))
+
+    def reset_all_variables(self) -> None:
+        """Set all variables back."""
+        self._ask({"do": "reset"})
+
+    def get_input_details(self) -> list[dict[str, Any]]:
+        """Name, index, shape, type and quantization of each input."""
+        found: list[dict[str, Any]] = self._detail("inputs")
+        return found
+
+    def get_output_details(self) -> list[dict[str, Any]]:
+        """Name, index, shape, type and quantization of each output."""
+        found: list[dict[str, Any]] = self._detail("outputs")
+        return found
+
+    def get_tensor_details(self, subgraph_index: int = 0) -> list[dict[str, Any]]:
+        """The same for every tensor of a subgraph."""
+        found: list[dict[str, Any]] = self._detail("tensors", subgraph_index)
+        return found
+
+    def num_subgraphs(self) -> int:
+        """How many subgraphs the model has."""
+        return int(self._detail("subgraphs"))
+
+    def get_signature_list(self) -> dict[str, Any]:
+        """The signatures by key, each with the names of its inputs and outputs."""
+        full = self._get_full_signature_list()
+        return {
+            key: {**one, "inputs": list(one["inputs"]), "outputs": list(one["outputs"])}
+            for key, one in full.items()
+        }
+
+    def get_signature_runner(self, signature_key: str | None = None) -> SignatureRunner:
+        """A callable for a signature; the key may be left out if there is only one."""
+        if signature_key is None:
+            keys = list(self._get_full_signature_list())
+            if len(keys) != 1:
+                raise ValueError(
+                    f"SignatureDef signature_key is None and model has {len(keys)} Signatures. "
+                    "None is only allowed when the model has 1 SignatureDef"
+                )
+            signature_key = keys[0]
+        return SignatureRunner(self._ask, self._run_subgraph, signature_key)
+
+    @property
+    def experimental_compress_quantization_zero_points(self) -> bool:
+        """As it was given."""
+        return self._compressed
+
+    def _get_full_signature_list(self) -> dict[str, Any]:
+        found: dict[str, Any] = self._detail("signatures")
+        return found
+
+    def _get_ops_details(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._detail("ops")
+        return found
+
+    def _get_op_details(self, op_index: int) -> dict[str, Any]:
+        found: dict[str, Any] = self._detail("op", op_index)
+        return found
+
+    def _get_tensor_details(self, tensor_index: int, subgraph_index: int = 0) -> dict[str, Any]:
+        found: dict[str, Any] = self._detail("tensor", tensor_index, subgraph_index)
+        return found
+
+    # What LiteRT does not have.
+
+    @property
+    def flight(self) -> Flight | None:
+        """The record of the last death; None while all is well."""
+        return self._session.flight
+
+    @property
+    def pid(self) -> int:
+        """The worker's process."""
+        return self._session.worker.pid
+
+    def story(self) -> Flight:
+        """The record of the run so far, while all is well."""
+        with self._lock:
+            return self._session.story()
+
+    def kill(self) -> None:
+        """End the worker at once, without freeing anything."""
+        with self._lock, contextlib.suppress(OSError):
+            self._session.worker.kill()
+
+    def close(self) -> None:
+        """Free the interpreter and end its worker; `ModelDied` if freeing kills it."""
+        with self._lock:
+            self._slots, self._details = {}, {}
+            done, self._closed, self._upset = self._closed, True, True
+            if done or self._session.owner != os.getpid() or self._session.flight is not None:
+                return
+            flight = self._session.worker.stop()
+            if flight is not None:
+                self._session.flight = flight
+                raise verdicts.died(flight)
+
+    def __enter__(self) -> Interpreter:
+        """The interpreter itself."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End the worker."""
+        self.close()
+
+    def __del__(self) -> None:
+        """End the worker without a word; a program that ends must not wait for it."""
+        session = getattr(self, "_session", None)
+        if session is not None and session.owner == os.getpid():
+            with contextlib.suppress(Exception):
+                session.worker.kill()
+
+
+class InterpreterWithCustomOps(Interpreter):
+    """An interpreter whose worker registers custom operators, named by the functions that do it."""
+
+    def __init__(self, custom_op_registerers: Sequence[str] | None = None, **kwargs: Any) -> None:
+        """As LiteRT's; functions cannot cross the process border, their names can."""
+        super().__init__(_custom_ops=custom_op_registerers or (), **kwargs)

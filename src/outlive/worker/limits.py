@@ -1,0 +1,84 @@
+"""What a worker may use: memory above its baseline, and seconds for each call."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from outlive.meter.machine import MachineMemory, read_machine
+from outlive.units import format_bytes, parse_bytes
+
+# What is left to the parent and the system when nobody says how much a model may use.
+_KEPT_SHARE = 0.1
+_KEPT_BYTES = 100_000_000
+# The system counts what a worker asks for, touched or not (stacks of threads, for example): with less than
+# this even a small model that would run well is refused.
+_LEAST_BYTES = 200_000_000
+_FRESH_S = 1.0
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Limits:
+    """Limits of a run. `memory` is what the model may add in private memory: "512MB", or bytes."""
+
+    memory_bytes: int | None
+    seconds: float | None
+
+    def __init__(self, memory: str | int | None = None, seconds: float | None = None) -> None:
+        """Take sizes as people write them; None means the machine's own limit, or no deadline."""
+        size = parse_bytes(memory) if isinstance(memory, str) else memory
+        if size is not None and size <= 0:
+            raise ValueError(f"a memory limit of {size} bytes leaves no room at all")
+        if seconds is not None and not seconds > 0:
+            raise ValueError(f"a deadline of {seconds} seconds has passed already")
+        object.__setattr__(self, "memory_bytes", size)
+        object.__setattr__(self, "seconds", seconds)
+
+    def effective_memory_bytes(self) -> int | None:
+        """The limit asked for, or most of what this machine or container has left."""
+        return _usual_memory_bytes() if self.memory_bytes is None else self.memory_bytes
+
+    def to_json(self) -> dict[str, object]:
+        """As a flight records it."""
+        return {"memory_bytes": self.memory_bytes, "seconds": self.seconds}
+
+    def __str__(self) -> str:
+        """In words."""
+        memory = "the machine's" if self.memory_bytes is None else format_bytes(self.memory_bytes)
+        return f"memory {memory}, {'no deadline' if self.seconds is None else f'{self.seconds:g} s a call'}"
+
+
+_usual: list[tuple[float, int | None]] = []
+
+
+def _usual_memory_bytes() -> int | None:
+    """The default, read anew when it is old: reading it takes as long as a quarter of a worker's start."""
+    now = time.monotonic()
+    if not _usual or now - _usual[0][0] > _FRESH_S:
+        _usual[:] = [(now, default_memory_bytes(read_machine()))]
+    return _usual[0][1]
+
+
+def default_memory_bytes(machine: MachineMemory) -> int | None:
+    """What a model may use when nobody says how much: most of what is left now, so that the parent lives.
+
+    Many containers are ended as a whole when they run out of memory, so it is not enough that the system
+    would take the worker first. Swap counts where no cgroup stands in the way: a model that needs it is slow,
+    not wrong. What others take later is theirs to take: then the worker is the first to go.
+    """
+    left = [size for size in (_left_in_machine(machine), _left_in_cgroup(machine)) if size is not None]
+    if not left:
+        return None
+    usable = min(left)
+    return max(int(usable - max(usable * _KEPT_SHARE, _KEPT_BYTES)), _LEAST_BYTES)
+
+
+def _left_in_machine(machine: MachineMemory) -> int | None:
+    ram = machine.total_bytes if machine.available_bytes is None else machine.available_bytes
+    return None if ram is None else ram + (machine.swap_free_bytes or 0)
+
+
+def _left_in_cgroup(machine: MachineMemory) -> int | None:
+    if machine.cgroup_limit_bytes is None:
+        return None
+    return max(0, machine.cgroup_limit_bytes - (machine.cgroup_used_bytes or 0))

@@ -1,0 +1,95 @@
+"""Writes the flight of a worker that has ended: what its maker, its block and its files still know."""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+from typing import Any
+
+from outlive.meter import MemoryCgroup, find_memory_cgroup, read_oom_counters
+from outlive.worker.child import wire
+from outlive.worker.descriptors import tail_of
+from outlive.worker.flight import Flight, OpSeen
+from outlive.worker.hatchery import Ending, Hatched
+from outlive.worker.limits import Limits
+from outlive.worker.lines import Lines
+from outlive.worker.story import Story
+
+
+class Recorder:
+    """Knows how things stood before, so that it can say what has changed."""
+
+    def __init__(self, limits: Limits) -> None:
+        """Read the counters before the worker starts."""
+        self._limits = limits
+        self._oom_before = _oom_kills()
+
+    def flight(
+        self,
+        *,
+        ended_by: str,
+        ending: Ending,
+        hatched: Hatched,
+        lines: Lines,
+        story: Story,
+        applied: dict[str, Any],
+        facts: dict[str, Any],
+    ) -> Flight:
+        """The record."""
+        name = _signal_name(ending.signal)
+        evidence = _of_this_end(ending.evidence, name)
+        memory = evidence.get("memory") or {}
+        op, after = evidence.get("op_type"), _oom_kills()
+        return Flight(
+            died=True,
+            stage=wire.STAGES[min(lines.block.words[wire.STAGE], len(wire.STAGES) - 1)],
+            signal=name,
+            exit_code=ending.exit_code,
+            ended_by=ended_by or ending.ended_by,
+            op=OpSeen(type=op) if isinstance(op, str) else None,
+            frames=tuple(
+                str(frame.get("symbol") or frame.get("library")) for frame in evidence.get("frames", ())
+            ),
+            fault_address=evidence.get("fault_address"),
+            peak_bytes=story.peak(memory),
+            baseline_bytes=story.baseline_bytes,
+            timeline=story.points(),
+            stderr_tail=tail_of(lines.errors),
+            fault_trace=tail_of(lines.faults),
+            limits={**self._limits.to_json(), **applied},
+            oom_kills=None if self._oom_before is None or after is None else (self._oom_before, after),
+            last_memory=memory,
+            runtime=facts,
+            untraced=hatched.untraced or ending.unseen,
+            pid=hatched.pid,
+        )
+
+
+def _of_this_end(evidence: dict[str, Any], name: str | None) -> dict[str, Any]:
+    """What was seen of the signal that ended it; a signal it survived has nothing to do with its end."""
+    if evidence.get("signal") in (None, name):
+        return evidence
+    return {"memory": evidence.get("memory")}
+
+
+@functools.cache
+def _our_cgroup(pid: int) -> MemoryCgroup | None:
+    """Where our workers are counted: a process seldom moves, and looking for it takes longer than reading."""
+    return find_memory_cgroup(pid)
+
+
+def _oom_kills() -> int | None:
+    """How often the system has killed for memory so far, as near to us as it is counted."""
+    place = _our_cgroup(os.getpid())
+    kills = None if place is None else place.oom_events()[1]
+    return read_oom_counters(cgroup=place).machine_oom_kill if kills is None else kills
+
+
+def _signal_name(number: int | None) -> str | None:
+    if number is None:
+        return None
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,106 @@
+"""A whole run of a model as one flight, watched from outside; it comes back even if the model does not."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outlive.errors import RunError
+from outlive.meter import Sampler
+from outlive.worker.feeding import make_feeds
+from outlive.worker.flight import Flight, OutputSeen
+from outlive.worker.interpreter import Interpreter
+
+
+class _Watch:
+    """Times stages and samples memory from outside the worker."""
+
+    def __init__(self) -> None:
+        self.sampler: Sampler | None = None
+        self.stages: list[tuple[str, float]] = []
+
+    def begin(self, pid: int) -> None:
+        self.sampler = Sampler(pid).start()
+
+    def stage(self, name: str, action: Callable[[], Any]) -> Any:
+        """Do something as a stage, timed, with a mark when it is done."""
+        start = time.perf_counter()
+        try:
+            return action()
+        finally:
+            self.stages.append((name, time.perf_counter() - start))
+            if self.sampler is not None:
+                self.sampler.mark(name)
+
+    def finish(self, flight: Flight) -> Flight:
+        """The flight with what was seen from outside."""
+        if self.sampler is None:
+            return replace(flight, stages=tuple(self.stages))
+        timeline = self.sampler.stop()
+        peak = max(timeline.peak_bytes, flight.peak_bytes or 0)
+        points = timeline.points if len(timeline.points) > len(flight.timeline) else flight.timeline
+        return replace(flight, stages=tuple(self.stages), timeline=points, peak_bytes=peak)
+
+
+def fly(inputs: Any, repeat: int, seed: int, **arguments: Any) -> Flight:
+    """Load, allocate, set, invoke `repeat` times, get and free; the record of it all."""
+    watch = _Watch()
+    try:
+        return watch.finish(_fly(watch, inputs, repeat, seed, arguments))
+    except RunError as error:
+        if error.flight is None:
+            raise
+        return watch.finish(error.flight)
+    finally:
+        if watch.sampler is not None:
+            watch.sampler.stop()
+
+
+def _fly(watch: _Watch, inputs: Any, repeat: int, seed: int, arguments: dict[str, Any]) -> Flight:
+    start = time.perf_counter()
+    interpreter = Interpreter(**arguments, _watch=watch.begin)
+    watch.stages.append(("load", time.perf_counter() - start))
+    if watch.sampler is not None:
+        watch.sampler.mark("load")
+    try:
+        watch.stage("allocate", interpreter.allocate_tensors)
+        feeds = make_feeds(interpreter.get_input_details(), inputs, seed)
+        watch.stage("set", lambda: _set_all(interpreter, feeds))
+        for number in range(repeat):
+            watch.stage("invoke" if number == 0 else f"invoke {number + 1}", interpreter.invoke)
+        rows = interpreter.get_output_details()
+        values = watch.stage("get", lambda: [interpreter.get_tensor(row["index"]) for row in rows])
+        pid, story = interpreter.pid, interpreter.story()
+        watch.stage("free", interpreter.close)
+    except BaseException:
+        interpreter.kill()
+        raise
+    outputs = tuple(_describe(row, value) for row, value in zip(rows, values, strict=True))
+    named = {str(row["name"]): value for row, value in zip(rows, values, strict=True)}
+    return replace(story, outputs=outputs, values=named, pid=pid, stage="done")
+
+
+def _set_all(interpreter: Interpreter, feeds: dict[int, NDArray[Any]]) -> None:
+    for index, value in feeds.items():
+        interpreter.set_tensor(index, value)
+
+
+def _describe(row: dict[str, Any], value: NDArray[Any]) -> OutputSeen:
+    numeric = value.size > 0 and value.dtype.kind in "biuf"
+    data = np.ascontiguousarray(value)
+    digest = hashlib.sha256(repr(data.tolist()).encode() if data.dtype.kind == "O" else data.tobytes())
+    return OutputSeen(
+        name=str(row["name"]),
+        index=int(row["index"]),
+        shape=tuple(value.shape),
+        dtype=value.dtype.name,
+        minimum=float(value.min()) if numeric else None,
+        maximum=float(value.max()) if numeric else None,
+        sha256=digest.hexdigest(),
+    )

@@ -1,0 +1,80 @@
+"""The way from what was seen to what is raised: the judge sits upstairs and is handed in.
+
+A worker carries facts and does not judge them. Whoever opens the public door (`outlive.api`) installs a
+judge that turns a `Flight` or a `Call` into a finding and its drawn text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from outlive.errors import InputError, LimitReached, ModelDied, RunError, RuntimeMissing
+from outlive.finding import Finding
+from outlive.worker.flight import Flight
+from outlive.worker.handle import RuntimeRaised
+
+Source = str | bytes
+# A kind of fact, the fact, and the model it is about -> the finding, its drawn text, and the fact, completed.
+Judge = Callable[[str, Any, Source | None], tuple[Finding, str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A call that was refused before anything was touched: what was wanted, and what was given."""
+
+    problem: str
+    index: int | None = None
+    name: str = ""
+    wanted_shape: tuple[int, ...] = ()
+    wanted_dtype: str = ""
+    given_shape: tuple[int, ...] = ()
+    given_dtype: str = ""
+    text: str = ""
+
+
+_judges: list[Judge] = []
+
+
+def set_judge(judge: Judge) -> None:
+    """Install the judge."""
+    _judges[:] = [judge]
+
+
+def _judged(kind: str, fact: object, source: Source | None = None) -> tuple[Finding, str, Any]:
+    assert _judges, "whoever opens the public door installs a judge"
+    return _judges[0](kind, fact, source)
+
+
+def refused(call: Call) -> InputError:
+    """The error for a call that was refused; the runtime's own words come first where it has any."""
+    finding, drawn, _ = _judged("call", call)
+    return InputError(finding, f"{call.text}\n{drawn}" if call.text else drawn)
+
+
+def died(flight: Flight, source: Source | None = None) -> RunError:
+    """The error for a worker that ended before it answered."""
+    finding, drawn, flight = _judged("flight", flight, source)
+    kind = LimitReached if flight.ended_by in ("deadline", "memory") else ModelDied
+    return kind(finding, drawn, flight=flight)
+
+
+def missing(text: str) -> RuntimeMissing:
+    """The error for a runtime that is not there."""
+    finding, drawn, _ = _judged("absence", text)
+    return RuntimeMissing(finding, drawn)
+
+
+def raised(error: RuntimeRaised, flight: Flight, source: Source | None = None) -> Exception:
+    """The error for a runtime that complained in words: the same type and text, with a finding."""
+    if error.kind not in ("RuntimeError", "ValueError", "MemoryError"):
+        known = {"TypeError": TypeError, "IndexError": IndexError, "KeyError": KeyError, "OSError": OSError}
+        return known.get(error.kind, RuntimeError)(error.text)
+    finding, drawn, flight = _judged("flight", flight, source)
+    text = f"{error.text}\n{drawn}" if error.text else drawn
+    if flight.ended_by == "memory":
+        return LimitReached(finding, text, flight=flight)
+    if error.kind == "ValueError":
+        return InputError(finding, text)
+    return RunError(finding, text, flight=flight)

@@ -1,0 +1,69 @@
+"""The model corpus, for tests that want real models; they are skipped, in words, where there is none."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).parent.parent
+CORPUS = Path(os.environ.get("OUTLIVE_CORPUS") or REPOSITORY.parent / "shared")
+CORPUS_FIXTURES = frozenset({"corpus", "corpus_models", "corpus_model", "corpus_manifest"})
+
+
+def _corpus_paths() -> tuple[Path, ...]:
+    return tuple(sorted((CORPUS / "models").glob("*.tflite")))
+
+
+def _what_is_missing() -> str:
+    """Why the corpus cannot be used, and what to do; empty if it is there."""
+    models = CORPUS / "models"
+    if not models.is_dir():
+        missing = f"there is no folder {models}"
+    elif not _corpus_paths():
+        missing = f"the folder {models} holds no .tflite file"
+    elif not (models / "MANIFEST.jsonl").is_file():
+        missing = f"there is no file {models / 'MANIFEST.jsonl'}"
+    else:
+        return ""
+    return f"needs the model corpus, and {missing}; set OUTLIVE_CORPUS to a folder that has models/"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what uses a corpus fixture as `corpus`, and skip it all where the corpus is missing."""
+    missing = _what_is_missing()
+    for item in items:
+        if CORPUS_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker("corpus")
+        if missing and item.get_closest_marker("corpus"):
+            item.add_marker(pytest.mark.skip(reason=missing))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that asks for `corpus_model` once per model of the corpus."""
+    if "corpus_model" in metafunc.fixturenames:
+        paths: tuple[Any, ...] = _corpus_paths() or (pytest.param(CORPUS, id="no-corpus"),)
+        metafunc.parametrize("corpus_model", paths, ids=lambda path: path.name)
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The corpus folder."""
+    return CORPUS
+
+
+@pytest.fixture(scope="session")
+def corpus_models() -> tuple[Path, ...]:
+    """The paths of all models of the corpus, sorted."""
+    return _corpus_paths()
+
+
+@pytest.fixture(scope="session")
+def corpus_manifest() -> dict[str, dict[str, Any]]:
+    """What is known about each model of the corpus, by file name."""
+    lines = (CORPUS / "models" / "MANIFEST.jsonl").read_text(encoding="utf-8").splitlines()
+    rows: list[dict[str, Any]] = [json.loads(line) for line in lines if line.strip()]
+    return {row["file"]: row for row in rows}

@@ -1,0 +1,149 @@
+"""What tests of deaths share: models to run, programs to run them in, and what must not be left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import outlive
+from outlive import demo_models
+
+REPOSITORY = Path(__file__).parents[2]
+HEALTHY = str(demo_models.path("healthy"))
+DEADLY = str(demo_models.path("deadly"))
+TOO_BIG = str(demo_models.path("too_big"))
+
+# What every program of a scene begins with: `result(interpreter)` runs the healthy model and checks it.
+PREAMBLE = """
+import json, os, signal, sys, threading, time
+import numpy as np
+import outlive
+from tests.deaths import models, scenes
+from tests.deaths.scenes import DEADLY, HEALTHY, TOO_BIG, open_healthy, result, say
+"""
+
+
+def open_healthy(**arguments: Any) -> Any:
+    """An interpreter for the healthy model, allocated."""
+    interpreter = outlive.Interpreter(HEALTHY, **arguments)
+    interpreter.allocate_tensors()
+    return interpreter
+
+
+def feed(interpreter: Any, value: float = 0.5) -> None:
+    """Fill all inputs with one value."""
+    for row in interpreter.get_input_details():
+        interpreter.set_tensor(row["index"], np.full(row["shape"], value, row["dtype"]))
+
+
+def result(interpreter: Any, value: float = 0.5) -> Any:
+    """Run the model on one value; its first output."""
+    feed(interpreter, value)
+    interpreter.invoke()
+    return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+
+
+def say(**facts: Any) -> None:
+    """Tell the test something: one line of JSON."""
+    print(json.dumps(facts), flush=True)
+
+
+def start(program: str, before: Sequence[str] = (), **options: Any) -> subprocess.Popen[str]:
+    """A program in a process of its own."""
+    path = os.pathsep.join([str(REPOSITORY), str(REPOSITORY / "src")])
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONWARNINGS": "error", **options.pop("env", {})}
+    return subprocess.Popen(
+        [*before, sys.executable, "-B", "-c", PREAMBLE + textwrap.dedent(program)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=options.pop("cwd", REPOSITORY),
+        env=environment,
+        **options,
+    )
+
+
+def play(program: str, before: Sequence[str] = (), timeout_s: float = 60, **options: Any) -> dict[str, Any]:
+    """Run a program to its end; all that it said. It must end well, and say nothing on stderr."""
+    with start(program, before, **options) as process:
+        try:
+            out, err = process.communicate(timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+    assert (process.returncode, err) == (0, ""), f"{process.returncode}\n{out}\n{err}"
+    facts: dict[str, Any] = {}
+    for line in out.splitlines():
+        facts |= json.loads(line)
+    return facts
+
+
+def children(pid: int | None = None) -> set[int]:
+    """The processes below a process, children of children included; zombies too."""
+    found: set[int] = set()
+    parents = _by_parent()
+    todo = [pid or os.getpid()]
+    while todo:
+        for child in parents.get(todo.pop(), set()) - found:
+            found.add(child)
+            todo.append(child)
+    return found
+
+
+def _by_parent() -> dict[int, set[int]]:
+    table: dict[int, set[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                words = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
+                table.setdefault(int(words[1]), set()).add(int(name))
+    return table
+
+
+def is_gone(pid: int) -> bool:
+    """True if there is no such process, not even its remains."""
+    return not Path(f"/proc/{pid}").exists()
+
+
+def wait_until_gone(pids: set[int], timeout_s: float = 10) -> set[int]:
+    """Those that are still there after a while."""
+    end = time.monotonic() + timeout_s
+    while pids and time.monotonic() < end:
+        pids = {pid for pid in pids if not is_gone(pid)}
+        time.sleep(0.005)
+    return pids
+
+
+def descriptors() -> dict[str, str]:
+    """What this process has open."""
+    found = {}
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            found[name] = os.readlink(f"/proc/self/fd/{name}")
+    return found
+
+
+def shared_blocks() -> list[str]:
+    """The mappings of shared blocks in this process."""
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    return [line.rsplit(None, 2)[-2] for line in lines if "memfd:outlive" in line]
+
+
+@contextlib.contextmanager
+def nothing_left_behind() -> Iterator[None]:
+    """Checks that the lines inside leave no process, descriptor or shared block behind."""
+    open_healthy().close()  # the nursery is to stay
+    before = (children(), sorted(descriptors().values()), len(shared_blocks()))
+    yield
+    after = (children(), sorted(descriptors().values()), len(shared_blocks()))
+    assert after == before

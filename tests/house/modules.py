@@ -1,0 +1,107 @@
+"""A source tree as the checks see it: its modules, parsed, never imported."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+DOORS = {"__init__", "__main__"}  # stand on top of the package, in no room
+
+
+@dataclass(frozen=True)
+class Module:
+    """One Python file of a tree: where it is, what it is called, what it says."""
+
+    path: Path
+    name: str  # dotted, as an import would say it: outlive.model.tensor; a package bears its folder's name
+    text: str
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The parsed file."""
+        return ast.parse(self.text, filename=str(self.path))
+
+    @property
+    def is_package(self) -> bool:
+        """Whether this is the `__init__` of a folder."""
+        return self.path.stem == "__init__"
+
+    @property
+    def line_count(self) -> int:
+        """The number of lines in the file."""
+        return len(self.text.splitlines())
+
+    @property
+    def room(self) -> str:
+        """The part of the package it belongs to: a folder or a single file beside `__init__`."""
+        parts = self.name.split(".")
+        return parts[1] if len(parts) > 1 else "__init__"
+
+    def at(self, line: int) -> str:
+        """A place a person can click on."""
+        return f"{self.path}:{line}"
+
+
+def read_modules(root: Path) -> tuple[Module, ...]:
+    """Every Python file below `root`, named as if `root` were the top package; sorted by path."""
+    return tuple(
+        Module(path=path, name=_dotted(root, path), text=path.read_text(encoding="utf-8"))
+        for path in sorted(root.rglob("*.py"))
+    )
+
+
+def _dotted(root: Path, path: Path) -> str:
+    parts = [root.name, *path.relative_to(root).with_suffix("").parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports_of(module: Module, known: frozenset[str]) -> Iterator[tuple[int, str]]:
+    """Line and name of each module of `known` that `module` imports, lazily or not, for types or for good."""
+    for node in ast.walk(module.tree):
+        for name in _imported_names(module, node):
+            target = _longest_known(name, known)
+            if target:
+                yield getattr(node, "lineno", 0), target
+
+
+def _imported_names(module: Module, node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        origin = _absolute(module, "." * node.level + (node.module or ""))
+        yield from (f"{origin}.{alias.name}" for alias in node.names)
+    elif isinstance(node, ast.Call) and _called_name(node) in {"import_module", "__import__"}:
+        yield from (_absolute(module, word) for word in _strings(node.args[:1]))
+
+
+def _called_name(call: ast.Call) -> str:
+    function = call.func
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _strings(nodes: list[ast.expr]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def _absolute(module: Module, name: str) -> str:
+    """`name` without leading dots: `..units` in outlive.model.tensor is outlive.units."""
+    dots = len(name) - len(name.lstrip("."))
+    if dots == 0:
+        return name
+    climbed = dots - 1 if module.is_package else dots
+    home = module.name.split(".")
+    return ".".join([*home[: len(home) - climbed], *filter(None, [name.lstrip(".")])])
+
+
+def _longest_known(name: str, known: frozenset[str]) -> str:
+    """The module behind `from a.b import c`: a.b.c if that is a module, else a.b."""
+    while name and name not in known:
+        name = name.rpartition(".")[0]
+    return name

@@ -1,0 +1,108 @@
+"""Imports that break the order of the floors are found, however they are written."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.house.conftest import Plant
+from tests.house.floors import import_cycles, imports_not_going_down, unknown_rooms
+
+ROOMS = {
+    "__init__.py": "from outlive.api import read",
+    "__main__.py": "from outlive.cli.main import main",
+    "api.py": "from outlive.model import read",
+    "cli/__init__.py": "",
+    "cli/main.py": "from outlive import api",
+    "report/__init__.py": "",
+    "rules/__init__.py": "",
+    "worker/__init__.py": "",
+    "meter/__init__.py": "",
+    "model/__init__.py": "from outlive.model.reader import read",
+    "model/reader.py": "from outlive.errors import ModelError\nfrom . import tensor",
+    "model/tensor.py": "from .. import units",
+    "errors.py": "from outlive.finding import Finding",
+    "finding.py": "",
+    "units.py": "",
+}
+
+
+def test_a_tidy_house_has_no_problems(plant: Plant) -> None:
+    package = plant(ROOMS)
+    assert unknown_rooms(package) == []
+    assert imports_not_going_down(package) == []
+    assert import_cycles(package) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import outlive.report",
+        "import outlive.report as drawing",
+        "from outlive.report import draw",
+        "from outlive import report",
+        "from .. import report",
+        "from ..report import draw",
+        "from outlive.cli.main import main",
+        "from outlive import read",
+        "import outlive",
+        "def late():\n    from outlive.report import draw",
+        "if TYPE_CHECKING:\n    from outlive.report import Page",
+        "import importlib\ndef late():\n    return importlib.import_module('outlive.report')",
+        "from importlib import import_module\nimport_module('..report', __package__)",
+        "__import__('outlive.report')",
+    ],
+)
+def test_an_import_that_goes_up_is_found(plant: Plant, line: str) -> None:
+    (problem,) = imports_not_going_down(plant({**ROOMS, "model/tensor.py": line}))
+    assert "tensor.py:" in problem
+    assert "on a floor above" in problem
+
+
+def test_the_line_of_the_import_is_told(plant: Plant) -> None:
+    (problem,) = imports_not_going_down(plant({**ROOMS, "units.py": "\n\nimport outlive.model.tensor\n"}))
+    assert "units.py:3: units imports outlive.model.tensor" in problem
+
+
+def test_an_import_from_next_door_is_found(plant: Plant) -> None:
+    (problem,) = imports_not_going_down(
+        plant({**ROOMS, "meter/__init__.py": "from outlive.model import read"})
+    )
+    assert "next door on the same floor" in problem
+
+
+def test_the_worker_does_not_know_the_model(plant: Plant) -> None:
+    (problem,) = imports_not_going_down(plant({**ROOMS, "worker/__init__.py": "import outlive.model"}))
+    assert "a room that worker must not know" in problem
+
+
+def test_other_packages_are_none_of_our_business(plant: Plant) -> None:
+    files = {**ROOMS, "units.py": "import sys, numpy\nfrom report import cli\nimport outlived.report"}
+    assert imports_not_going_down(plant(files)) == []
+
+
+@pytest.mark.parametrize("name", ["attic/__init__.py", "cellar.py"])
+def test_a_room_on_no_floor_is_found(plant: Plant, name: str) -> None:
+    (problem,) = unknown_rooms(plant({**ROOMS, name: ""}))
+    assert "is on no floor" in problem
+
+
+def test_code_among_the_data_is_found(plant: Plant) -> None:
+    (problem,) = unknown_rooms(plant({**ROOMS, "demo_models/__init__.py": ""}))
+    assert "demo_models/ holds data only" in problem
+
+
+def test_a_cycle_within_a_room_is_found_once(plant: Plant) -> None:
+    files = {
+        **ROOMS,
+        "model/tensor.py": "def late():\n    from outlive.model.shape import Shape",
+        "model/shape.py": "from outlive.model.reader import read",
+    }
+    (problem,) = import_cycles(plant(files))
+    assert problem.startswith(
+        "import cycle: outlive.model.reader -> outlive.model.tensor -> outlive.model.shape"
+    )
+
+
+def test_a_module_that_imports_its_own_package_is_a_cycle(plant: Plant) -> None:
+    (problem,) = import_cycles(plant({**ROOMS, "model/reader.py": "from outlive.model import Model"}))
+    assert problem == "import cycle: outlive.model -> outlive.model.reader -> outlive.model"

@@ -1,0 +1,129 @@
+"""Public things say what they are, rooms ask their question, only the doors and the report speak."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.house.modules import Module, read_modules
+
+SPEAKING_ROOMS = frozenset({"cli", "report"})
+QUESTION_LINES = 3
+
+_DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def missing_docstrings(package: Path) -> list[str]:
+    """Modules, and public classes, functions and methods, without a docstring."""
+    problems = []
+    for module in read_modules(package):
+        if not ast.get_docstring(module.tree):
+            problems.append(f"{module.path}: the module has no docstring")
+        for node in _public_definitions(module.tree):
+            if not ast.get_docstring(node):
+                problems.append(f"{module.at(node.lineno)}: {node.name} has no docstring")
+    return problems
+
+
+def _public_definitions(
+    parent: ast.Module | ast.ClassDef,
+) -> Iterator[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in parent.body:
+        if not isinstance(node, _DEFINITIONS) or node.name.startswith("_") or _is_overload(node):
+            continue
+        yield node
+        if isinstance(node, ast.ClassDef):
+            yield from _public_definitions(node)
+
+
+def _is_overload(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(ast.unparse(decorator).endswith("overload") for decorator in node.decorator_list)
+
+
+def rooms_without_question(package: Path) -> list[str]:
+    """Rooms that are no package, or whose docstring does not open with the question they answer."""
+    modules = read_modules(package)
+    folders = {module.room for module in modules if len(module.path.relative_to(package).parts) > 1}
+    packages = {
+        module.room: module
+        for module in modules
+        if module.path.parent.parent == package and module.is_package
+    }
+    problems = [
+        f"{package / room}: a room needs an __init__.py" for room in sorted(folders - packages.keys())
+    ]
+    for module in packages.values():
+        opening = (ast.get_docstring(module.tree) or "").splitlines()[:QUESTION_LINES]
+        if "?" not in " ".join(opening):
+            problems.append(f"{module.path}: the docstring does not open with the room's question")
+    return problems
+
+
+def stray_prints(package: Path) -> list[str]:
+    """Calls of print() in rooms that give facts or judge; only SPEAKING_ROOMS speak."""
+    return [
+        f"{module.at(node.lineno)}: print() outside {', '.join(sorted(SPEAKING_ROOMS))}"
+        for module in read_modules(package)
+        if module.room not in SPEAKING_ROOMS
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    ]
+
+
+def unsorted_or_incomplete_all(package: Path) -> list[str]:
+    """What is wrong with `__all__` of the package: its order, doubles, or public names it leaves out."""
+    modules = {module.name: module for module in read_modules(package)}
+    front = modules[package.name]
+    listed = _listed_in_all(front.tree)
+    if listed is None:
+        return [f"{front.path}: __all__ is not a plain list or tuple of strings"]
+    problems = []
+    if listed != sorted(listed):
+        problems.append(f"{front.path}: __all__ is not sorted")
+    if len(set(listed)) < len(listed):
+        problems.append(f"{front.path}: __all__ names something twice")
+    for name, origin in sorted(_names_to_offer(package.name, modules)):
+        if name not in listed:
+            problems.append(f"{front.path}: {name} of {origin} is public and not in __all__")
+    return problems
+
+
+def _listed_in_all(tree: ast.Module) -> list[str] | None:
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
+            return _string_items(getattr(node, "value", None))
+    return None
+
+
+def _string_items(node: ast.expr | None) -> list[str] | None:
+    if not isinstance(node, (ast.List, ast.Tuple)):
+        return None
+    words = [
+        item.value for item in node.elts if isinstance(item, ast.Constant) and isinstance(item.value, str)
+    ]
+    return words if len(words) == len(node.elts) else None
+
+
+def _names_to_offer(package: str, modules: dict[str, Module]) -> Iterator[tuple[str, str]]:
+    """Name and module of each verb of the API, each error, and each name the front module takes in itself."""
+    for room, kinds in (("api", (ast.FunctionDef, ast.AsyncFunctionDef)), ("errors", (ast.ClassDef,))):
+        module = modules.get(f"{package}.{room}")
+        for node in module.tree.body if module else ():
+            if isinstance(node, kinds) and not node.name.startswith("_"):
+                yield node.name, f"{package}.{room}"
+    for name in _names_of_front(package, modules[package].tree):
+        yield name, package
+
+
+def _names_of_front(package: str, tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").split(".")[0] == package):
+            yield from (alias.asname or alias.name for alias in node.names if _is_public(alias))
+    for definition in _public_definitions(tree):
+        yield definition.name
+
+
+def _is_public(alias: ast.alias) -> bool:
+    return not (alias.asname or alias.name).startswith("_")

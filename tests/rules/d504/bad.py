@@ -1,0 +1,12 @@
+"""A null pointer in a kernel that runs with and without XNNPACK."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.flight import Flight
+from tests.rules.facts import death
+
+
+def fact(tmp_path: Path) -> Flight:
+    return death("SIGSEGV", fault_address=0)

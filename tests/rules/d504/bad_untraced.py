@@ -1,0 +1,12 @@
+"""A crash on a machine that lets nobody look at other processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.flight import Flight
+from tests.rules.facts import death
+
+
+def fact(tmp_path: Path) -> Flight:
+    return death("SIGSEGV", frames=(), op=None, untraced="ptrace is forbidden (yama)")

@@ -1,0 +1,12 @@
+"""A signal without a name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.flight import Flight
+from tests.rules.facts import death
+
+
+def fact(tmp_path: Path) -> Flight:
+    return death("signal 37", op=None, frames=())

@@ -1,0 +1,12 @@
+"""The user's Ctrl-C during a call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.flight import Flight
+from tests.rules.facts import death
+
+
+def fact(tmp_path: Path) -> Flight:
+    return death("SIGKILL", ended_by="interrupt", frames=(), op=None)

@@ -1,0 +1,9 @@
+"""Nothing is absent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def fact(tmp_path: Path) -> None:
+    return None

@@ -1,0 +1,11 @@
+"""No file of that name, and no model beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.model import Source
+
+
+def source(tmp_path: Path) -> Source:
+    return tmp_path / "model.tflite"

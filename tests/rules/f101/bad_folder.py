@@ -1,0 +1,11 @@
+"""Not even the folder exists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.model import Source
+
+
+def source(tmp_path: Path) -> Source:
+    return tmp_path / "nowhere" / "model.tflite"

@@ -1,0 +1,11 @@
+"""No bytes, not from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.model import Source
+
+
+def source(tmp_path: Path) -> Source:
+    return b""

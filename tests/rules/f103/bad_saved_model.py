@@ -1,0 +1,12 @@
+"""A TensorFlow SavedModel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.model import Source
+from tests.rules.small import save
+
+
+def source(tmp_path: Path) -> Source:
+    return save(tmp_path, b"", "saved_model.pb").parent

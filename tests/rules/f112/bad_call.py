@@ -1,0 +1,13 @@
+"""An operator that calls a subgraph that is not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.model import Source
+from tests.rules.small import graph, operator, save, tensor, tree
+
+
+def source(tmp_path: Path) -> Source:
+    step = operator("CALL", [0], [1], "CallOptions", subgraph=3)
+    return save(tmp_path, tree(graph([tensor("x", [1]), tensor("y", [1])], [step], [0], [1])))

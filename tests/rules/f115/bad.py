@@ -1,0 +1,12 @@
+"""An activation that the schema does not have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.model import Source
+from tests.rules.small import dense, save
+
+
+def source(tmp_path: Path) -> Source:
+    return save(tmp_path, dense(op={"builtin_options": {"fused_activation_function": 99}}))

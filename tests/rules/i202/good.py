@@ -1,0 +1,12 @@
+"""An image without a batch around it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.verdicts import Call
+from tests.rules.facts import call
+
+
+def fact(tmp_path: Path) -> Call:
+    return call("missing-batch", given=(224, 224, 3))

@@ -1,0 +1,12 @@
+"""All values in one dimension."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.verdicts import Call
+from tests.rules.facts import call
+
+
+def fact(tmp_path: Path) -> Call:
+    return call("wrong-shape", given=(150528,))

@@ -1,0 +1,12 @@
+"""An image of the right size and another type."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.verdicts import Call
+from tests.rules.facts import call
+
+
+def fact(tmp_path: Path) -> Call:
+    return call("wrong-dtype", given_dtype="float64")

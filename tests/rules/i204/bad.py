@@ -1,0 +1,12 @@
+"""Floats for a quantized model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.verdicts import Call
+from tests.rules.facts import call
+
+
+def fact(tmp_path: Path) -> Call:
+    return call("wrong-dtype", wanted_dtype="int8")

@@ -1,0 +1,12 @@
+"""The floats that numpy makes by default."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.verdicts import Call
+from tests.rules.facts import call
+
+
+def fact(tmp_path: Path) -> Call:
+    return call("wrong-dtype", given_dtype="float64, bytes swapped")

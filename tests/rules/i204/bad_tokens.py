@@ -1,0 +1,12 @@
+"""Floats where whole numbers such as tokens are wanted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.verdicts import Call
+from tests.rules.facts import call
+
+
+def fact(tmp_path: Path) -> Call:
+    return call("wrong-dtype", wanted_dtype="int32")

@@ -1,0 +1,12 @@
+"""The right type with its bytes swapped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.verdicts import Call
+from tests.rules.facts import call
+
+
+def fact(tmp_path: Path) -> Call:
+    return call("byte-order", given_dtype="float32, bytes swapped")

@@ -1,0 +1,12 @@
+"""Floats as a file of another machine holds them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.verdicts import Call
+from tests.rules.facts import call
+
+
+def fact(tmp_path: Path) -> Call:
+    return call("byte-order", given_dtype="float32, bytes swapped")

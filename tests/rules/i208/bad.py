@@ -1,0 +1,11 @@
+"""A string input that was read before it was set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.verdicts import Call
+
+
+def fact(tmp_path: Path) -> Call:
+    return Call(problem="unset-string", index=7, name="words")

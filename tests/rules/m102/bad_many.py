@@ -1,0 +1,12 @@
+"""More buffers that nothing refers to than a message can hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.model import Source
+from tests.rules.small import dense, ones, save
+
+
+def source(tmp_path: Path) -> Source:
+    return save(tmp_path, dense(buffers=[ones(2, 4), *(b"x" * 100 * size for size in range(3, 10))]))

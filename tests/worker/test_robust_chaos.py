@@ -1,0 +1,278 @@
+"""Kill -9 at any moment, of anybody: every call ends in a result or a typed error, and no one is left over."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import outlive
+from outlive.worker import nurseries
+from tests.deaths import scenes
+from tests.deaths.scenes import HEALTHY, open_healthy, result
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the nursery needs a system that can fork")
+SEED = 20240229
+ROUNDS = 300
+# A call that takes longer than this was hanging.
+LONGEST_S = 8.0
+
+
+class Killer:
+    """Kills whom it is told to, a little later, from a thread of its own."""
+
+    def __init__(self) -> None:
+        self.threads: list[threading.Thread] = []
+
+    def strike(self, pids: list[int], delay_s: float) -> None:
+        def run() -> None:
+            time.sleep(delay_s)
+            for pid in pids:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+
+        self.threads.append(threading.Thread(target=run))
+        self.threads[-1].start()
+
+    def join(self) -> None:
+        while self.threads:
+            self.threads.pop().join()
+
+
+@pytest.fixture
+def killer() -> Iterator[Killer]:
+    made = Killer()
+    yield made
+    made.join()
+
+
+def nursery_pid() -> int:
+    [hatchery] = nurseries._hatcheries.values()
+    assert isinstance(hatchery, nurseries.Nursery)
+    return hatchery.pid
+
+
+def use(interpreter: Any, expected: Any, seconds: float) -> str:
+    """Work with an interpreter until something happens to it, or the time is over."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        assert np.array_equal(result(interpreter), expected)
+        interpreter.get_tensor_details()
+    interpreter.allocate_tensors()
+    interpreter.close()
+    return "worked"
+
+
+def attempt(expected: Any, seconds: float) -> str:
+    """Open, use and close an interpreter; how that went."""
+    start = time.monotonic()
+    try:
+        return use(open_healthy(), expected, seconds)
+    except outlive.ModelDied as error:
+        assert error.finding.code in ("D508", "D510"), error
+        return error.finding.code
+    except OSError as error:
+        assert str(error).startswith("no worker process can be had: "), error
+        return "OSError"
+    finally:
+        assert time.monotonic() - start < LONGEST_S
+
+
+def test_kill_at_random_moments(killer: Killer) -> None:
+    chance = random.Random(SEED)
+    expected = result(open_healthy())
+    outcomes: Counter[str] = Counter()
+    for _ in range(ROUNDS):
+        interpreter = open_healthy()
+        victims = chance.choice((["worker"], ["nursery"], ["worker", "nursery"], ["nursery", "worker"]))
+        pids = {"worker": interpreter.pid, "nursery": nursery_pid()}
+        killer.strike([pids[name] for name in victims], chance.uniform(0, 0.02))
+        if chance.random() < 0.5:  # killed while in use
+            outcome = outcome_of(interpreter, expected, 0.03)
+        else:  # killed while others open
+            outcome = attempt(expected, 0.01)
+        killer.join()
+        outcomes[outcome] += 1
+        assert np.array_equal(result(fresh_one()), expected)
+    assert outcomes["worked"] > 10
+    assert outcomes["D508"] + outcomes["D510"] > ROUNDS / 4
+    del interpreter
+    assert scenes.wait_until_gone(scenes.children() - {nursery_pid()}) == set()
+
+
+def outcome_of(interpreter: Any, expected: Any, seconds: float) -> str:
+    try:
+        return use(interpreter, expected, seconds)
+    except outlive.ModelDied as error:
+        assert error.finding.code in ("D508", "D510"), error
+        return error.finding.code
+
+
+def fresh_one() -> Any:
+    """The next interpreter works: at once, or the time after if the nursery was just being killed."""
+    try:
+        return open_healthy()
+    except (OSError, outlive.ModelDied):
+        return open_healthy()
+
+
+def test_threads_and_a_killer(killer: Killer) -> None:
+    chance = random.Random(SEED + 1)
+    expected = result(open_healthy())
+    outcomes: Counter[str] = Counter()
+    problems: list[BaseException] = []
+    end = time.monotonic() + 6
+
+    def work() -> None:
+        try:
+            while time.monotonic() < end:
+                outcomes[attempt(expected, 0.02)] += 1
+        except BaseException as error:
+            problems.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    while time.monotonic() < end:
+        time.sleep(chance.uniform(0.01, 0.1))
+        family = sorted(scenes.children())
+        killer.strike(chance.sample(family, min(len(family), chance.choice((1, 1, 2, 5)))), 0)
+        killer.join()
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+    assert problems == []
+    assert outcomes["worked"] > 5
+    assert np.array_equal(result(fresh_one()), expected)
+
+
+def test_a_nursery_that_stands_still_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("outlive.worker.nursery._FORK_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("outlive.worker.nursery._ECHO_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("outlive.worker.handle._ENDING_TIMEOUT_S", 0.5)
+    interpreter = open_healthy(seconds=0.3)
+    worker, old = interpreter.pid, nursery_pid()
+    os.kill(old, signal.SIGSTOP)
+    with pytest.raises(OSError, match="did not answer"):
+        open_healthy()
+    assert scenes.wait_until_gone({worker, old}) == set()
+    with pytest.raises(outlive.ModelDied):
+        result(interpreter)
+    assert result(open_healthy()).size
+    # The same when it is a call that finds out.
+    interpreter = open_healthy(seconds=0.3)
+    worker, old = interpreter.pid, nursery_pid()
+    os.kill(old, signal.SIGSTOP)
+    os.kill(worker, signal.SIGSTOP)
+    with pytest.raises(outlive.LimitReached):
+        for _ in range(3):
+            result(interpreter)
+    assert scenes.wait_until_gone({worker, old}) == set()
+    assert result(open_healthy()).size
+
+
+# --- the parent's own end ---------------------------------------------------------------------------
+
+FAMILY = """
+interpreter = open_healthy()
+result(interpreter)
+stuck = outlive.Interpreter(model_content=models.endless())
+stuck.allocate_tensors()
+scenes.feed(stuck, 1)
+threading.Thread(target=stuck.invoke, daemon=True).start()
+{more}
+time.sleep(0.1)
+say(family=sorted(scenes.children()), own=os.getpid(), keep=keep)
+{end}
+"""
+ENDS = {
+    "killed": "time.sleep(60)",
+    "exit": "sys.exit(3)",
+    "falls-through": "pass",
+    "exception": "raise ValueError('unhandled')",
+    "os._exit": "os._exit(3)",
+    "segfault": "import ctypes; ctypes.string_at(0)",
+}
+
+
+@pytest.mark.parametrize("forked", [False, True], ids=["alone", "with-forked-children"])
+@pytest.mark.parametrize("end", ENDS)
+def test_the_parents_end_is_the_end_of_all(end: str, forked: bool) -> None:
+    # A forked child without exec holds copies of every descriptor, and lives on.
+    more = "keep = os.fork()\nif not keep: [time.sleep(100) for _ in range(9)]" if forked else "keep = 0"
+    process = scenes.start(FAMILY.format(more=more, end=ENDS[end]))
+    assert process.stdout is not None
+    facts = scenes.json.loads(process.stdout.readline())
+    family = {*facts["family"]} - {facts["keep"]}
+    try:
+        assert len(family) == 3  # the nursery and two workers
+        if end == "killed":
+            process.kill()
+        process.wait(20)
+        assert scenes.wait_until_gone(family, 10) == set()
+        assert bool(facts["keep"]) == forked
+        assert not facts["keep"] or not scenes.is_gone(facts["keep"])
+    finally:
+        if facts["keep"]:
+            os.kill(facts["keep"], signal.SIGKILL)
+        process.kill()
+        process.communicate()
+
+
+def test_a_worker_started_afresh_ends_with_its_parent() -> None:
+    process = scenes.start("""
+    from outlive.worker import nurseries
+    from outlive.worker.fresh import FreshHatchery
+    nurseries._start = FreshHatchery
+    stuck = outlive.Interpreter(model_content=models.endless())
+    stuck.allocate_tensors()
+    scenes.feed(stuck, 1)
+    threading.Thread(target=stuck.invoke, daemon=True).start()
+    time.sleep(0.1)
+    say(family=sorted(scenes.children()))
+    time.sleep(60)
+    """)
+    assert process.stdout is not None
+    family = {*scenes.json.loads(process.stdout.readline())["family"]}
+    assert len(family) == 1
+    process.kill()
+    process.communicate()
+    assert scenes.wait_until_gone(family, 10) == set()
+
+
+def test_the_nursery_notices_without_a_process_descriptor() -> None:
+    """Where the kernel has no pidfd, the end of the control socket or a look once a second has to do."""
+    process = scenes.start(
+        """
+    interpreter = open_healthy()
+    keep = os.fork()
+    if not keep:
+        [time.sleep(100) for _ in range(9)]
+    say(family=sorted(scenes.children() - {keep}), keep=keep)
+    time.sleep(60)
+    """,
+        env={"OUTLIVE_TEST": ""},
+    )
+    assert process.stdout is not None
+    facts = scenes.json.loads(process.stdout.readline())
+    try:
+        process.kill()
+        process.wait()
+        assert scenes.wait_until_gone({*facts["family"]}, 10) == set()
+    finally:
+        os.kill(facts["keep"], signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=5)
+
+
+assert HEALTHY
