@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def test_help_names_every_command_and_the_exit_codes(capsys: Capture) -> None:
     text = capsys.readouterr().out
     for name, module in COMMANDS.items():
         assert f"    {name} " in text
-        assert module.SUMMARY in text
+        assert " ".join(module.SUMMARY.split()) in " ".join(text.split())
     assert "exit codes: 0 clean, 1 findings of severity error, 2 usage" in text
 
 
@@ -56,8 +57,10 @@ def test_every_command_helps_with_examples(command: str, capsys: Capture) -> Non
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_example_can_be_parsed(command: str) -> None:
-    lines = [line.split("   ")[0].split() for line in COMMANDS[command].EXAMPLES.splitlines()[1:]]
-    for words in lines:
+    lines = COMMANDS[command].EXAMPLES.splitlines()[1:]
+    examples = [re.split(r"\s{2,}", line.strip())[0].split() for line in lines if line.startswith("  ")]
+    assert examples
+    for words in examples:
         assert words[:2] == ["outlive", command]
         assert build_parser().parse_args(words[1:]).command == command
 
@@ -77,7 +80,7 @@ def test_without_a_command_the_help_goes_to_standard_error(capsys: Capture) -> N
 
 @pytest.mark.parametrize(
     ("word", "hint"),
-    [("raed", "did you mean `outlive read`?"), ("qqqq", "commands are: read, explain, demo")],
+    [("raed", "did you mean `outlive read`?"), ("qqqq", "commands are: read, run, explain, doctor, demo")],
 )
 def test_an_unknown_command_gets_a_suggestion(word: str, hint: str, capsys: Capture) -> None:
     assert main([word]) == 2
@@ -167,7 +170,7 @@ def test_json_of_a_broken_file_gives_1(tmp_path: Path, capsys: Capture) -> None:
     assert [row["code"] for row in json.loads(capsys.readouterr().out)["findings"]] == ["F112"]
 
 
-@pytest.mark.parametrize("command", [["read", HEALTHY], ["explain"], ["explain", "F104"], ["demo"]])
+@pytest.mark.parametrize("command", [["read", HEALTHY], ["explain"], ["explain", "F104"]])
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_output_goes_to_the_file_instead(
     command: list[str], form: str, tmp_path: Path, capsys: Capture

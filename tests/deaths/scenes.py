@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import subprocess
@@ -22,6 +23,8 @@ REPOSITORY = Path(__file__).parents[2]
 HEALTHY = str(demo_models.path("healthy"))
 DEADLY = str(demo_models.path("deadly"))
 TOO_BIG = str(demo_models.path("too_big"))
+
+PATH = os.pathsep.join([str(REPOSITORY), str(REPOSITORY / "src")])
 
 # What every program of a scene begins with: `result(interpreter)` runs the healthy model and checks it.
 PREAMBLE = """
@@ -53,6 +56,20 @@ def result(interpreter: Any, value: float = 0.5) -> Any:
     return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
 
 
+def run_often(interpreter: Any, times: int) -> None:
+    """Run the model several times: what happened to its worker may be noticed a little later."""
+    for _ in range(times):
+        result(interpreter)
+
+
+def run_whole(interpreter: Any, times: int = 1) -> None:
+    """Allocate, feed and run."""
+    interpreter.allocate_tensors()
+    feed(interpreter)
+    for _ in range(times):
+        interpreter.invoke()
+
+
 def say(**facts: Any) -> None:
     """Tell the test something: one line of JSON."""
     print(json.dumps(facts), flush=True)
@@ -60,8 +77,7 @@ def say(**facts: Any) -> None:
 
 def start(program: str, before: Sequence[str] = (), **options: Any) -> subprocess.Popen[str]:
     """A program in a process of its own."""
-    path = os.pathsep.join([str(REPOSITORY), str(REPOSITORY / "src")])
-    environment = {**os.environ, "PYTHONPATH": path, "PYTHONWARNINGS": "error", **options.pop("env", {})}
+    environment = {**os.environ, "PYTHONPATH": PATH, "PYTHONWARNINGS": "error", **options.pop("env", {})}
     return subprocess.Popen(
         [*before, sys.executable, "-B", "-c", PREAMBLE + textwrap.dedent(program)],
         stdout=subprocess.PIPE,
@@ -88,6 +104,12 @@ def play(program: str, before: Sequence[str] = (), timeout_s: float = 60, **opti
     return facts
 
 
+def without(folder: Path, lines: str) -> dict[str, str]:
+    """The environment of a program whose Python, and that of its children, begins with these lines."""
+    (folder / "sitecustomize.py").write_text(lines + "\n")
+    return {"PYTHONPATH": os.pathsep.join([str(folder), PATH])}
+
+
 def children(pid: int | None = None) -> set[int]:
     """The processes below a process, children of children included; zombies too."""
     found: set[int] = set()
@@ -110,16 +132,19 @@ def _by_parent() -> dict[int, set[int]]:
     return table
 
 
-def is_gone(pid: int) -> bool:
-    """True if there is no such process, not even its remains."""
-    return not Path(f"/proc/{pid}").exists()
+def is_dead(pid: int) -> bool:
+    """True if there is no such process, or only its remains: init may take long to look at them."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
 
 
-def wait_until_gone(pids: set[int], timeout_s: float = 10) -> set[int]:
-    """Those that are still there after a while."""
+def wait_for_death(pids: set[int], timeout_s: float = 10) -> set[int]:
+    """Those that are still alive after a while."""
     end = time.monotonic() + timeout_s
     while pids and time.monotonic() < end:
-        pids = {pid for pid in pids if not is_gone(pid)}
+        pids = {pid for pid in pids if not is_dead(pid)}
         time.sleep(0.005)
     return pids
 
@@ -139,11 +164,16 @@ def shared_blocks() -> list[str]:
     return [line.rsplit(None, 2)[-2] for line in lines if "memfd:outlive" in line]
 
 
+def holdings() -> tuple[set[int], list[str], int]:
+    """Everything of ours that the system holds for this process: processes, descriptors, shared blocks."""
+    gc.collect()
+    return children(), sorted(descriptors().values()), len(shared_blocks())
+
+
 @contextlib.contextmanager
 def nothing_left_behind() -> Iterator[None]:
     """Checks that the lines inside leave no process, descriptor or shared block behind."""
     open_healthy().close()  # the nursery is to stay
-    before = (children(), sorted(descriptors().values()), len(shared_blocks()))
+    before = holdings()
     yield
-    after = (children(), sorted(descriptors().values()), len(shared_blocks()))
-    assert after == before
+    assert holdings() == before

@@ -1,8 +1,7 @@
-"""Every way in which a model can take its process with it ends in the right error, and leaves nothing behind."""
+"""Every way in which a model can take its process along ends in the right error, and leaves nothing."""
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import threading
@@ -26,7 +25,6 @@ def clean() -> Iterator[None]:
     """Each death is checked for what it leaves behind."""
     with scenes.nothing_left_behind():
         yield
-        gc.collect()
 
 
 def segfault() -> None:
@@ -116,7 +114,7 @@ def test_a_death_is_an_error(
         code, signal_name, stage, ended_by)  # fmt: skip
     assert flight.died
     assert (flight.exit_code is None) == (signal_name is not None)
-    assert scenes.wait_until_gone({flight.pid}) == set()
+    assert scenes.wait_for_death({flight.pid}) == set()
     assert result(open_healthy()).shape  # the next one lives
 
 
@@ -130,9 +128,7 @@ def test_a_deadline_is_kept() -> None:
 def test_the_memory_limit_is_an_error_and_not_the_end() -> None:
     with outlive.Interpreter(TOO_BIG, memory="100MB") as interpreter:
         with pytest.raises(outlive.LimitReached) as caught:
-            interpreter.allocate_tensors()
-            scenes.feed(interpreter)
-            interpreter.invoke()
+            scenes.run_whole(interpreter)
         assert (caught.value.finding.code, caught.value.flight.ended_by) == ("D502", "memory")
 
 
@@ -142,10 +138,7 @@ def test_the_watchdog_sees_what_the_kernel_does_not_count() -> None:
     # As in a sandbox whose RLIMIT_DATA counts nothing.
     resource.prlimit(interpreter.pid, resource.RLIMIT_DATA, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     with pytest.raises(outlive.LimitReached) as caught:
-        interpreter.allocate_tensors()
-        scenes.feed(interpreter)
-        for _ in range(1000):
-            interpreter.invoke()
+        scenes.run_whole(interpreter, 1000)
     flight = caught.value.flight
     assert (caught.value.finding.code, flight.ended_by, flight.signal) == ("D502", "memory", "SIGKILL")
 
@@ -202,8 +195,8 @@ def test_a_call_after_a_death_says_so_again_at_once() -> None:
     flights = []
     start = time.monotonic()
     for action in (interpreter.invoke, interpreter.invoke, interpreter.get_input_details):
+        interpreter._details.clear()
         with pytest.raises(outlive.ModelDied) as caught:
-            interpreter._details.clear()
             action()
         flights.append(caught.value.flight.pid)
     assert len({*flights}) == 1
@@ -230,8 +223,7 @@ def test_after_a_death_the_worker_is_replaced_only_if_wanted(on_death: str) -> N
     expected = result(interpreter)
     os.kill(interpreter.pid, signal.SIGKILL)
     with pytest.raises(outlive.ModelDied):
-        for _ in range(2):
-            interpreter.invoke()
+        scenes.run_often(interpreter, 2)
     if on_death == "raise":
         with pytest.raises(outlive.ModelDied):
             interpreter.invoke()
@@ -250,7 +242,7 @@ def test_an_interrupt_ends_a_long_invoke_and_its_worker() -> None:
     with pytest.raises(KeyboardInterrupt):
         interpreter.invoke()
     assert time.monotonic() - start < 1.5
-    assert scenes.wait_until_gone({pid}) == set()
+    assert scenes.wait_for_death({pid}) == set()
 
 
 def test_a_program_that_dies_of_broken_pipes_does_not_die_of_ours() -> None:
@@ -262,7 +254,7 @@ def test_a_program_that_dies_of_broken_pipes_does_not_die_of_ours() -> None:
     nursery = scenes.children() - {interpreter.pid}
     for pid in (interpreter.pid, *nursery):
         os.kill(pid, signal.SIGKILL)
-        scenes.wait_until_gone({pid}, 1)
+        scenes.wait_for_death({pid}, 1)
         try:
             result(interpreter)
         except outlive.ModelDied as error:

@@ -3,28 +3,51 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.table import Table
 
 # In a pipe nothing is wrapped or cut: whoever reads it can do that, but cannot bring back what is lost.
 _PIPE_WIDTH = 100_000
+_MANY_ROWS = 300
 
 
 def print_parts(parts: Iterable[RenderableType], stream: IO[str]) -> None:
     """Print to a terminal in colour; to anything else plain, with no spaces at the ends of lines."""
-    if stream.isatty():
-        console = _make_console(stream, None)
-        for part in parts:
-            console.print(part)
-        return
-    console = _make_console(io.StringIO(), _PIPE_WIDTH)
+    from rich.table import Table
+
+    terminal = stream.isatty()
+    console = _make_console(stream if terminal else io.StringIO(), None if terminal else _PIPE_WIDTH)
     for part in parts:
-        with console.capture() as capture:
+        if isinstance(part, Table) and (not terminal or part.row_count > _MANY_ROWS):
+            # rich measures each cell several times: thousands of rows would take minutes.
+            stream.writelines(line + "\n" for line in plain_rows(part))
+        elif terminal:
             console.print(part)
-        stream.writelines(line.rstrip() + "\n" for line in capture.get().splitlines())
+        else:
+            with console.capture() as capture:
+                console.print(part)
+            stream.writelines(line.rstrip() + "\n" for line in capture.get().splitlines())
+
+
+def plain_rows(table: Table) -> Iterator[str]:
+    """The rows of a table without lines as plain text, columns aligned as the table has them."""
+    from rich.cells import cell_len
+
+    columns = [[str(cell) for cell in column.cells] for column in table.columns]
+    if table.show_header:
+        columns = [[str(column.header), *cells] for column, cells in zip(table.columns, columns, strict=True)]
+    widths = [max(map(cell_len, cells), default=0) for cells in columns]
+    right = [column.justify == "right" for column in table.columns]
+    for row in zip(*columns, strict=True):
+        cells = []
+        for text, width, to_the_right in zip(row, widths, right, strict=True):
+            gap = " " * (width - cell_len(text))
+            cells.append(gap + text if to_the_right else text + gap)
+        yield "  ".join(cells).rstrip()
 
 
 def _make_console(stream: IO[str], width: int | None) -> Console:

@@ -15,10 +15,12 @@ def is_text(kind: Any) -> bool:
 def view(native: Any, index: int) -> Any:
     """The tensor's own memory as bytes; None while it has none (dynamic, not allocated), and for scalars."""
     try:
+        if is_text(native.TensorType(index, 0)):
+            return None  # the runtime would die of the question
         array = native.tensor(native, index)
     except (ValueError, RuntimeError):
         return None
-    if array.ndim == 0 or array.nbytes == 0 or array.dtype.kind in "OSU":
+    if array.ndim == 0 or array.nbytes == 0:
         # Scalars come as copies from the runtime, and nothing has no address: both go the slow way.
         return None
     # Not memoryview.cast: it does not know half floats and complex numbers.
@@ -84,6 +86,8 @@ def _listed(indices: Any) -> List[int]:
 
 def _is_homeless(native: Any, index: int) -> bool:
     try:
+        if is_text(native.TensorType(index, 0)):
+            return True  # and the runtime would die of the question
         native.tensor(native, index)
     except (ValueError, RuntimeError):
         return True

@@ -1,0 +1,102 @@
+"""`outlive.run`: a flight comes back whether the model lives or not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import outlive
+from outlive import demo_models
+
+HEALTHY, DEADLY = demo_models.path("healthy"), demo_models.path("deadly")
+
+
+def test_a_flight_of_a_healthy_model() -> None:
+    flight = outlive.run(HEALTHY, "zeros", repeat=2)
+    assert not flight.died
+    assert [stage for stage, _ in flight.stages] == [
+        "load",
+        "allocate",
+        "set",
+        "invoke",
+        "invoke 2",
+        "get",
+        "free",
+    ]
+    assert flight.outputs[0].name == "probabilities"
+    assert flight.outputs[0].shape == (1, 10)
+    assert flight.values["probabilities"].sum() == pytest.approx(1.0, abs=1e-5)
+    assert flight.peak_bytes is not None
+    assert flight.peak_bytes > 0
+    marks = [point.mark for point in flight.timeline if point.mark]
+    assert marks[:3] == ["load", "allocate", "set"]
+    json.dumps(flight.to_json())
+
+
+def test_inputs_in_every_way_give_the_same() -> None:
+    value = np.full((1, 64, 64, 3), 0.5, np.float32)
+    ways = [{"image": value}, [value], value]
+    results = [outlive.run(HEALTHY, way).values["probabilities"] for way in ways]
+    assert all(np.array_equal(results[0], result) for result in results)
+    assert not np.array_equal(results[0], outlive.run(HEALTHY, "zeros").values["probabilities"])
+
+
+def test_a_model_in_every_way_gives_the_same() -> None:
+    data = HEALTHY.read_bytes()
+    ways = [HEALTHY, str(HEALTHY), data, bytearray(data), outlive.read(HEALTHY)]
+    results = [outlive.run(way, "zeros").outputs[0].sha256 for way in ways]
+    assert len(set(results)) == 1
+
+
+def test_a_flight_of_a_deadly_model() -> None:
+    flight = outlive.run(DEADLY)
+    assert (flight.died, flight.signal, flight.stage) == (True, "SIGSEGV", "invoke")
+    assert flight.op is not None
+    assert (flight.op.type, flight.op.index) == ("LOCAL_RESPONSE_NORMALIZATION", 3)
+    assert "local_response_norm" in " ".join(flight.frames)
+    assert "Segmentation fault" in flight.fault_trace
+
+
+def test_reference_kernels_survive_the_deadly_model() -> None:
+    assert not outlive.run(DEADLY, accelerator="reference").died
+
+
+def test_memory_and_time_have_limits() -> None:
+    starved = outlive.run(demo_models.path("too_big"), limits=outlive.Limits(memory="50MB"))
+    assert starved.ended_by == "memory"
+    late = outlive.run(demo_models.path("too_big"), limits=outlive.Limits(seconds=0.05))
+    assert (late.died, late.ended_by) == (True, "deadline")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [({"picture": "zeros"}, "no input is named"), ([1, 2], "has 1 inputs"), ("threes", "no way to fill")],
+)
+def test_wrong_inputs_are_told(inputs: object, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        outlive.run(HEALTHY, inputs)
+
+
+def test_wrong_limits_are_told() -> None:
+    with pytest.raises(ValueError, match="is not a size"):
+        outlive.Limits(memory="lots")
+    with pytest.raises(ValueError, match="no room"):
+        outlive.Limits(memory=0)
+    with pytest.raises(ValueError, match="passed already"):
+        outlive.Limits(seconds=0)
+
+
+def test_the_parent_never_loads_the_runtime() -> None:
+    code = (
+        "import sys, outlive\n"
+        f"flight = outlive.run({str(DEADLY)!r})\n"
+        "assert flight.died\n"
+        "bad = [name for name in sys.modules if 'litert' in name.lower() or 'tensorflow' in name]\n"
+        "maps = [line for line in open('/proc/self/maps') if 'LiteRt' in line or 'tensorflow' in line]\n"
+        "assert not bad and not maps, (bad, maps)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
