@@ -137,7 +137,9 @@ def chain(ops: int, size: int, channels: int) -> bytes:
     """Convolutions of 3x3 on a square picture: more of either makes a slower model."""
     weights = np.random.default_rng(0).standard_normal((channels, 3, 3, channels), np.float32) / 30
     shape = [1, size, size, channels]
-    tensors = [{"name": f"t{i}", "shape": shape, "type": "FLOAT32"} for i in range(ops + 1)]
+    tensors: list[dict[str, object]] = [
+        {"name": f"t{i}", "shape": shape, "type": "FLOAT32"} for i in range(ops + 1)
+    ]
     tensors.append({"name": "w", "shape": [channels, 3, 3, channels], "type": "FLOAT32", "buffer": 1})
     tensors.append({"name": "b", "shape": [channels], "type": "FLOAT32", "buffer": 2})
     operators = [

@@ -1,6 +1,6 @@
 """Runs models through an Interpreter and writes down all that it says and gives, as one pickle per model.
 
-`python interpreter_probe.py MODULE RESOLVER FOLDER MODEL...`, where MODULE has `Interpreter` and `OpResolverType`:
+`python interpreter_probe.py MODULE RESOLVER FOLDER MODEL...`, where MODULE is one that has an `Interpreter`:
 LiteRT's own, or outlive. In a process of its own, for LiteRT is loaded into it.
 """
 

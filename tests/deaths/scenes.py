@@ -36,6 +36,24 @@ from tests.deaths.scenes import DEADLY, HEALTHY, TOO_BIG, open_healthy, result, 
 """
 
 
+# Most programs: the model runs, a deadly one is an error with a record, and the model runs again.
+ROUND = """
+def go_round(seconds=None):
+    first = result(open_healthy(seconds=seconds))
+    try:
+        interpreter = outlive.Interpreter(DEADLY)
+        interpreter.allocate_tensors()
+        scenes.feed(interpreter)
+        interpreter.invoke()
+    except outlive.ModelDied as error:
+        flight = error.flight
+        say(code=error.finding.code, signal=flight.signal, stage=flight.stage, untraced=flight.untraced,
+            traced=bool(flight.frames), limits=flight.limits, trace=flight.fault_trace)
+    assert np.array_equal(result(open_healthy()), first)
+    say(well=True)
+"""
+
+
 def open_healthy(**arguments: Any) -> Any:
     """An interpreter for the healthy model, allocated."""
     interpreter = outlive.Interpreter(HEALTHY, **arguments)
@@ -164,6 +182,12 @@ def shared_blocks() -> list[str]:
     return [line.rsplit(None, 2)[-2] for line in lines if "memfd:outlive" in line]
 
 
+def private_bytes(pid: int | None = None) -> int:
+    """The private memory of a process."""
+    lines = Path(f"/proc/{pid or 'self'}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Private_"))
+
+
 def holdings() -> tuple[set[int], list[str], int]:
     """Everything of ours that the system holds for this process: processes, descriptors, shared blocks."""
     gc.collect()
@@ -177,3 +201,9 @@ def nothing_left_behind() -> Iterator[None]:
     before = holdings()
     yield
     assert holdings() == before
+
+
+def assert_well(facts: dict[str, Any]) -> None:
+    """What a program that went round must have told."""
+    assert facts["well"]
+    assert (facts["code"], facts["signal"], facts["stage"]) == ("D504", "SIGSEGV", "invoke")

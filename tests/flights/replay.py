@@ -34,6 +34,7 @@ def rebuild(row: dict[str, Any]) -> Flight:
     return Flight(
         **{name: row[name] for name in _PLAIN},
         op=None if row["op"] is None else OpSeen(**row["op"]),
+        op_candidates=tuple(row["op_candidates"]),
         frames=tuple(row["frames"]),
         error_type=error["type"],
         error_text=error["text"],

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 import outlive
 from outlive.meter import make_cgroup
+from outlive.worker.child import oomcount
 from tests.deaths import models, scenes
 from tests.deaths.scenes import DEADLY, HEALTHY, TOO_BIG, open_healthy, play, result
 
@@ -146,11 +148,12 @@ def test_the_watchdog_sees_what_the_kernel_does_not_count() -> None:
 IN_A_CGROUP = """
 import resource
 from outlive.meter import make_cgroup, read_oom_counters
-cgroup = make_cgroup(180_000_000)
+cgroup = make_cgroup(270_000_000)
 if cgroup is None or not cgroup.add(os.getpid()):
     say(refused=True)
     sys.exit()
-say(before=cgroup.oom_kills())
+say(before=cgroup.oom_kills(), path=str(cgroup.path))
+ballast = bytearray(os.urandom(1 << 20) * 90)  # the parent is larger than the worker: that must not matter
 with outlive.Interpreter(HEALTHY) as interpreter:
     interpreter.allocate_tensors()
     result(interpreter)
@@ -173,6 +176,7 @@ def in_a_cgroup(memory: str) -> dict[str, Any]:
     own.close()
     facts = play(IN_A_CGROUP.format(memory=memory))
     assert "refused" not in facts
+    os.rmdir(facts["path"])
     return facts
 
 
@@ -187,6 +191,21 @@ def test_the_default_limit_knows_what_the_container_has_left() -> None:
     facts = in_a_cgroup(memory="None")
     assert (facts["kind"], facts["code"], facts["signal"]) == ("LimitReached", "D502", None)
     assert (facts["after"], facts["alive"]) == (facts["before"], True)
+
+
+def test_a_kill_for_memory_long_ago_explains_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(oomcount, "_RECENT_S", 0.1)
+    counter = tmp_path / "memory.events"
+    counter.write_text("oom 3\noom_kill 3\n")
+    count = oomcount.OomCount(str(counter))
+    assert count.around_now() == [3, 3]
+    counter.write_text("oom 4\noom_kill 4\n")
+    count.look()  # between the kill and the end, which can take a while
+    assert count.around_now() == [3, 4]
+    time.sleep(0.12)
+    assert count.around_now() == [4, 4]
+    counter.unlink()
+    assert oomcount.OomCount(str(counter)).around_now() is None
 
 
 def test_a_call_after_a_death_says_so_again_at_once() -> None:
@@ -212,8 +231,9 @@ def test_a_call_after_close_says_that_it_is_closed() -> None:
     start = time.monotonic()
     with pytest.raises((RuntimeError, ValueError), match="closed"):
         interpreter.invoke()
-    with pytest.raises((RuntimeError, ValueError), match="closed"):
-        interpreter.reset_all_variables()
+    for action in (interpreter.reset_all_variables, interpreter._session.worker.invoke):
+        with pytest.raises((RuntimeError, ValueError), match="closed"):
+            action()
     assert time.monotonic() - start < 1
 
 

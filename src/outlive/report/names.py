@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
-
-# Control, format (bidirectional overrides, zero-width), surrogate, private and unassigned characters,
-# line and paragraph separators: all can hide or change what a terminal or a page shows.
-_UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-
 
 def safe(text: str, limit: int = 0) -> str:
     """The text with unsafe characters as escapes, cut in the middle to `limit` characters if given."""
     if len(text) > 4 * limit > 0:
         # A name of a megabyte need not be escaped whole to be shown in a few characters.
         text = text[: 2 * limit] + text[-2 * limit :]
-    if not text.isascii() or not text.isprintable():
+    if not text.isprintable():
         text = "".join(_escape(char) for char in text)
     return shorten(text, limit) if limit else text
 
@@ -28,7 +22,9 @@ def shorten(text: str, limit: int) -> str:
 
 
 def _escape(char: str) -> str:
-    if unicodedata.category(char) not in _UNSAFE:
+    # Not printable: control and format characters (bidirectional overrides, zero-width), surrogates, private and
+    # unassigned ones, separators other than the space: all can hide or change what a terminal or a page shows.
+    if char.isprintable():
         return char
     code = ord(char)
     known = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(char)

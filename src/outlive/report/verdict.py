@@ -13,7 +13,7 @@ from outlive.model import read_source
 from outlive.report.finding_text import plain_finding
 from outlive.rules import judge
 from outlive.rules.catalogue import RULES
-from outlive.worker.flight import Flight
+from outlive.worker.flight import Flight, OpSeen
 
 
 def judge_fact(kind: str, fact: Any, source: str | bytes | None) -> tuple[Finding, str, Any]:
@@ -39,18 +39,17 @@ def _name_file(finding: Finding, source: str | bytes | None) -> Finding:
 
 
 def with_op_index(flight: Flight, source: str | bytes | None) -> Flight:
-    """The flight with the index of its operator, where only one operator can be meant."""
-    if flight.op is None or flight.op.index is not None or not source:
+    """The flight with its operator, and the operator's index, where only one in the model can be meant."""
+    kinds = {flight.op.type} if flight.op is not None else set(flight.op_candidates)
+    if not kinds or not source or (flight.op is not None and flight.op.index is not None):
         return flight
     model = read_source(source).model
-    if model is None:
-        return flight
     places = [
-        (subgraph.index, operator.index)
-        for subgraph in model.subgraphs
+        OpSeen(type=operator.name, subgraph=subgraph.index, index=operator.index)
+        for subgraph in (model.subgraphs if model is not None else ())
         for operator in subgraph.operators
-        if operator.name == flight.op.type
+        if operator.name in kinds
     ]
-    if len(places) != 1:
+    if len({place.type for place in places}) != 1:
         return flight
-    return replace(flight, op=replace(flight.op, subgraph=places[0][0], index=places[0][1]))
+    return replace(flight, op=places[0] if len(places) == 1 else OpSeen(type=places[0].type))

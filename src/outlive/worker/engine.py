@@ -174,7 +174,7 @@ class Engine:
                 self._computed = True
         values, at = [], 0
         for part in reply["outputs"]:
-            values.append(codec.unpack_array(part, data[at : at + part["size"]]))
+            values.append(slots.hand_out(codec.unpack_array(part, data[at : at + part["size"]])))
             at += part["size"]
         return values
 
@@ -271,7 +271,8 @@ class Engine:
             if unset or not (self._computed or self._is_input(index) or end.constant):
                 problem = "unset-string" if unset else "not-computed"
                 raise verdicts.refused(Call(problem=problem, index=index, name=self._name_of(index)))
-        return self._value(index) if end is not None and not subgraph else self._fetch(index, subgraph)
+        known = end is not None and not subgraph
+        return slots.hand_out(self._value(index) if known else self._fetch(index, subgraph))
 
     def _fetch(self, index: int, subgraph: int) -> Any:
         """The value of a tensor from the worker; a large one part by part, so that it is here only once."""
@@ -293,7 +294,8 @@ def _empty_array(reply: dict[str, Any]) -> NDArray[Any]:
     dtype, shape = np.dtype(reply["dtype"]), tuple(int(size) for size in reply["shape"])
     size = int(np.prod(shape, dtype=object)) * dtype.itemsize
     available = read_machine().available_bytes
-    if available is not None and size > available:
+    # Half of it: the program that asked, and everything else on the machine, want to live too.
+    if available is not None and size > available // 2:
         raise MemoryError(
             f"a tensor of {format_bytes(size)}, and {format_bytes(available)} of memory are left"
         )

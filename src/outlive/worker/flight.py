@@ -44,6 +44,7 @@ class Flight:
     exit_code: int | None = None
     ended_by: str = ""
     op: OpSeen | None = None
+    op_candidates: tuple[str, ...] = ()
     frames: tuple[str, ...] = ()
     fault_address: int | None = None
     error_type: str = ""
@@ -72,6 +73,7 @@ class Flight:
             "stage": self.stage,
             "ended_by": self.ended_by,
             "op": None if self.op is None else _fields(self.op),
+            "op_candidates": list(self.op_candidates),
             "frames": list(self.frames),
             "fault_address": self.fault_address,
             "error": {"type": self.error_type, "text": self.error_text} if self.error_type else None,

@@ -49,13 +49,15 @@ class Hatched:
 class Ending:
     """How a worker ended; `evidence` is what the tracer saw, `unseen` why nobody saw more.
 
-    `ended_by` is "memory" if its maker ended it for holding too much.
+    `ended_by` is "memory" if its maker ended it for holding too much; `oom_kills` is how often the system had
+    killed for want of memory a moment before and after, None if nobody looked.
     """
 
     signal: int | None = None
     exit_code: int | None = None
     ended_by: str = ""
     unseen: str = ""
+    oom_kills: tuple[int, int] | None = None
     evidence: dict[str, Any] = field(default_factory=dict)
 
 

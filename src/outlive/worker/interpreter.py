@@ -16,6 +16,7 @@ from outlive.worker.flight import Flight
 from outlive.worker.limits import Limits
 from outlive.worker.options import Delegate, OpResolverType, make_opening
 from outlive.worker.signature import SignatureRunner
+from outlive.worker.slots import hand_out
 
 
 class Interpreter(Engine):
@@ -103,9 +104,9 @@ class Interpreter(Engine):
             except BaseException as error:
                 self._note(error)
                 raise
+            if self._fresh or self._session.moving:
+                self._details = {}  # a first run makes temporary tensors, and dynamic ones get their shapes
             self._fresh, self._computed = False, True
-            if self._session.moving:
-                self._details = {}
             if self._desk.shared:
                 self._desk.keep(self._all_outputs())
 
@@ -128,14 +129,12 @@ class Interpreter(Engine):
     def get_tensor(self, tensor_index: int, subgraph_index: int = 0) -> Any:
         """The value of a tensor, as a copy."""
         with self._lock:
-            if not subgraph_index:
-                if self._desk.shared:
-                    own = self._own_value(tensor_index)
-                    if own is not None:
-                        return own.copy()
-                slot = self._slots.get(tensor_index)
-                if slot is not None and (self._computed or slot.is_input):
-                    return slot.array.copy()
+            own = self._own_value(tensor_index) if self._desk.shared and not subgraph_index else None
+            if own is not None:
+                return hand_out(own.copy())
+            slot = None if subgraph_index else self._slots.get(tensor_index)
+            if slot is not None and (self._computed or slot.is_input):
+                return slot.array.copy()
             return self._get_slowly(tensor_index, subgraph_index)
 
     def tensor(self, tensor_index: int) -> Callable[[], Any]:
@@ -246,6 +245,7 @@ class Interpreter(Engine):
     def kill(self) -> None:
         """End the worker at once, without freeing anything."""
         with self._lock, contextlib.suppress(OSError):
+            self._closed = self._upset = True
             self._session.worker.kill()
 
     def close(self) -> None:

@@ -18,6 +18,7 @@ import threading
 import time
 from typing import Any
 
+from outlive.meter import find_memory_cgroup
 from outlive.worker.descriptors import above_standard, anonymous_file, tail_of
 from outlive.worker.hatchery import CannotHatch, Ending, Hatched, Kind, RuntimeAbsent, in_words, spawn
 
@@ -61,7 +62,12 @@ class Nursery:
                     self._errors = anonymous_file("outlive-nursery")
                     undo.callback(self._close_errors)
                     control = theirs.fileno()
-                    arguments = {"control": control, "parent": self._owner, "runtime": kind.runtime}
+                    arguments = {
+                        "control": control,
+                        "parent": self._owner,
+                        "runtime": kind.runtime,
+                        "oom_counter": _oom_counter(),
+                    }
                     process = spawn(kind, "nursery", arguments, [control], self._errors)
                 undo.pop_all()
                 return ours, process
@@ -228,6 +234,7 @@ class Nursery:
             signal=message["signal"],
             exit_code=message["exit_code"],
             ended_by=message["ended_by"],
+            oom_kills=None if message["oom_kills"] is None else (*message["oom_kills"],),
             evidence=message["evidence"] or {},
         )
 
@@ -236,3 +243,11 @@ class Nursery:
             self._wanted.discard(number)
             self._answers.pop(number, None)
             self._endings.pop(number, None)
+
+
+def _oom_counter() -> str:
+    """The file that counts kills for want of memory, as near to us as there is one."""
+    place = find_memory_cgroup()
+    if place is None or place.oom_events()[1] is None:
+        return "/proc/vmstat"
+    return str(place.path / ("memory.oom_control" if place.version == 1 else "memory.events"))

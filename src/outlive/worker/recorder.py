@@ -40,14 +40,14 @@ class Recorder:
         name = _signal_name(ending.signal)
         evidence = _of_this_end(ending.evidence, name)
         memory = evidence.get("memory") or {}
-        op, after = evidence.get("op_type"), _oom_kills()
         return Flight(
             died=True,
             stage=wire.STAGES[min(lines.block.words[wire.STAGE], len(wire.STAGES) - 1)],
             signal=name,
             exit_code=ending.exit_code,
             ended_by=ended_by or ending.ended_by,
-            op=OpSeen(type=op) if isinstance(op, str) else None,
+            op=_op(evidence),
+            op_candidates=tuple(str(name) for name in evidence.get("op_candidates") or ()),
             frames=tuple(
                 str(frame.get("symbol") or frame.get("library")) for frame in evidence.get("frames", ())
             ),
@@ -58,12 +58,17 @@ class Recorder:
             stderr_tail=tail_of(lines.errors),
             fault_trace=tail_of(lines.faults),
             limits={**self._limits.to_json(), **applied},
-            oom_kills=None if self._oom_before is None or after is None else (self._oom_before, after),
+            oom_kills=ending.oom_kills or self._oom_kills_since(),
             last_memory=memory,
             runtime=facts,
             untraced=hatched.untraced or ending.unseen,
             pid=hatched.pid,
         )
+
+    def _oom_kills_since(self) -> tuple[int, int] | None:
+        """What the counter said when the worker started and says now, where nobody looked in between."""
+        after = _oom_kills()
+        return None if self._oom_before is None or after is None else (self._oom_before, after)
 
 
 def _of_this_end(evidence: dict[str, Any], name: str | None) -> dict[str, Any]:
@@ -93,3 +98,14 @@ def _signal_name(number: int | None) -> str | None:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+def _op(evidence: dict[str, Any]) -> OpSeen | None:
+    """The operator that was running; its index only if it is one of the main subgraph."""
+    kind, index = evidence.get("op_type"), evidence.get("op_index")
+    if not isinstance(kind, str):
+        return None
+    if kind == "CUSTOM" and evidence.get("op_custom_name"):
+        kind = str(evidence["op_custom_name"])
+    known = isinstance(index, int) and not evidence.get("op_nested")
+    return OpSeen(type=kind, index=index if known else None)

@@ -30,6 +30,11 @@ class Slot:
         return value.dtype == self.dtype and value.shape == self.shape
 
 
+def hand_out(value: NDArray[Any]) -> Any:
+    """A value as LiteRT gives it: a scalar is no array."""
+    return value[()] if value.ndim == 0 else value
+
+
 def problem_with(array: NDArray[Any], end: End) -> str:
     """What is wrong with a value for this tensor; empty if it fits."""
     wanted = np.dtype(end.dtype) if end.dtype else None
@@ -70,7 +75,8 @@ def describe_call(problem: str, array: NDArray[Any], end: End, name: str, text: 
 def mismatch_text(problem: str, array: NDArray[Any], end: End, name: str) -> str:
     """What LiteRT would have said: tflite/python/interpreter_wrapper/interpreter_wrapper.cc."""
     if problem == "wrong-dtype":
-        given, wanted = array.dtype.name.upper(), np.dtype(end.dtype).name.upper()
+        given = "STRING" if array.dtype.kind in "OSU" else array.dtype.name.upper()
+        wanted = np.dtype(end.dtype).name.upper()
         return (
             f"Cannot set tensor: Got value of type {given} but expected type {wanted} "
             f"for input {end.index}, name: {name} "

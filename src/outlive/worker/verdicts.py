@@ -34,6 +34,9 @@ class Call:
     text: str = ""
 
 
+_OTHER_KINDS: dict[str, type[Exception]] = {
+    kind.__name__: kind for kind in (TypeError, IndexError, KeyError, AttributeError, OSError)
+}
 _judges: list[Judge] = []
 
 
@@ -69,8 +72,7 @@ def missing(text: str) -> RuntimeMissing:
 def raised(error: RuntimeRaised, flight: Flight, source: Source | None = None) -> Exception:
     """The error for a runtime that complained in words: the same type and text, with a finding."""
     if error.kind not in ("RuntimeError", "ValueError", "MemoryError"):
-        known = {"TypeError": TypeError, "IndexError": IndexError, "KeyError": KeyError, "OSError": OSError}
-        return known.get(error.kind, RuntimeError)(error.text)
+        return _OTHER_KINDS.get(error.kind, RuntimeError)(error.text)
     finding, drawn, flight = _judged("flight", flight, source)
     text = f"{error.text}\n{drawn}" if error.text else drawn
     if flight.ended_by == "memory":

@@ -245,9 +245,8 @@ class Guest:
             "signatures": "_get_full_signature_list",
             "subgraphs": "num_subgraphs",
         }[header["what"]]
-        return {
-            "value": codec.pack_detail(getattr(self._interpreter, question)(*header.get("arguments", [])))
-        }, b""
+        answer = getattr(self._interpreter, question)(*header.get("arguments", []))
+        return {"value": codec.pack_detail(answer)}, b""
 
     def do_signature(self, header: dict[str, Any], payload: bytes) -> Reply:
         """Open a signature: its inputs, outputs and subgraph, or the runtime's complaint."""

@@ -18,7 +18,7 @@ import socket
 import sys
 from typing import Any
 
-from . import confine, runtimes, tracer, watchdog
+from . import confine, oomcount, runtimes, tracer, watchdog
 
 _WALL = 0x40000000  # linux/wait.h: wait for threads of traced processes too
 _MAX_MESSAGE_BYTES = 1 << 20
@@ -29,12 +29,12 @@ _HELLO = 0
 _LOOK_MS = 1000
 
 
-def main(control: int, parent: int, runtime: str) -> None:
+def main(control: int, parent: int, runtime: str, oom_counter: str) -> None:
     """Serve fork requests until the parent is gone."""
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, signal.SIG_IGN)  # a Ctrl-C in the terminal is the parent's business
     confine.name_process("outlive-nursery")
-    nursery = _Nursery(socket.socket(fileno=control), parent)
+    nursery = _Nursery(socket.socket(fileno=control), parent, oomcount.OomCount(oom_counter))
     try:
         facts = runtimes.preload(runtime)
         # After the runtime, because it imports numpy too, and numpy starts threads if it comes first.
@@ -53,13 +53,14 @@ def main(control: int, parent: int, runtime: str) -> None:
 class _Nursery:
     """Forks, traces and reaps."""
 
-    def __init__(self, channel: socket.socket, parent: int) -> None:
+    def __init__(self, channel: socket.socket, parent: int, oom_count: oomcount.OomCount) -> None:
         self._channel, self._parent, self._pid = channel, parent, os.getpid()
         channel.setblocking(False)
         self._workers: dict[int, int] = {}  # process -> number the parent gave it
         self._unsent: collections.deque[bytes] = collections.deque()
         self._tracer = tracer.Tracer()
         self._watchdog = watchdog.Watchdog()
+        self._oom_count = oom_count
         self._wake_read, self._wake_write = os.pipe()
         for end in (self._wake_read, self._wake_write):
             os.set_blocking(end, False)
@@ -82,14 +83,19 @@ class _Nursery:
             if self._wake_read in ready:
                 self._drain()
                 self._reap()
-            for process in self._watchdog.look():
-                _kill(process)
+            self._look()
             events = ready.get(self._channel.fileno(), 0)
             self._flush()
             if events & ~select.POLLOUT and not self._request():
                 break
         for process in list(self._workers):
             _kill(process)
+
+    def _look(self) -> None:
+        if self._watchdog.is_due():
+            self._oom_count.look()
+            for process in self._watchdog.look():
+                _kill(process)
 
     def _pause_ms(self) -> int | None:
         pause = self._watchdog.pause_ms()
@@ -196,6 +202,7 @@ class _Nursery:
             "signal": os.WTERMSIG(status) if signaled else None,
             "exit_code": None if signaled else os.WEXITSTATUS(status),
             "ended_by": "memory" if self._watchdog.forget(process) else "",
+            "oom_kills": self._oom_count.around_now(),
             "evidence": _short(self._tracer.evidence(process)),
         }
         self._tracer.forget(process)

@@ -55,6 +55,10 @@ class Watchdog:
             return None
         return max(1, int((min(self._next.values()) - time.monotonic()) * 1000) + 1)
 
+    def is_due(self) -> bool:
+        """True if it is time to look at one of them."""
+        return bool(self._next) and min(self._next.values()) <= time.monotonic()
+
     def look(self) -> list[int]:
         """The processes that hold too much now."""
         now = time.monotonic()

@@ -1,0 +1,103 @@
+"""Nothing grows: not the parent's memory, not its descriptors, processes or shared blocks."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+
+import pytest
+
+import outlive
+from tests.deaths import scenes
+from tests.deaths.restrictions import linux_only
+from tests.deaths.scenes import open_healthy, result
+
+pytestmark = linux_only
+MOST_BYTES = 1_000_000
+
+
+def invoke_often() -> Callable[[], None]:
+    interpreter = open_healthy()
+
+    def run() -> None:
+        scenes.feed(interpreter)
+        for _ in range(3000):
+            interpreter.invoke()
+
+    return run
+
+
+def open_and_close() -> None:
+    for _ in range(100):
+        with open_healthy() as interpreter:
+            result(interpreter)
+
+
+def open_and_drop() -> None:
+    for _ in range(50):
+        result(open_healthy())
+
+
+def die_and_restart() -> Callable[[], None]:
+    interpreter = open_healthy(on_death="restart")
+
+    def run() -> None:
+        for _ in range(50):
+            result(interpreter)
+            os.kill(interpreter.pid, signal.SIGKILL)
+            with pytest.raises(outlive.ModelDied):
+                scenes.run_often(interpreter, 3)
+
+    return run
+
+
+def allocate_often() -> Callable[[], None]:
+    interpreter = open_healthy()
+    [row] = interpreter.get_input_details()
+
+    def run() -> None:
+        for batch in [1, 2, 3] * 100:
+            interpreter.resize_tensor_input(row["index"], [batch, *row["shape"][1:]])
+            interpreter.allocate_tensors()
+            result(interpreter)
+
+    return run
+
+
+def segfault_often() -> None:
+    for _ in range(20):
+        interpreter = outlive.Interpreter(scenes.DEADLY)
+        with pytest.raises(outlive.ModelDied):
+            scenes.run_whole(interpreter)
+
+
+@pytest.mark.parametrize(
+    "prepare",
+    [
+        invoke_often,
+        lambda: open_and_close,
+        lambda: open_and_drop,
+        die_and_restart,
+        allocate_often,
+        lambda: segfault_often,
+    ],
+    ids=["invoke", "open-close", "open-drop", "die-restart", "allocate", "segfault"],
+)
+def test_nothing_grows(prepare: Callable[[], Callable[[], None]]) -> None:
+    run = prepare()
+    run()  # what is made once is made now
+    before, bytes_before = scenes.holdings(), scenes.private_bytes()
+    run()
+    after, bytes_after = scenes.holdings(), scenes.private_bytes()
+    assert [len(after[0]), after[1], after[2]] == [len(before[0]), before[1], before[2]]
+    assert bytes_after - bytes_before < MOST_BYTES
+
+
+def test_the_nursery_does_not_grow() -> None:
+    open_and_close()
+    [nursery] = scenes.children()
+    before = scenes.private_bytes(nursery)
+    for _ in range(2):
+        open_and_close()
+    assert scenes.private_bytes(nursery) - before < MOST_BYTES
