@@ -216,11 +216,14 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("kept", KEPT)
-@pytest.mark.parametrize("end", ENDS)
+WAYS = [
+    *((end, "alone") for end in ENDS),
+    *((end, kept) for end in ("killed", "exit") for kept in [*KEPT][1:]),
+]
+
+
+@pytest.mark.parametrize(("end", "kept"), WAYS)
 def test_the_parents_end_is_the_end_of_all(end: str, kept: str) -> None:
-    if kept != "alone" and end not in ("killed", "exit"):
-        pytest.skip("two ends are enough where a child is kept")
     more = KEPT[kept] + ("" if kept == "alone" else "\nif not keep: [time.sleep(100) for _ in range(9)]")
     process = scenes.start(FAMILY.format(more=more, end=ENDS[end]))
     assert process.stdout is not None

@@ -22,8 +22,8 @@ def shorten(text: str, limit: int) -> str:
 
 
 def _escape(char: str) -> str:
-    # Not printable: control and format characters (bidirectional overrides, zero-width), surrogates, private and
-    # unassigned ones, separators other than the space: all can hide or change what a terminal or a page shows.
+    # Not printable: control and format characters (bidirectional overrides, zero-width), surrogates, private
+    # and unassigned ones, separators but the space: all can hide or change what a terminal or a page shows.
     if char.isprintable():
         return char
     code = ord(char)

@@ -120,6 +120,9 @@ class Nursery:
 
     def close(self) -> None:
         """End the process and all its workers."""
+        with contextlib.suppress(CannotHatch):
+            # The end of the stream says the same, unless a forked child of the program holds a copy of it.
+            self._send({"end": True}, [])
         self._channel.close()
         self._close_errors()
         try:

@@ -131,7 +131,7 @@ class _Nursery:
             message, descriptors, is_whole = _receive(self._channel)
         except OSError as error:
             return error.errno in (errno.EINTR, errno.EAGAIN)
-        if message is None:
+        if message is None or "end" in message:
             return False
         if "fork" in message:
             self._fork(message, descriptors, is_whole)

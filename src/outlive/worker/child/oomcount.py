@@ -13,7 +13,7 @@ _RECENT_S = 5.0
 
 
 def read_count(path: str) -> int | None:
-    """The number behind `oom_kill` in memory.events, memory.oom_control or /proc/vmstat; None if not there."""
+    """The number behind `oom_kill` in memory.events, memory.oom_control or /proc/vmstat, or None."""
     try:
         with open(path) as file:
             rows = [line.split() for line in file]
