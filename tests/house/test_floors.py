@@ -87,8 +87,8 @@ def test_a_room_on_no_floor_is_found(plant: Plant, name: str) -> None:
 
 
 def test_code_among_the_data_is_found(plant: Plant) -> None:
-    (problem,) = unknown_rooms(plant({**ROOMS, "demo_models/__init__.py": ""}))
-    assert "demo_models/ holds data only" in problem
+    (problem,) = unknown_rooms(plant({**ROOMS, "devices/__init__.py": ""}))
+    assert "devices/ holds data only" in problem
 
 
 def test_a_cycle_within_a_room_is_found_once(plant: Plant) -> None:

@@ -153,7 +153,7 @@ if cgroup is None or not cgroup.add(os.getpid()):
     say(refused=True)
     sys.exit()
 say(before=cgroup.oom_kills(), path=str(cgroup.path))
-ballast = bytearray(os.urandom(1 << 20) * 90)  # the parent is larger than the worker: that must not matter
+ballast = os.urandom(1 << 20) * {ballast_mb}
 with outlive.Interpreter(HEALTHY) as interpreter:
     interpreter.allocate_tensors()
     result(interpreter)
@@ -169,26 +169,27 @@ say(after=cgroup.oom_kills(), alive=bool(result(open_healthy()).size))
 """
 
 
-def in_a_cgroup(memory: str) -> dict[str, Any]:
+def in_a_cgroup(memory: str, ballast_mb: int) -> dict[str, Any]:
     own = make_cgroup(10**9)
     if own is None:
         pytest.skip("needs a memory cgroup of its own, which root (or whoever it was handed to) can make")
     own.close()
-    facts = play(IN_A_CGROUP.format(memory=memory))
+    facts = play(IN_A_CGROUP.format(memory=memory, ballast_mb=ballast_mb))
     assert "refused" not in facts
     os.rmdir(facts["path"])
     return facts
 
 
 def test_the_system_kills_the_worker_and_not_the_parent() -> None:
-    facts = in_a_cgroup(memory="'8GB'")
+    # The parent is the larger one, and would be taken first if the worker did not offer itself.
+    facts = in_a_cgroup(memory="'8GB'", ballast_mb=150)
     assert (facts["kind"], facts["code"], facts["signal"]) == ("ModelDied", "D501", "SIGKILL")
     assert facts["oom_kills"] == [facts["before"], facts["before"] + 1]
     assert (facts["after"], facts["alive"]) == (facts["before"] + 1, True)
 
 
 def test_the_default_limit_knows_what_the_container_has_left() -> None:
-    facts = in_a_cgroup(memory="None")
+    facts = in_a_cgroup(memory="None", ballast_mb=10)
     assert (facts["kind"], facts["code"], facts["signal"]) == ("LimitReached", "D502", None)
     assert (facts["after"], facts["alive"]) == (facts["before"], True)
 

@@ -51,6 +51,7 @@ class _Layout:
     enums: tuple[tuple[str, Enumeration, int], ...]
     steps: tuple[tuple[str, Read, int], ...]
     unions: tuple[tuple[str, tuple[str, ...], int, int], ...]
+    only: tuple[str, Read, int] | None = None  # the one step of a table with one field, as most buffers are
 
 
 class Tables:
@@ -127,6 +128,10 @@ class Flat:
                 raise Overspent
             record = absent.copy()
             if layout is None:
+                return record
+            if layout.only is not None:
+                key, read, offset = layout.only
+                record[key] = read(pos + offset, _U32(view, pos + offset)[0])
                 return record
             record.update(zip(layout.names, layout.unpack(view, pos)))  # noqa: B905  as many as it was made for
             for key, read, offset in layout.steps:
@@ -254,7 +259,8 @@ class Flat:
                 unions.append((field.name, (), 0, offset))
         present.sort(key=lambda pair: pair[0])
         names = tuple(field.name for _, field in present)
-        return _Layout(size, names, quick.unpacker(present), tuple(enums), tuple(steps), tuple(unions))
+        only = steps[0] if len(present) == len(steps) == 1 else None
+        return _Layout(size, names, quick.unpacker(present), tuple(enums), tuple(steps), tuple(unions), only)
 
     def _fits(self, offset: int, field: Field, table_size: int, at: int, name: str) -> bool:
         if offset >= 4 and offset + field.width <= table_size:

@@ -27,6 +27,7 @@ _UNSIZED = {"string", "resource", "variant"}
 # Sizes are size_t in the runtime: CheckedNumElements, LiteRT, tflite/util.cc
 _MAX_TENSOR_BYTES = 2**63
 _SURELY_FITS = 2**56  # elements of any type
+_SMALL = 2**7  # eight dimensions of less than this have less than 2**56 elements
 
 
 _PLAIN = {"string", *FORMATS, *load_schema().enums, *(f"[{name}]" for name in FORMATS if name != "uint8")}
@@ -94,12 +95,13 @@ class GraphReader:
 
     def _tensor(self, index: int, record: Record, count: int) -> Tensor:
         buffer_index, quantization, sparsity = record["buffer"], record["quantization"], record["sparsity"]
+        shape = record["shape"] or ()
         variants, external = record["variant_tensors"], record["external_buffer"]
         tensor = _make_tensor(
             index,
             record["name"] or "",
             _DTYPES.get(record["type"]) or dtype_name(record["type"]),
-            record["shape"] or (),
+            shape,
             record["shape_signature"],
             record["has_rank"],
             record["is_variable"],
@@ -110,7 +112,8 @@ class GraphReader:
             self._variants(variants) if variants else (),
             self._external_buffer(external) if external else None,
         )
-        self._check_size(tensor)
+        if buffer_index or len(shape) > 8 or (shape and not 0 <= min(shape) <= max(shape) < _SMALL):
+            self._check_size(tensor)
         return tensor
 
     def _buffer(self, index: int) -> Buffer | None:

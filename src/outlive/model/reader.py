@@ -154,12 +154,18 @@ class _ModelReader:
     def _buffers(self, root: Record) -> tuple[Buffer, ...]:
         if root["buffers"] is None:
             self._note("missing", "the model has no list of buffers", "buffers")
-        return tuple(self._buffer(index, record) for index, record in enumerate(root["buffers"] or ()))
+        view = self._flat.view
+        return tuple(
+            [
+                _make_buffer(index, view[span[0] : span[1]], span[0], False)
+                if (span := record["data"]) is not None
+                else self._outside_buffer(index, record)
+                for index, record in enumerate(root["buffers"] or ())
+            ]
+        )
 
-    def _buffer(self, index: int, record: Record) -> Buffer:
-        span = record["data"]
-        if span is not None:
-            return _make_buffer(index, self._flat.view[span.start : span.stop], span.start, False)
+    def _outside_buffer(self, index: int, record: Record) -> Buffer:
+        """A buffer without data of its own: kept behind the FlatBuffer, or empty."""
         start, size = record["offset"], record["size"]
         # Offsets 0 and 1 mean "none": LiteRT, tflite/core/interpreter_builder.cc
         if start <= 1:
