@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tests.worker.dropin_shop import CALLS, F4, call
+from tests.worker.dropin_shop import CALLS, COMPLAINTS, F4, call, complaint
 
 
 def _refuse(name: str, kind: Any = F4, model: str = "relu", shape: Any = (1, 4), index: int = 0) -> None:
     """A value that does not fit."""
     CALLS[name] = lambda shop: shop.open(model).set_tensor(index, np.zeros(shape, kind))
+    COMPLAINTS.add(name)
 
 
 for _kind in ("float64", "float16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "bool"):
@@ -33,37 +34,37 @@ _refuse("set_bad_index", index=99)
 _refuse("set_negative_index", index=-1)
 
 
-@call
+@complaint
 def nothing_given(shop: Any) -> Any:
     shop.interpreter()
 
 
-@call
+@complaint
 def both_given(shop: Any) -> Any:
     shop.interpreter(model_path=str(shop.path("relu")), model_content=b"x")
 
 
-@call
+@complaint
 def threads_below_one(shop: Any) -> Any:
     shop.open("relu", num_threads=0)
 
 
-@call
+@complaint
 def threads_in_words(shop: Any) -> Any:
     shop.open("relu", num_threads="two")
 
 
-@call
+@complaint
 def resolver_in_words(shop: Any) -> Any:
     shop.open("relu", experimental_op_resolver_type="BUILTIN")
 
 
-@call
+@complaint
 def no_such_file(shop: Any) -> Any:
     shop.interpreter(model_path="no_such_file.tflite")
 
 
-@call
+@complaint
 def no_model_in_content(shop: Any) -> Any:
     shop.interpreter(model_content=b"this is no model, " * 10)
 
@@ -87,32 +88,32 @@ def path_object(shop: Any) -> Any:
     return shop.run(interpreter, np.ones((1, 4), F4))
 
 
-@call
+@complaint
 def invoke_before_allocate(shop: Any) -> Any:
     shop.open("relu", allocate=False).invoke()
 
 
-@call
+@complaint
 def set_before_allocate(shop: Any) -> Any:
     shop.open("relu", allocate=False).set_tensor(0, np.zeros((1, 4), F4))
 
 
-@call
+@complaint
 def get_before_allocate(shop: Any) -> Any:
     shop.open("relu", allocate=False).get_tensor(1)
 
 
-@call
+@complaint
 def get_bad_index(shop: Any) -> Any:
     shop.open("relu").get_tensor(99)
 
 
-@call
+@complaint
 def get_negative_index(shop: Any) -> Any:
     shop.open("relu").get_tensor(-1)
 
 
-@call
+@complaint
 def get_bad_subgraph(shop: Any) -> Any:
     shop.open("relu").get_tensor_details(7)
 
@@ -164,32 +165,32 @@ def a_signature_among_plain_calls(shop: Any) -> Any:
     return [*seen, interpreter.get_tensor(1)]
 
 
-@call
+@complaint
 def no_signature_named(shop: Any) -> Any:
     shop.open("signed").get_signature_runner()
 
 
-@call
+@complaint
 def no_such_signature(shop: Any) -> Any:
     shop.open("signed").get_signature_runner("product")
 
 
-@call
+@complaint
 def no_signature_at_all(shop: Any) -> Any:
     shop.open("relu").get_signature_runner()
 
 
-@call
+@complaint
 def too_few_for_a_signature(shop: Any) -> Any:
     shop.open("signed").get_signature_runner("sum")(left=np.ones(2, F4))
 
 
-@call
+@complaint
 def wrong_name_for_a_signature(shop: Any) -> Any:
     shop.open("signed").get_signature_runner("clip")(taken=np.ones(2, F4))
 
 
-@call
+@complaint
 def wrong_type_for_a_signature(shop: Any) -> Any:
     shop.open("signed").get_signature_runner("clip")(given=np.ones(2))
 

@@ -13,12 +13,19 @@ import numpy as np
 
 F4 = np.float32
 CALLS: dict[str, Callable[[Any], Any]] = {}
+COMPLAINTS: set[str] = set()  # calls that LiteRT answers with an exception; all others must give something
 
 
 def call(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Have a call made."""
     CALLS[function.__name__] = function
     return function
+
+
+def complaint(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Have a call made to which the answer is an exception."""
+    COMPLAINTS.add(function.__name__)
+    return call(function)
 
 
 class Shop:

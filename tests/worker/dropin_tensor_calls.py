@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.worker.dropin_shop import F4, call
+from tests.worker.dropin_shop import F4, call, complaint
 
 
 @call
@@ -23,7 +23,7 @@ def not_numbers_and_infinities(shop: Any) -> Any:
     return shop.run(shop.open("relu"), np.array([[np.nan, np.inf, -np.inf, -0.0]], F4))
 
 
-@call
+@complaint
 def list_of_floats(shop: Any) -> Any:
     shop.open("relu").set_tensor(0, [[1.0, 2.0, 3.0, 4.0]])
 
@@ -59,13 +59,20 @@ def large_whole_numbers(shop: Any) -> Any:
 def sizes_in_a_row(shop: Any) -> Any:
     interpreter = shop.open("ranged")
     seen = []
-    for limit in (5, 2, 9, 0, 70, 1, 5):
+    for limit in (5, 2, 9, 70, 1, 5):
         results = shop.run(interpreter, np.int32(0), np.int32(limit), np.int32(1))
         seen.append((results, interpreter.get_output_details()))
     interpreter.allocate_tensors()
     for limit in (3, 8):
         seen.append(shop.run(interpreter, np.int32(0), np.int32(limit), np.int32(1)))
     return seen
+
+
+@call
+def no_size_among_sizes(shop: Any) -> Any:
+    interpreter = shop.open("ranged")
+    sizes = [[np.int32(0), np.int32(limit), np.int32(1)] for limit in (3, 0, 4)]
+    return [shop.outcome(lambda shop, size=size: shop.run(interpreter, *size)) for size in sizes]
 
 
 @call
@@ -111,12 +118,12 @@ def text_is_read_back(shop: Any) -> Any:
     return interpreter.get_tensor(0)
 
 
-@call
+@complaint
 def none_among_texts(shop: Any) -> Any:
     shop.open("texts").set_tensor(0, np.array([b"a", None, b"c", b"d"], dtype=object))
 
 
-@call
+@complaint
 def number_among_texts(shop: Any) -> Any:
     shop.open("texts").set_tensor(0, np.array([b"a", 7, b"c", b"d"], dtype=object))
 
@@ -141,12 +148,12 @@ def resized_strictly(shop: Any) -> Any:
     return shop.run(interpreter, np.ones((2, 4), F4))
 
 
-@call
+@complaint
 def resized_too_strictly(shop: Any) -> Any:
     shop.open("open").resize_tensor_input(0, [2, 5], strict=True)
 
 
-@call
+@complaint
 def resized_where_there_is_nothing(shop: Any) -> Any:
     shop.open("open").resize_tensor_input(99, [2, 5])
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable
 
 import pytest
 
 import outlive
+from outlive.worker import nurseries
 from tests.deaths import scenes
 from tests.deaths.restrictions import linux_only
 from tests.deaths.scenes import open_healthy, result
@@ -95,9 +97,24 @@ def test_nothing_grows(prepare: Callable[[], Callable[[], None]]) -> None:
 
 
 def test_the_nursery_does_not_grow() -> None:
-    open_and_close()
+    open_and_drop()
     [nursery] = scenes.children()
     before = scenes.private_bytes(nursery)
-    for _ in range(2):
-        open_and_close()
+    open_and_close()
     assert scenes.private_bytes(nursery) - before < MOST_BYTES
+
+
+def test_the_garbage_collector_may_end_a_worker_at_any_moment() -> None:
+    """An interpreter in a cycle is ended wherever its thread happens to be, also amid a message."""
+    interpreter = open_healthy()
+    [nursery] = [one for one in nurseries._hatcheries.values() if isinstance(one, nurseries.Nursery)]
+
+    def collect() -> None:
+        with nursery._io, nurseries.starting:
+            interpreter.kill()
+
+    thread = threading.Thread(target=collect, daemon=True)
+    thread.start()
+    thread.join(5)
+    assert not thread.is_alive()
+    assert scenes.wait_for_death({interpreter.pid}) == set()

@@ -26,6 +26,8 @@ from outlive.worker.story import Story
 
 _SPIN_NS = 150_000
 _FIRST_SLEEP_MS = 50
+# Python runs the handlers of signals that another thread received only between two sleeps of this one.
+_LATER_SLEEP_MS = 200
 _ENDING_TIMEOUT_S = 5.0
 _START_TIMEOUT_S = 120.0
 _FREE_TIMEOUT_S = 30.0
@@ -171,10 +173,9 @@ class Worker:
             if self._channel.wait_readable(min(timeout, left) if left is not None else timeout):
                 if words[wire.STATUS] != wire.OK:
                     return
-                # A wake-up byte, or the end. It is read even if the answer is there: bytes that nobody reads
-                # would one day fill the pipe.
+                # A wake-up byte, or the end. Read even if the answer is there: it would wake the next call.
                 self._channel.read(1, deadline)
-            timeout = 3_600_000
+            timeout = _LATER_SLEEP_MS
 
     def _deadline(self) -> float | None:
         seconds = self._limits.seconds

@@ -88,10 +88,10 @@ def _is_homeless(native: Any, index: int) -> bool:
     try:
         if is_text(native.TensorType(index, 0)):
             return True  # and the runtime would die of the question
-        native.tensor(native, index)
+        # An output of size 0 may be one that has no size yet.
+        return bool(native.tensor(native, index).size == 0)
     except (ValueError, RuntimeError):
         return True
-    return False
 
 
 class ModelMemory:
