@@ -210,7 +210,7 @@ GARBAGE = st.one_of(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
 @given(st.lists(GARBAGE, min_size=9, max_size=9))
 def test_garbage_never_raises(tmp_path: Path, pieces: list[bytes]) -> None:
     names = [
