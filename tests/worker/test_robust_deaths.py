@@ -90,8 +90,8 @@ def _wait_for_state(pid: int, *states: str) -> None:
         (lambda: call("abort"), outlive.ModelDied, "D505", "SIGABRT", "load", ""),
         (lambda: call("_exit"), outlive.ModelDied, "D509", None, "load", ""),
         (lambda: call("exit"), outlive.ModelDied, "D509", None, "load", ""),
-        (lambda: call("pause", seconds=0.3), outlive.LimitReached, "D503", "SIGKILL", "load", "deadline"),
-        (loop, outlive.LimitReached, "D503", "SIGKILL", "invoke", "deadline"),
+        (lambda: call("pause", seconds=0.3), outlive.LimitReached, "D503", "SIGABRT", "load", "deadline"),
+        (loop, outlive.LimitReached, "D503", "SIGABRT", "invoke", "deadline"),
         (lambda: signalled(signal.SIGKILL), outlive.ModelDied, "D508", "SIGKILL", "idle", ""),
         (lambda: signalled(signal.SIGTERM), outlive.ModelDied, "D508", "SIGTERM", "idle", ""),
         (lambda: signalled(signal.SIGSTOP, 0.3), outlive.LimitReached, "D503", "SIGKILL", "idle", "deadline"),
@@ -118,6 +118,15 @@ def test_a_death_is_an_error(
     assert (flight.exit_code is None) == (signal_name is not None)
     assert scenes.wait_for_death({flight.pid}) == set()
     assert result(open_healthy()).shape  # the next one lives
+
+
+def test_a_call_that_does_not_end_says_where_it_was() -> None:
+    with pytest.raises(outlive.LimitReached) as caught:
+        loop()
+    flight = caught.value.flight
+    assert "in invoke" in flight.fault_trace
+    assert flight.op is not None
+    assert (flight.op.subgraph, flight.op.type) in ((0, "WHILE"), (1, "EQUAL"), (2, "ADD")), flight.op
 
 
 def test_a_deadline_is_kept() -> None:

@@ -107,7 +107,9 @@ def test_without_a_system_call(name: str, tmp_path: Path) -> None:
         "mount -t tmpfs none /proc/sys",
         "mount -t tmpfs none /sys",
         "mount -o remount,bind,ro /proc",
-        "mount -o bind,ro / / && mount -t tmpfs -o ro none /tmp && mount -t tmpfs -o ro none /dev/shm",
+        # Not a new /tmp over the old one: the tests themselves may live there.
+        "mount -o bind,ro / / && mount -o bind /tmp /tmp && mount -o remount,bind,ro /tmp"
+        " && mount -t tmpfs -o ro none /dev/shm",
     ],
     ids=["small-shm", "no-shm", "no-proc-sys", "no-sys", "read-only-proc", "read-only"],
 )
@@ -124,9 +126,9 @@ def test_without_proc() -> None:
 
 
 @as_root
-def test_a_full_disk_where_there_is_no_memfd() -> None:
+def test_a_full_disk_where_there_is_no_memfd(tmp_path: Path) -> None:
     """Tensors that find no room in shared memory go through the pipe; nobody writes into a hole."""
-    commands = "mount -t tmpfs -o size=100k none /tmp"
+    commands = f"mount -t tmpfs -o size=100k none {tmp_path}"
     facts = play(
         without_call("memfd_create")
         + """
@@ -138,7 +140,7 @@ interpreter.allocate_tensors()
 say(bytes=int(np.prod(rows)) * 4, size=int(result(interpreter).size))
 """,
         before=in_own_mounts(commands),
-        env={"TMPDIR": "/tmp"},
+        env={"TMPDIR": str(tmp_path)},
     )
     assert facts["bytes"] > 100_000
     assert facts["size"] > 0

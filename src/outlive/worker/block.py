@@ -9,6 +9,7 @@ from outlive.worker.child import wire
 from outlive.worker.descriptors import above_standard, anonymous_file, reserve
 
 _ALIGNMENT = 64
+_PAGE_BYTES = mmap.PAGESIZE
 _MAP_FIXED = 0x10  # asm-generic/mman-common.h, and sys/mman.h of macOS
 
 
@@ -64,10 +65,15 @@ class SharedBlock:
             self.descriptor = -1
 
 
-def lay_out(sizes: list[int]) -> tuple[list[int], int]:
-    """Where tensors of these sizes go in a block, and how large it has to be."""
+def lay_out(pieces: list[tuple[int, int | None]]) -> tuple[list[int], int]:
+    """Where tensors go in a block, and how large it has to be.
+
+    A tensor is its size and, if its pages are to lie in the block, where in a page it starts, here as there.
+    """
     offsets, end = [], wire.HEADER_BYTES
-    for size in sizes:
+    for size, residue in pieces:
+        if residue is not None:
+            end += -end % _PAGE_BYTES + residue % _PAGE_BYTES
         offsets.append(end)
         end += size + -size % _ALIGNMENT
     return offsets, end

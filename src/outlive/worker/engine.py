@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 import threading
+import weakref
 from collections.abc import Iterator
 from operator import index as as_index
 from typing import Any
@@ -34,6 +35,9 @@ _CLOSED = "this interpreter is closed and its worker has ended; open a new one"
 _LARGE_BYTES = 32 << 20
 
 
+_engines: weakref.WeakSet[Engine] = weakref.WeakSet()
+
+
 class Engine:
     """A session and its tensors, one call at a time.
 
@@ -56,6 +60,7 @@ class Engine:
         self._computed = False
         self._upset = self._interrupted = self._stale = self._closed = False
         self._session = Session(opening)
+        _engines.add(self)
 
     def _stand(self) -> None:
         """Have a worker that can be asked: after a death only if that was wanted."""
@@ -105,8 +110,12 @@ class Engine:
             raise
 
     def _note(self, error: BaseException) -> None:
-        """Ctrl-C and its like cost the worker, not the interpreter: the next call gets a new one."""
-        if not isinstance(error, Exception):
+        """Ctrl-C and its like cost the worker, not the interpreter: the next call gets a new one.
+
+        So does whatever else a signal handler of the user's raises in the middle of a call.
+        """
+        session = self._session
+        if not isinstance(error, Exception) or (session.flight is None and session.worker.closed):
             self._interrupted = True
         if self._interrupted or self._session.flight is not None:
             self._upset = True
@@ -287,6 +296,16 @@ class Engine:
             _, data = self._ask({"do": "part", "index": as_index(index), "start": start, "stop": stop})
             place[start:stop] = data
         return array
+
+
+def _free_locks() -> None:
+    """In a forked child of the program: a thread that was inside a call is not here to give the lock back."""
+    for engine in list(_engines):
+        engine._lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_free_locks)
 
 
 def _empty_array(reply: dict[str, Any]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import signal
@@ -11,6 +12,7 @@ from typing import Any
 from outlive.worker.hatchery import Ending, Hatched, Kind, spawn
 
 _NAMES = ("commands", "replies", "block", "errors", "faults", "content")
+_OBEY_S = 1.0
 _ERRORS = _NAMES.index("errors")
 
 
@@ -38,6 +40,16 @@ class FreshHatchery:
         process = self._processes.get(number)
         if process is not None:
             process.kill()
+
+    def abort(self, number: int) -> None:
+        """End a worker so that its faulthandler says where it was."""
+        process = self._processes.get(number)
+        if process is None or not hasattr(os, "fork"):
+            return self.kill(number)
+        process.send_signal(signal.SIGABRT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_OBEY_S)
+        return self.kill(number)
 
     def ending(self, number: int, timeout_s: float) -> Ending:
         """How a worker ended."""

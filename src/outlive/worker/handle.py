@@ -25,7 +25,12 @@ from outlive.worker.recorder import Recorder
 from outlive.worker.story import Story
 
 _SPIN_NS = 150_000
+# A call that takes longer than this costs next to nothing more if we have to be woken after it.
+_LONGEST_DOZE_NS = 20_000_000
+_LATE_NS = 60_000  # by which a sleeper is woken too late
 _FIRST_SLEEP_MS = 50
+# After a call for which the worker found no core: so many calls, doubled each time it happens again soon.
+_PATIENCE, _MOST_PATIENCE, _RECENTLY_NS = 64, 4096, 2_000_000_000
 # Python runs the handlers of signals that another thread received only between two sleeps of this one.
 _LATER_SLEEP_MS = 200
 _ENDING_TIMEOUT_S = 5.0
@@ -69,7 +74,10 @@ class Worker:
         """Start it; `CannotHatch` if the system does not let us, `Died` if it does not live to say so."""
         self._hatchery, self._limits, self._owner = hatchery, limits, os.getpid()
         self._number = 0
+        self._struck = False
         self._spin_ns = _SPIN_NS if can_spin() else 0
+        self._usual_ns = self._crowded_ns = 0
+        self._patience, self._last_patience = 0, _PATIENCE
         self.flight: Flight | None = None
         self.applied_limits: dict[str, Any] = {}
         self.story = Story()
@@ -137,25 +145,60 @@ class Worker:
             if words[wire.WORKER_STATE] != wire.SPINNING:
                 words[wire.PARENT_STATE] = wire.BLOCKED
                 self._channel.wake()
-            elif self._spin(number):
-                if words[wire.STATUS] == wire.OK:
-                    return
-                raise self._raised(self._channel.receive(self._deadline())[0])
-            self._sleep(number)
-            status = words[wire.STATUS]
-            reply = None if status == wire.OK else self._channel.receive(self._deadline())[0]
-        except RuntimeRaised:
-            raise
+                self._sleep(number)
+                if self._patience:
+                    self._have_patience()
+            elif not self._await(number):
+                self._sleep(number)
+                self._learn(words[wire.TOOK_US] * 1000)
+            if words[wire.STATUS] == wire.OK:
+                return
+            reply = self._channel.receive(self._deadline())[0]
         except BaseException as error:
             raise self._ended(error) from None
-        if reply is not None:
-            raise self._raised(reply)
+        raise self._raised(reply)
 
-    def _spin(self, number: int) -> bool:
-        """Wait awake for the answer; False if it takes longer than a short call does."""
+    def _learn(self, took_ns: int) -> None:
+        """A call outlasted our waiting awake: it is long, or the worker had no core to run on.
+
+        In the second case waiting awake only takes the cores from those who have work: for a while both sides
+        sleep at once and are woken by the pipe.
+        """
+        self._usual_ns = took_ns
+        if took_ns < self._spin_ns // 2:
+            now = time.perf_counter_ns()
+            recently = now - self._crowded_ns < _RECENTLY_NS
+            self._crowded_ns = now
+            self._last_patience = min(self._last_patience * 2, _MOST_PATIENCE) if recently else _PATIENCE
+            self._patience = self._last_patience
+            self.block.words[wire.PATIENT] = 1
+
+    def _have_patience(self) -> None:
+        self._patience -= 1
+        if not self._patience:
+            self.block.words[wire.PATIENT] = 0
+
+    def _await(self, number: int) -> bool:
+        """Wait awake for the answer; False if it takes longer than that is worth.
+
+        To be woken takes 50 us and more, so a call that has lately taken a millisecond or some is slept
+        through for most of that time, and awaited awake towards its end. A longer one does not notice.
+        """
+        usual_ns, end_ns = self._usual_ns, time.perf_counter_ns() + self._spin_ns
+        if usual_ns > self._spin_ns:
+            if usual_ns < _LONGEST_DOZE_NS:
+                time.sleep(max(0, usual_ns - max(self._spin_ns, usual_ns // 16) - _LATE_NS) * 1e-9)
+                end_ns += usual_ns + usual_ns // 8
+            else:
+                end_ns = 0
+            if self.block.words[wire.DONE] == number:
+                self._usual_ns = usual_ns * 3 // 4  # it has become quicker; by how much, we slept through
+                return True
+        return self._spin(number, end_ns)
+
+    def _spin(self, number: int, end_ns: int) -> bool:
         words = self.block.words
-        end = time.perf_counter_ns() + self._spin_ns
-        while time.perf_counter_ns() < end:
+        while time.perf_counter_ns() < end_ns:
             for _ in range(40):
                 if words[wire.DONE] == number:
                     return True
@@ -191,6 +234,9 @@ class Worker:
         """What to raise when a call did not come back: a recorded death, or the user's own interrupt."""
         if self._lines.closed:
             return RuntimeError(_CLOSED) if self.flight is None else Died(self.flight)
+        if self._struck:
+            self.kill()
+            return RuntimeError(_CLOSED)
         if isinstance(error, DeadlineMissed):
             return Died(self._record("deadline"))
         if isinstance(error, wire.Closed):
@@ -202,8 +248,13 @@ class Worker:
     def _record(self, ended_by: str) -> Flight:
         """End the worker, if it has not ended, and write down all that is known of the end."""
         try:
-            # Also one that closed its pipes and lives: it can no longer be understood.
-            self._hatchery.kill(self._hatched.number)
+            if ended_by == "deadline":
+                self._hatchery.abort(
+                    self._hatched.number
+                )  # what it was doing is what its owner wants to know
+            else:
+                # Also one that closed its pipes and lives: it can no longer be understood.
+                self._hatchery.kill(self._hatched.number)
             ending = self._hatchery.ending(self._hatched.number, _ENDING_TIMEOUT_S)
             self.flight = self._recorder.flight(
                 ended_by=ended_by,
@@ -237,6 +288,12 @@ class Worker:
         self.kill()
         return None
 
+    def strike(self) -> None:
+        """End the worker while a call may be waiting for it in another thread, which then cleans up."""
+        self._struck = True
+        if not self._is_done():
+            self._hatchery.kill(self._hatched.number)
+
     def kill(self) -> None:
         """End the worker without a word."""
         if self._is_done():
@@ -246,6 +303,11 @@ class Worker:
             self._hatchery.ending(self._hatched.number, _ENDING_TIMEOUT_S)
         finally:
             self.close()
+
+    @property
+    def closed(self) -> bool:
+        """True once its pipes and files are given back."""
+        return self._lines.closed
 
     def _is_done(self) -> bool:
         return self._lines.closed or self._owner != os.getpid()

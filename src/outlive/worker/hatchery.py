@@ -70,6 +70,9 @@ class Hatchery(Protocol):
     def kill(self, number: int) -> None:
         """End a worker at once."""
 
+    def abort(self, number: int) -> None:
+        """End a worker so that it leaves word of what it was doing; at once if it does not obey."""
+
     def ending(self, number: int, timeout_s: float) -> Ending:
         """How a worker ended; without signal and exit code if that cannot be learned in time."""
 

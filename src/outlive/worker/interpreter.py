@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from outlive.worker import verdicts
 from outlive.worker.engine import HELD, Engine
 from outlive.worker.flight import Flight
 from outlive.worker.limits import Limits
@@ -243,10 +242,16 @@ class Interpreter(Engine):
             return self._session.story()
 
     def kill(self) -> None:
-        """End the worker at once, without freeing anything."""
-        with self._lock, contextlib.suppress(OSError):
-            self._closed = self._upset = True
-            self._session.worker.kill()
+        """End the worker at once, without freeing anything; a call of another thread ends with an error."""
+        self._closed = self._upset = True
+        worker = self._session.worker
+        with contextlib.suppress(OSError):
+            worker.strike()
+            if self._lock.acquire(blocking=False):
+                try:
+                    worker.kill()
+                finally:
+                    self._lock.release()
 
     def close(self) -> None:
         """Free the interpreter and end its worker; `ModelDied` if freeing kills it."""
@@ -257,8 +262,7 @@ class Interpreter(Engine):
                 return
             flight = self._session.worker.stop()
             if flight is not None:
-                self._session.flight = flight
-                raise verdicts.died(flight)
+                raise self._session.death(flight)
 
     def __enter__(self) -> Interpreter:
         """The interpreter itself."""

@@ -106,6 +106,11 @@ class Nursery:
         with contextlib.suppress(CannotHatch):
             self._send({"kill": number}, [])
 
+    def abort(self, number: int) -> None:
+        """End a worker so that its tracer and its faulthandler say where it was."""
+        with contextlib.suppress(CannotHatch):
+            self._send({"abort": number}, [])
+
     def ending(self, number: int, timeout_s: float) -> Ending:
         """How a worker ended."""
         try:

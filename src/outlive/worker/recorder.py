@@ -38,7 +38,7 @@ class Recorder:
     ) -> Flight:
         """The record."""
         name = _signal_name(ending.signal)
-        evidence = _of_this_end(ending.evidence, name)
+        evidence = ending.evidence if ended_by == "deadline" else _of_this_end(ending.evidence, name)
         memory = evidence.get("memory") or {}
         return Flight(
             died=True,

@@ -87,7 +87,7 @@ class Session:
         except RuntimeAbsent as error:
             raise verdicts.missing(str(error)) from None
         except Died as error:
-            raise self._death(error.flight) from None
+            raise self.death(error.flight) from None
         except CannotHatch as error:
             raise OSError(f"no worker process can be had: {error}") from error
         if opening.watch is not None:
@@ -125,7 +125,7 @@ class Session:
         try:
             return self.worker.call(header, payload)
         except Died as error:
-            raise self._death(error.flight) from None
+            raise self.death(error.flight) from None
         except RuntimeRaised as error:
             raise self._complaint(error, header["do"]) from None
 
@@ -137,7 +137,7 @@ class Session:
             else:
                 self.worker.invoke()
         except Died as error:
-            raise self._death(error.flight) from None
+            raise self.death(error.flight) from None
         except RuntimeRaised as error:
             raise self._complaint(error, "invoke") from None
 
@@ -173,9 +173,11 @@ class Session:
     def _tie(self, reply: dict[str, Any]) -> None:
         # An input that is also an output has one place, as it has in the model.
         places: dict[int, int] = {}
+        residues: dict[int, int | None] = {}
         for row in (*reply["inputs"], *reply["outputs"]):
             places.setdefault(row["index"], _size(row) if row["fixed"] else 0)
-        offsets, total = lay_out(list(places.values()))
+            residues.setdefault(row["index"], row["residue"] if isinstance(row.get("residue"), int) else None)
+        offsets, total = lay_out([(size, residues[index]) for index, size in places.items()])
         fits = self._grow(total)
         where = dict(zip(places, offsets, strict=True)) if fits else {}
         ends = {
@@ -201,7 +203,8 @@ class Session:
             return False
         return True
 
-    def _death(self, flight: Flight) -> RunError:
+    def death(self, flight: Flight) -> RunError:
+        """The error for a death, judged with the model at hand; it is remembered."""
         self._last_death = error = verdicts.died(flight, self._opening.source)
         self.flight = error.flight
         return error
@@ -211,7 +214,7 @@ class Session:
         last = self._last_death
         if last is None or last.flight is not self.flight:
             assert self.flight is not None
-            return self._death(self.flight)
+            return self.death(self.flight)
         return type(last)(last.finding, str(last), last.findings[1:], last.flight)
 
     def story(self) -> Flight:
@@ -234,7 +237,10 @@ class Session:
         starved = (
             not words.strip() or any(word in words for word in _MEMORY_WORDS) or error.kind == "MemoryError"
         )
-        limited = error.near_limit or self._opening.limits.memory_bytes is not None
+        # A delegate that cannot be reshaped may have other reasons than a limit that is far away.
+        limited = error.near_limit or (
+            self._opening.limits.memory_bytes is not None and "reshape runtime" not in words
+        )
         flight = replace(
             self.story(),
             stage={"open": "load", "resize": "set", "share": "allocate", "call": "invoke"}.get(stage, stage),

@@ -38,6 +38,8 @@ _OTHER_KINDS: dict[str, type[Exception]] = {
     kind.__name__: kind for kind in (TypeError, IndexError, KeyError, AttributeError, OSError)
 }
 _judges: list[Judge] = []
+# Verdicts that a limit was reached, whether we ended the worker or the limit did: D502 memory, D503 time.
+_LIMITS = ("D502", "D503")
 
 
 def set_judge(judge: Judge) -> None:
@@ -59,7 +61,7 @@ def refused(call: Call) -> InputError:
 def died(flight: Flight, source: Source | None = None) -> RunError:
     """The error for a worker that ended before it answered."""
     finding, drawn, flight = _judged("flight", flight, source)
-    kind = LimitReached if flight.ended_by in ("deadline", "memory") else ModelDied
+    kind = LimitReached if finding.code in _LIMITS else ModelDied
     return kind(finding, drawn, flight=flight)
 
 

@@ -31,10 +31,7 @@ def constant_overwritten(call: Call) -> Iterator[Sighting]:
         return
     yield Sighting(
         where=tensor_place(call, "constant"),
-        evidence=(
-            Evidence(fact="its memory is the model itself", source="worker"),
-            Evidence(fact="it is not among the inputs", source="model"),
-        ),
+        evidence=(Evidence(fact="its memory is the model itself", source="worker"),),
         why="to set it would be to write into the model: a crash, or other weights without a word",
         remedies=(
             Remedy(

@@ -8,7 +8,7 @@ from typing import Any, Dict, Tuple
 
 import numpy as np
 
-from . import codec, places, runtimes
+from . import codec, overlay, places, runtimes
 
 Reply = Tuple[Dict[str, Any], bytes]
 
@@ -31,6 +31,8 @@ class Guest:
         self._tied: dict[str, list[tuple[int, Any]]] = {"inputs": [], "outputs": []}
         self._feeds: list[tuple[Any, Any]] = []
         self._results: list[tuple[Any, Any]] = []
+        self._addresses: list[int] = []
+        self._overlays: dict[int, overlay.Overlay] = {}
 
     def invoke(self) -> None:
         """The hot call: inputs in from the block, run, outputs out to the block."""
@@ -107,25 +109,57 @@ class Guest:
         if places.is_text(kind):
             return {"index": index, "dtype": "", "shape": shape, "fixed": False, "constant": False}
         memory = places.view(native, index)
+        constant = model.holds(memory)
         return {
             "index": index,
             "dtype": np.dtype(kind).str,
             "shape": shape,
             "fixed": memory is not None,
-            "constant": model.holds(memory),
+            "constant": constant,
+            "residue": None if constant or self._moving else overlay.page_residue(memory),
         }
 
-    def share(self, block: Any, inputs: list[list[int]], outputs: list[list[int]]) -> None:
+    def share(self, block: Any, descriptor: int, inputs: list[list[int]], outputs: list[list[int]]) -> None:
         """Tie inputs and outputs (index, offset, size) to the shared block."""
         self._forget_views()
         for side, rows in (("inputs", inputs), ("outputs", outputs)):
             self._tied[side] = [(index, block[offset : offset + size]) for index, offset, size in rows]
+        if not self._moving:
+            self._cover(descriptor, {index: offset for index, offset, _ in (*inputs, *outputs)})
         self._find_again()
+
+    def _cover(self, descriptor: int, offsets: dict[int, int]) -> None:
+        """Let large tensors lie in the block itself."""
+        pieces = {index: shared for rows in self._tied.values() for index, shared in rows}
+        rows = [(i, self._memory(i, shared), shared, offsets[i]) for i, shared in pieces.items()]
+        self._overlays = overlay.cover(descriptor, rows)
+
+    def _lift(self) -> None:
+        """Give the runtime back what is its own, where it has not given it back to the system already."""
+        overlays, self._overlays = self._overlays, {}
+        for piece in overlays.values():
+            if piece.is_there():
+                piece.lift()
+
+    @property
+    def overlaid_bytes(self) -> int:
+        """Bytes of tensors that lie in the block: the model's own, though not counted as private."""
+        return sum(piece.size for piece in self._overlays.values())
 
     def _find_again(self) -> None:
         """Look up where the tied tensors lie now."""
-        self._feeds = [(self._memory(index, shared), shared) for index, shared in self._tied["inputs"]]
-        self._results = [(shared, self._memory(index, shared)) for index, shared in self._tied["outputs"]]
+        inputs, outputs = (
+            [(index, self._memory(index, shared), shared) for index, shared in self._tied[side]]
+            for side in ("inputs", "outputs")
+        )
+        self._addresses = [places.address(native) for _, native, _ in inputs + outputs]
+        self._feeds = [pair for row in inputs for pair in self._pieces(*row)]
+        self._results = [(ours, theirs) for row in outputs for theirs, ours in self._pieces(*row)]
+
+    def _pieces(self, index: int, native: Any, shared: Any) -> list[tuple[Any, Any]]:
+        """What has to be copied between a tensor and its place in the block."""
+        piece = self._overlays.get(index)
+        return [(native, shared)] if piece is None else piece.edges(native, shared)
 
     def _memory(self, index: int, shared: Any) -> Any:
         memory = places.view(self._native, index)
@@ -134,7 +168,8 @@ class Guest:
         return memory
 
     def _forget_views(self) -> None:
-        self._feeds, self._results = [], []
+        self._lift()
+        self._feeds, self._results, self._addresses = [], [], []
         self._tied = {"inputs": [], "outputs": []}
 
     def do_fill(self, header: dict[str, Any], payload: bytes) -> Reply:
@@ -168,19 +203,22 @@ class Guest:
 
     def _look_again(self) -> None:
         """See whether tensors have moved all the same, and whether the model has written to its inputs."""
-        before = [places.address(native) for native, _ in self._feeds]
-        before += [places.address(native) for _, native in self._results]
+        before = self._addresses
         self._find_again()
-        now = [places.address(native) for native, _ in self._feeds]
-        now += [places.address(native) for _, native in self._results]
-        if now != before:
+        if self._addresses != before:
             self._moving = True
+            self._lift()
+            self._find_again()
             self._fill()
-        for (index, shared), (native, _) in zip(self._tied["inputs"], self._feeds):
-            if not np.array_equal(np.frombuffer(native, np.uint8), np.frombuffer(shared, np.uint8)):
+        for index, shared in list(self._tied["inputs"]):
+            native = self._memory(index, shared)
+            # What lies in the block shows what the model writes; the bytes at its edges have to follow.
+            if index in self._overlays or not np.array_equal(
+                np.frombuffer(native, np.uint8), np.frombuffer(shared, np.uint8)
+            ):
                 self._tied["outputs"].append((index, shared))
-                self._results.append((shared, native))
-                shared[:] = native
+                self._results += [(ours, theirs) for theirs, ours in self._pieces(index, native, shared)]
+        self._fill()
 
     def do_set(self, header: dict[str, Any], payload: bytes) -> Reply:
         """Set a tensor that has no place in the block: strings, scalars, tensors that are no inputs."""

@@ -16,6 +16,7 @@ import select
 import signal
 import socket
 import sys
+import time
 from typing import Any
 
 from . import confine, oomcount, runtimes, tracer, watchdog
@@ -27,6 +28,8 @@ _MAX_FRAMES, _MAX_SYMBOL = 64, 1000
 _HELLO = 0
 # Without a descriptor for the parent, how often to look whether it is still there.
 _LOOK_MS = 1000
+# How long a worker may take to leave word of what it was doing before it is ended without.
+_OBEY_S = 1.0
 
 
 def main(control: int, parent: int, runtime: str, oom_counter: str) -> None:
@@ -61,6 +64,7 @@ class _Nursery:
         self._tracer = tracer.Tracer()
         self._watchdog = watchdog.Watchdog()
         self._oom_count = oom_count
+        self._condemned: dict[int, float] = {}  # process -> when it is killed if it has not ended by then
         self._wake_read, self._wake_write = os.pipe()
         for end in (self._wake_read, self._wake_write):
             os.set_blocking(end, False)
@@ -96,12 +100,19 @@ class _Nursery:
             self._oom_count.look()
             for process in self._watchdog.look():
                 _kill(process)
+        now = time.monotonic()
+        for process in [process for process, end in self._condemned.items() if end <= now]:
+            _kill(process)
+            del self._condemned[process]
 
     def _pause_ms(self) -> int | None:
-        pause = self._watchdog.pause_ms()
+        pauses = [self._watchdog.pause_ms()]
         if self._parent_end is None:
-            return _LOOK_MS if pause is None else min(pause, _LOOK_MS)
-        return pause
+            pauses.append(_LOOK_MS)
+        if self._condemned:
+            left = min(self._condemned.values()) - time.monotonic()
+            pauses.append(max(1, int(left * 1000) + 1))
+        return min([pause for pause in pauses if pause is not None], default=None)
 
     def _drain(self) -> None:
         try:
@@ -135,10 +146,13 @@ class _Nursery:
             return False
         if "fork" in message:
             self._fork(message, descriptors, is_whole)
-        elif "kill" in message:
+        elif "kill" in message or "abort" in message:
             for process, number in self._workers.items():
-                if number == message["kill"]:
+                if number == message.get("kill"):
                     _kill(process)
+                elif number == message.get("abort"):
+                    _kill(process, signal.SIGABRT)
+                    self._condemned[process] = time.monotonic() + _OBEY_S
         elif "echo" in message:
             self.tell(message["echo"], {"echo": True})
         for descriptor in descriptors:
@@ -206,6 +220,7 @@ class _Nursery:
             "evidence": _short(self._tracer.evidence(process)),
         }
         self._tracer.forget(process)
+        self._condemned.pop(process, None)
         self.tell(self._workers.pop(process), message)
 
 
@@ -230,8 +245,8 @@ def _short(evidence: dict[str, Any]) -> dict[str, Any]:
     return dict(evidence, frames=frames)
 
 
-def _kill(process: int) -> None:
+def _kill(process: int, number: int = signal.SIGKILL) -> None:
     try:
-        os.kill(process, signal.SIGKILL)
+        os.kill(process, number)
     except OSError:
         pass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Dict, List, Set
 
 import numpy as np
@@ -98,30 +99,33 @@ class ModelMemory:
     """The memory of the model itself: mapped read-only, or our copy of its bytes. Constants lie there."""
 
     def __init__(self, content: Any) -> None:
-        """Take a picture of the memory as it is now."""
-        if content is not None:
-            start = address(content)
-            self._spans = [(start, start + len(content))]
-        else:
-            self._spans = _read_only_spans()
+        """The model's bytes, if we have given the runtime a copy of them."""
+        self._start = 0 if content is None else address(content)
+        self._stop = 0 if content is None else self._start + len(content)
 
     def holds(self, piece: Any) -> bool:
         """True if the bytes lie there."""
         if piece is None:
             return False
-        place = address(piece)
-        return any(start <= place < stop for start, stop in self._spans)
+        if self._stop:
+            return self._start <= address(piece) < self._stop
+        return not _is_writable(piece)
 
 
-def _read_only_spans() -> List[Any]:
+def _is_writable(piece: Any) -> bool:
+    """True if the process may write there: the kernel is asked to put the first byte where it is already.
+
+    A hundred times quicker than looking it up in /proc/self/maps.
+    """
+    if not hasattr(os, "readv"):
+        return True  # Windows, where nobody knows
+    ours, theirs = os.pipe()
     try:
-        with open("/proc/self/maps") as file:
-            rows = [line.split(None, 2)[:2] for line in file]
+        os.write(theirs, piece[:1])
+        os.readv(ours, [piece[:1]])
     except OSError:
-        return []
-    spans = []
-    for span, rights in rows:
-        if "w" not in rights:
-            start, _, stop = span.partition("-")
-            spans.append((int(start, 16), int(stop, 16)))
-    return spans
+        return False
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    return True

@@ -22,8 +22,9 @@ from typing import Any
 from . import confine, runtimes, wire
 from .guest import Guest
 
-# How long a worker stays awake after a call, waiting for the next one of a burst.
-_SPIN_NS = 120_000
+# How long a worker stays awake after a call, waiting for the next one of a burst: an eighth of what the call
+# took, within bounds. Large tensors take their owner longer to fetch and to fill.
+_SPIN_NS, _LONGEST_SPIN_NS = 120_000, 1_000_000
 # Stores and loads may pass each other on their way to memory; a first sleep this short heals a lost wake-up.
 _FIRST_SLEEP_MS = 50
 # What the runtime prints is kept for the record of a death; looked after each so many hot calls (2^n - 1).
@@ -94,7 +95,7 @@ class _Server:
         self._spin_ns = _SPIN_NS if spin and platform.machine().lower() in ("x86_64", "amd64") else 0
         self._map: mmap.mmap | None = None
         self._remap(wire.HEADER_BYTES)
-        self._last = 0
+        self._last = self._began_ns = 0
         self._poll = select.poll()
         self._poll.register(commands, select.POLLIN)
 
@@ -121,7 +122,7 @@ class _Server:
         words, last = self._words, self._last
         if words[wire.COMMAND] != last:
             return True
-        if self._spin_ns and last and self._spin():
+        if self._spin_ns and last and not words[wire.PATIENT] and self._spin():
             return True
         words[wire.WORKER_STATE] = wire.BLOCKED
         return words[wire.COMMAND] != last
@@ -129,7 +130,8 @@ class _Server:
     def _spin(self) -> bool:
         words, last = self._words, self._last
         words[wire.WORKER_STATE] = wire.SPINNING
-        end = time.perf_counter_ns() + self._spin_ns
+        now = time.perf_counter_ns()
+        end = now + min(max((now - self._began_ns) // 8, self._spin_ns), _LONGEST_SPIN_NS)
         while time.perf_counter_ns() < end:
             for _ in range(40):
                 if words[wire.COMMAND] != last:
@@ -151,6 +153,7 @@ class _Server:
         words[wire.WORKER_STATE] = wire.SPINNING if self._spin_ns else wire.BLOCKED
         number = words[wire.COMMAND]
         self._last = number
+        self._began_ns = time.perf_counter_ns()
         words[wire.STAGE] = _INVOKE
         try:
             self.guest.invoke()
@@ -159,6 +162,7 @@ class _Server:
             words[wire.STATUS] = wire.FRAME_FOLLOWS
             wire.send(self._replies, _describe(error))
         words[wire.STAGE] = _IDLE
+        words[wire.TOOK_US] = min((time.perf_counter_ns() - self._began_ns) // 1000, 0xFFFFFFFF)
         words[wire.DONE] = number
         if not number & _SOME:
             _cut(self._errors)
@@ -179,7 +183,7 @@ class _Server:
         self.enter("idle")
         _cut(self._errors)
         if header.get("memory"):
-            reply["memory"] = confine.memory()
+            reply["memory"] = confine.memory(self.guest.overlaid_bytes)
         wire.send(self._replies, reply, data)
         return True
 
@@ -187,7 +191,7 @@ class _Server:
         if verb == "share":
             self._remap(header["size"])
             assert self._map is not None
-            self.guest.share(memoryview(self._map), header["inputs"], header["outputs"])
+            self.guest.share(memoryview(self._map), self._block, header["inputs"], header["outputs"])
             return {}, b""
         action: Callable[..., tuple[dict[str, Any], bytes]] = getattr(self.guest, "do_" + verb)
         return action(header, payload)
