@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import sys
 import venv
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 import outlive
+from outlive import demo_models
 from tests.worker.dropin_models import MODELS
 
 OLD_PYTHON = os.environ.get("OUTLIVE_OLD_PYTHON", "")
@@ -60,3 +63,39 @@ def test_an_old_runtime_in_an_old_python_runs_the_model() -> None:
         assert interpreter.get_tensor(3).tolist() == [[4, 9, 16, 25]]
         assert interpreter.story().runtime["runtime"] == "tflite_runtime"
         assert Path(interpreter.story().runtime["file"]).is_relative_to(Path(OLD_PYTHON).parents[1])
+
+
+def _tensorflow_python() -> str:
+    named = os.environ.get("OUTLIVE_TENSORFLOW_PYTHON", "")
+    return named or (sys.executable if importlib.util.find_spec("tensorflow") else "")
+
+
+with_tensorflow = pytest.mark.skipif(
+    not _tensorflow_python(),
+    reason="pip install tensorflow-cpu, or set OUTLIVE_TENSORFLOW_PYTHON to the python of an environment "
+    "that has it",
+)
+
+
+@with_tensorflow
+def test_tensorflows_own_interpreter_runs_the_model() -> None:
+    with outlive.Interpreter(
+        model_content=MODELS["chain"](), python=_tensorflow_python(), runtime="tensorflow"
+    ) as interpreter:
+        interpreter.allocate_tensors()
+        interpreter.set_tensor(0, np.ones((1, 4), np.float32))
+        for _ in range(3):
+            interpreter.invoke()
+        assert interpreter.get_tensor(3).tolist() == [[4, 9, 16, 25]]
+        assert interpreter.story().runtime["runtime"] == "tensorflow"
+
+
+@with_tensorflow
+def test_tensorflows_interpreter_dies_alone() -> None:
+    interpreter = outlive.Interpreter(
+        model_path=demo_models.path("deadly"), python=_tensorflow_python(), runtime="tensorflow"
+    )
+    interpreter.allocate_tensors()
+    with pytest.raises(outlive.ModelDied) as caught:
+        interpreter.invoke()
+    assert (caught.value.flight.signal, caught.value.flight.stage) == ("SIGSEGV", "invoke")

@@ -40,7 +40,7 @@ def runtime_refusal(flight: Flight) -> Iterator[Sighting]:
         where=place(flight),
         evidence=(*words, *memory(flight)),
         why=_why(flight.error_text),
-        remedies=(_remedy(flight.error_text),),
+        remedies=(_remedy(flight.error_text, str(flight.runtime.get("runtime"))),),
         fault=Fault.RUNTIME,
     )
 
@@ -55,8 +55,12 @@ def _why(text: str) -> str:
     return "a check of the runtime failed; what it said is all that is known"
 
 
-def _remedy(text: str) -> Remedy:
-    if _FLEX in text:
+def _remedy(text: str, runtime: str) -> Remedy:
+    if _FLEX in text and runtime == "tensorflow":
+        # The interpreter in the wheel of 2.21 finds no Flex delegate; the one of 2.18 does.
+        action = "run it under a TensorFlow that has these operators built in, such as 2.18"
+        command = "outlive run FILE --runtime tensorflow --python PATH"
+    elif _FLEX in text:
         action, command = "run it with TensorFlow", "outlive run FILE --runtime tensorflow"
     elif _CUSTOM in text:
         action = "name the functions that register its operators"
