@@ -66,7 +66,7 @@ def test_reference_kernels_survive_the_deadly_model() -> None:
 
 
 def test_memory_and_time_have_limits() -> None:
-    starved = outlive.run(demo_models.path("too_big"), limits=outlive.Limits(memory="50MB"))
+    starved = outlive.run(demo_models.path("too_big"), limits=outlive.Limits(memory="50MB"), force=True)
     assert starved.ended_by == "memory"
     late = outlive.run(demo_models.path("too_big"), limits=outlive.Limits(seconds=0.05))
     assert (late.died, late.ended_by) == (True, "deadline")

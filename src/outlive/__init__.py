@@ -3,7 +3,9 @@
     model = outlive.read("m.tflite")      what is in the file, without running it
     for finding in outlive.check(model):  what is wrong with it, and what it wastes
         print(finding)
+    plan = outlive.plan(model)            how much memory it will need, part by part, before it runs
     flight = outlive.run(model)           what happens when it runs, in a process of its own
+    part = outlive.cut(model, ops=5)      some of its operators, as a model of their own
     outlive.Interpreter("m.tflite")       LiteRT's Interpreter, which cannot kill your program
     print(outlive.explain("F104"))        what a finding means
 
@@ -16,7 +18,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from outlive.api import check, explain, read, run
+    from outlive.api import check, cut, explain, plan, read, run
+    from outlive.arena.plan import Placement, Plan
     from outlive.errors import (
         InputError,
         InternalError,
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     )
     from outlive.finding import Evidence, Finding, Remedy, Severity
     from outlive.model import Model, Operator, Quantization, Signature, Subgraph, Tensor
+    from outlive.surgery import Cut, CutTensor
     from outlive.worker.flight import Flight
     from outlive.worker.interpreter import Interpreter, InterpreterWithCustomOps
     from outlive.worker.limits import Limits
@@ -38,6 +42,8 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Cut",
+    "CutTensor",
     "Delegate",
     "Evidence",
     "Finding",
@@ -54,6 +60,8 @@ __all__ = [
     "OpResolverType",
     "Operator",
     "OutliveError",
+    "Placement",
+    "Plan",
     "Quantization",
     "Remedy",
     "RunError",
@@ -65,14 +73,17 @@ __all__ = [
     "Tensor",
     "__version__",
     "check",
+    "cut",
     "explain",
     "load_delegate",
+    "plan",
     "read",
     "run",
 ]
 
 _ROOMS = {
-    "outlive.api": ("check", "explain", "read", "run"),
+    "outlive.api": ("check", "cut", "explain", "plan", "read", "run"),
+    "outlive.arena.plan": ("Placement", "Plan"),
     "outlive.errors": (
         "InputError",
         "InternalError",
@@ -85,6 +96,7 @@ _ROOMS = {
     ),
     "outlive.finding": ("Evidence", "Finding", "Remedy", "Severity"),
     "outlive.model": ("Model", "Operator", "Quantization", "Signature", "Subgraph", "Tensor"),
+    "outlive.surgery": ("Cut", "CutTensor"),
     "outlive.worker.flight": ("Flight",),
     "outlive.worker.interpreter": ("Interpreter", "InterpreterWithCustomOps"),
     "outlive.worker.limits": ("Limits",),

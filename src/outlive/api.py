@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from outlive.errors import ModelError
+from outlive.errors import LimitReached, ModelError
 from outlive.model import Model, Source, read_source
 from outlive.worker.limits import Limits
 from outlive.worker.verdicts import set_judge
 
 if TYPE_CHECKING:
+    from outlive.arena.plan import Plan
     from outlive.finding import Finding
     from outlive.rules import Judgement
+    from outlive.surgery import Cut
+    from outlive.surgery.naming import Ops, TensorName
     from outlive.worker.flight import Flight
 
 
@@ -44,6 +48,44 @@ def check(source: Source | Model) -> Judgement:
     return assess(read_source(source))
 
 
+def plan(
+    source: Source | Model,
+    accelerator: str = "cpu",
+    *,
+    inputs: Mapping[str, Sequence[int] | str] | None = None,
+    batch: int | None = None,
+    threads: int | None = None,
+    preserve_all_tensors: bool = False,
+    weight_cache: bool = False,
+    word: int | None = None,
+    abi: str | None = None,
+    kernels: str = "reference",
+    measure: bool = False,
+) -> Plan:
+    """The memory a model will need, part by part, before anything is run.
+
+    `accelerator` is "cpu" (XNNPACK), "builtin", "reference" or "tflm" (TensorFlow Lite Micro; `word`, `abi`
+    and `kernels` are for it). `inputs` are other shapes by name, `batch` another first dimension of all
+    inputs: what the tensors in between become is asked of the runtime, in a worker that never invokes.
+    `measure=True` runs the model in a worker as well and puts what it took beside the plan. ValueError for
+    shapes and names that cannot be.
+    """
+    from outlive.arena.questions import Wish, check_shape, choose_abi
+    from outlive.fitting.planning import plan_model
+
+    wish = Wish(
+        accelerator=accelerator,
+        inputs={name: check_shape(shape) for name, shape in (inputs or {}).items()},
+        batch=batch,
+        threads=threads,
+        preserve_all_tensors=preserve_all_tensors,
+        weight_cache=weight_cache,
+        abi=choose_abi(word, abi),
+        kernels=kernels,
+    )
+    return plan_model(read(source), wish, measure)
+
+
 def run(
     source: Source | Model,
     inputs: Any = None,
@@ -52,26 +94,64 @@ def run(
     accelerator: str = "cpu",
     repeat: int = 1,
     seed: int = 0,
+    force: bool = False,
     **options: Any,
 ) -> Flight:
     """The record of a run in a worker: outputs, memory and time by stage, or how it died.
 
     `inputs` is a mapping of names to arrays, a list in the model's order, or "zeros", "ones", "random" (the
     default, seeded). `accelerator` is "cpu" (XNNPACK), "builtin" or "reference"; `options` go to
-    `Interpreter`. Nothing is raised because a model dies, hangs or is refused: the flight says so.
+    `Interpreter`. Nothing is raised because a model dies, hangs or is refused: the flight says so. Only a run
+    that cannot fit `limits.memory` for certain is not started: `LimitReached`, unless `force` is set.
     """
     from outlive.worker.options import ACCELERATORS
     from outlive.worker.running import fly
 
     limits = limits or Limits()
-    model = (
-        {"model_path": source}
-        if isinstance(source, (str, os.PathLike))
-        else {"model_content": _bytes(source)}
+    if limits.memory_bytes is not None and not force:
+        _refuse_hopeless(source, accelerator, limits.memory_bytes, options.get("num_threads"))
+    given: dict[str, Any] = {
+        "experimental_op_resolver_type": ACCELERATORS[accelerator],
+        "memory": limits.memory_bytes,
+        "seconds": limits.seconds,
+    }
+    if isinstance(source, (str, os.PathLike)):
+        given["model_path"] = source
+    else:
+        given["model_content"] = _bytes(source)
+    return fly(inputs, repeat, seed, **given, **options)
+
+
+def cut(
+    source: Source | Model,
+    ops: Ops | None = None,
+    outputs: Sequence[TensorName] | TensorName | None = None,
+    *,
+    until: int | None = None,
+    input_shapes: Mapping[TensorName, Sequence[int]] | None = None,
+    make_input: Sequence[TensorName] | TensorName = (),
+    make_constant: Mapping[TensorName, Any] | None = None,
+) -> Cut:
+    """A part of a model as a model of its own: `.model` is its bytes, `.save(path)` writes them.
+
+    `ops` are operators of the main subgraph: 5, [3, 7, 9], range(10, 20) or "10:20"; `until=12` is every one
+    up to 12. `outputs` are tensors by name or index; without `ops` the part is what they need. What operators
+    that are left out would compute becomes an input. `make_input` turns constants and tensors in between into
+    inputs, `make_constant` gives a tensor a value for good, `input_shapes` fixes shapes: a worker that never
+    invokes finds out what the others become. ValueError for names and numbers that are not there.
+    """
+    from outlive.fitting.reshaping import cut_part
+    from outlive.surgery import Request
+
+    request = Request(
+        ops=ops,
+        until=until,
+        outputs=outputs,
+        input_shapes=input_shapes or {},
+        make_input=make_input,
+        make_constant=make_constant or {},
     )
-    resolver = {"experimental_op_resolver_type": ACCELERATORS[accelerator]}
-    capped = {"memory": limits.memory_bytes, "seconds": limits.seconds}
-    return fly(inputs, repeat, seed, **model, **resolver, **capped, **options)
+    return cut_part(_sound(source), request)
 
 
 def explain(word: str) -> str:
@@ -93,6 +173,32 @@ def _judge(kind: str, fact: Any, source: str | bytes | None) -> tuple[Finding, s
 
 
 set_judge(_judge)
+
+
+def _refuse_hopeless(source: Source | Model, accelerator: str, limit_bytes: int, threads: Any) -> None:
+    """LimitReached if the plan says for certain that the limit is not enough."""
+    from outlive.arena.questions import Wish
+    from outlive.fitting.verdicts import hopeless
+    from outlive.report.finding_text import plain_finding
+
+    model = source if isinstance(source, Model) else read_source(source).model
+    if model is None or model.flaws:
+        return  # the runtime will say what it thinks of it
+    finding = hopeless(model, Wish(accelerator=accelerator, threads=threads), limit_bytes)
+    if finding is not None:
+        raise LimitReached(finding, plain_finding(finding))
+
+
+def _sound(source: Source | Model) -> Model:
+    """The model, with nothing wrong in its file; one that was read with `tolerant` is looked at again."""
+    model = read(source)
+    if model.flaws:
+        from outlive.rules.catalogue import file_errors
+
+        errors = file_errors(read_source(model))
+        if errors:
+            raise _refusal(errors)
+    return model
 
 
 def _bytes(source: Any) -> bytes:

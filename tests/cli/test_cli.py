@@ -80,7 +80,7 @@ def test_without_a_command_the_help_goes_to_standard_error(capsys: Capture) -> N
 
 @pytest.mark.parametrize(
     ("word", "hint"),
-    [("raed", "did you mean `outlive read`?"), ("qqqq", "commands are: read, run, explain, doctor, demo")],
+    [("raed", "did you mean `outlive read`?"), ("qqqq", f"commands are: {', '.join(COMMANDS)}")],
 )
 def test_an_unknown_command_gets_a_suggestion(word: str, hint: str, capsys: Capture) -> None:
     assert main([word]) == 2

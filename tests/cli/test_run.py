@@ -75,8 +75,22 @@ def test_every_kind_of_kernels_runs(kernels: str) -> None:
 
 
 def test_a_limit_ends_it(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", path("too_big"), "--memory", "100MB"]) == 3
+    assert main(["run", path("too_big"), "--memory", "100MB", "--force"]) == 3
     assert "error[D502]" in capsys.readouterr().out
+
+
+def test_what_cannot_fit_its_limit_is_not_started(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", path("too_big"), "--accelerator", "builtin", "--memory", "100MB"]
+    assert main(words) == 4
+    assert "error[M205]" in capsys.readouterr().out
+    assert main([*words, "--format", "json"]) == 4
+    document = json.loads(capsys.readouterr().out)
+    assert (document["kind"], document["started"], document["died"]) == ("run", False, False)
+    assert document["findings"][0]["code"] == "M205"
+
+
+def test_a_limit_that_is_enough_keeps_nothing_from_running() -> None:
+    assert main(["run", path("healthy"), "--accelerator", "builtin", "--memory", "300MB"]) == 0
 
 
 @pytest.mark.parametrize(

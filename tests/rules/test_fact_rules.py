@@ -1,4 +1,4 @@
-"""Rules on flights, calls and absences: each sees its bad cases, alone, and says what is expected.
+"""Rules on flights, calls, absences, plans and verdicts: each sees its bad cases, alone, and tells them.
 
 A case is a module `tests/rules/<code>/bad*.py` or `good*.py` with `fact(tmp_path)`, which makes the fact. The
 texts are kept as those of `test_rules.py` are.
@@ -17,7 +17,7 @@ from outlive.rules import Judgement, judge
 from outlive.rules.catalogue import RULES
 from tests.rules.expected import case_names, expected_text, hold_pairs
 
-KINDS = ("flight", "call", "absence")
+KINDS = ("flight", "call", "absence", "plan", "verdict")
 ON_FACTS = [rule for rule in RULES if len(rule.facts) == 1 and rule.facts[0] in KINDS]
 
 
@@ -60,4 +60,4 @@ def test_every_bad_case_has_its_text_and_every_text_its_case(code: str) -> None:
 
 
 def test_every_rule_on_such_facts_is_run_here() -> None:
-    assert {rule.code[0] for rule in ON_FACTS} == {"D", "E", "I"}
+    assert {rule.code[0] for rule in ON_FACTS} == {"D", "E", "I", "M", "O"}

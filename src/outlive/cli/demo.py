@@ -77,20 +77,45 @@ def _tour() -> Iterator[RenderableType]:
     )
     yield from summary(api.read(paths["healthy"]))
     yield Text.assemble(
-        ("\n3. What a wasteful one could do without\n", "bold"),
+        ("\n3. How much memory it will need, before it runs\n", "bold"),
+        ("   outlive plan healthy.tflite\n", "green"),
+    )
+    yield from _plan(str(paths["healthy"]), None)
+    yield Text.assemble(
+        ("\n4. A small file that needs much\n", "bold"),
+        ("   outlive plan too_big.tflite --accelerator builtin --ram 64MB\n", "green"),
+    )
+    yield from _plan(str(paths["too_big"]), 64_000_000)
+    yield Text.assemble(
+        ("\n5. What a wasteful one could do without\n", "bold"),
         ("   outlive read wasteful.tflite\n", "green"),
     )
     yield from (rich_finding(finding) for finding in api.check(paths["wasteful"]))
-    yield Text.assemble(("\n4. A file that lies: the healthy model, cut in half\n", "bold"))
+    yield Text.assemble(("\n6. A file that lies: the healthy model, cut in half\n", "bold"))
     yield from (rich_finding(finding) for finding in api.check(_half(paths["healthy"])).errors)
     yield Text.assemble(
-        ("\n5. A model that kills whoever runs it, run\n", "bold"),
+        ("\n7. A model that kills whoever runs it, run\n", "bold"),
         ("   outlive run deadly.tflite\n", "green"),
     )
     flight = api.run(paths["deadly"])
     findings = [judge_fact("flight", flight, str(paths["deadly"]))[0]] if flight.died else []
     yield from flight_text(flight, str(paths["deadly"]), findings)
     yield Text.assemble("\nTry them yourself: ", ("outlive demo --copy here", "green"))
+
+
+def _plan(path: str, ram_bytes: int | None) -> Iterator[RenderableType]:
+    from outlive.arena.budget import Budget
+    from outlive.arena.questions import Wish
+    from outlive.fitting.planning import plan_model
+    from outlive.fitting.verdicts import judge_fit, judge_plan
+    from outlive.report.plan_text import plan_text
+
+    model, wish = api.read(path), Wish(accelerator="cpu" if ram_bytes is None else "builtin")
+    plan, verdict = plan_model(model, wish), None
+    if ram_bytes is not None:
+        budget = Budget(kind="ram", title="the RAM granted", ram_bytes=ram_bytes, source="--ram")
+        verdict = judge_fit(model, wish, plan, budget)
+    yield from plan_text(plan, verdict, judge_plan(plan, verdict))
 
 
 def _half(path: Path) -> bytes:

@@ -12,13 +12,15 @@ import traceback
 from collections.abc import Sequence
 from types import ModuleType
 
-from outlive.cli import demo, doctor, exits, explain, read, run
+from outlive.cli import cut, demo, doctor, exits, explain, plan, read, run
 from outlive.cli.output import OutputError
 from outlive.report.names import safe
 
 COMMANDS: dict[str, ModuleType] = {
     "read": read,
+    "plan": plan,
     "run": run,
+    "cut": cut,
     "explain": explain,
     "doctor": doctor,
     "demo": demo,
@@ -29,8 +31,8 @@ _DESCRIPTION = (
 )
 _EPILOG = """\
 `outlive model.tflite` alone is short for `outlive read model.tflite`.
-exit codes: 0 clean, 1 findings of severity error, 2 usage, 3 the model died, 70 a bug of outlive,
-130 interrupted
+exit codes: 0 clean, 1 findings of severity error, 2 usage, 3 the model died, 4 does not fit,
+70 a bug of outlive, 130 interrupted
 """
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from outlive import api
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, write_json, write_text
-from outlive.errors import OutliveError
+from outlive.errors import LimitReached, OutliveError
 from outlive.worker.limits import Limits
 
 SUMMARY = "run a model in a process of its own, with limits, and say what happened"
@@ -20,7 +20,8 @@ examples:
   outlive run model.tflite --input image=photo.npy --save outputs.npz
   outlive run model.tflite --input zeros --repeat 20 --accelerator builtin
   outlive run model.tflite --memory 512MB --seconds 30  end it if it takes more
-exit codes: 0 it ran, 1 the runtime refused it, 3 it died or was ended at a limit
+exit codes: 0 it ran, 1 the runtime refused it, 3 it died or was ended at a limit, 4 it cannot fit the limit
+and was not started
 """
 
 
@@ -36,6 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--memory", metavar="SIZE", help="most private memory the model may add, such as 512MB"
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="start it even if the plan says that it cannot fit --memory"
     )
     parser.add_argument("--seconds", type=float, metavar="S", help="most seconds a call may take")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="invoke N times (default 1)")
@@ -68,8 +72,11 @@ def run(args: argparse.Namespace) -> int:
             accelerator=args.accelerator,
             repeat=args.repeat,
             seed=args.seed,
+            force=args.force,
             **options,
         )
+    except LimitReached as error:
+        return _not_started(args, error)
     except OutliveError as error:
         print(error, file=sys.stderr)
         return exits.FINDINGS
@@ -77,6 +84,20 @@ def run(args: argparse.Namespace) -> int:
         print(f"outlive run: {error}", file=sys.stderr)
         return exits.USAGE
     return _report(args, flight)
+
+
+def _not_started(args: argparse.Namespace, error: LimitReached) -> int:
+    """Say why the run was not even begun."""
+    from outlive.report.document import document, finding_json
+    from outlive.report.finding_text import rich_finding
+
+    if args.format == "json":
+        findings = [finding_json(item) for item in error.findings]
+        body = {"model": {"path": args.file}, "started": False, "died": False, "findings": findings}
+        write_json(args, document("run", body))
+    else:
+        write_text(args, (rich_finding(item) for item in error.findings))
+    return exits.DOES_NOT_FIT
 
 
 def _report(args: argparse.Namespace, flight: Any) -> int:

@@ -83,6 +83,16 @@ class Probe:
         cheap = self.read_cheap()
         return cheap if cheap is None or exact is None else exact
 
+    def read_grown(self) -> Sample | None:
+        """All anonymous memory, shared with a parent or not: its growth is what a forked process has added.
+
+        `read` counts a page that the process has from its parent once it is written to, which says nothing of
+        what the process was asked to do.
+        """
+        found = _anonymous(self._smaps.parent) if self._has_proc else None
+        cheap = self.read_cheap()
+        return cheap if cheap is None or found is None else found
+
     def close(self) -> None:
         """Let go of the process; it reads as gone from now on."""
         if self._statm is not None:
@@ -124,6 +134,31 @@ def _parse_smaps(text: bytes) -> Sample | None:
         rss_bytes=rss_kb * 1024,
         shared_bytes=max(0, rss_kb - private_kb) * 1024,
     )
+
+
+def _anonymous(folder: Path) -> Sample | None:
+    """Anonymous and swapped bytes: by the kernel's counters, or page by page where these are not exact."""
+    if counters_are_exact(os.uname().release):
+        rows = _kernel_sizes(_read(folder / "status"), (b"RssAnon", b"VmSwap", b"VmRSS"))
+    else:
+        rows = _kernel_sizes(_read(folder / "smaps_rollup"), (b"Anonymous", b"Swap", b"Rss"))
+    if rows is None:
+        return None
+    anonymous, swapped, resident = rows
+    return Sample(
+        private_bytes=anonymous + swapped, rss_bytes=resident, shared_bytes=max(0, resident - anonymous)
+    )
+
+
+def counters_are_exact(release: str) -> bool:
+    """False for kernels 6.2 to 6.16, whose counters are kept per CPU and not added up when they are read."""
+    numbers = [int(word) if word.isdigit() else 0 for word in release.split(".")[:2]]
+    return not (6, 2) <= tuple(numbers) <= (6, 16)
+
+
+def _kernel_sizes(text: bytes, names: tuple[bytes, ...]) -> list[int] | None:
+    found = dict(re.findall(rb"^(\w+): +(\d{1,15}) kB", text, re.MULTILINE))
+    return [int(found[name]) * 1024 for name in names] if all(name in found for name in names) else None
 
 
 def _portable_process(pid: int) -> Any:

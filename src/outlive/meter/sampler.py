@@ -30,9 +30,16 @@ class Sampler:
     Nothing here raises because the process died, or because no thread can be had: then there are marks only.
     """
 
-    def __init__(self, pid: int, interval_s: float = 0.005, *, proc: Path = Path("/proc")) -> None:
-        """Read the baseline; `start` or `with` begins the watch."""
+    def __init__(
+        self, pid: int, interval_s: float = 0.005, *, forked: bool = False, proc: Path = Path("/proc")
+    ) -> None:
+        """Read the baseline; `start` or `with` begins the watch.
+
+        Of a `forked` process, what it has from its parent is the baseline, also where it is written to later.
+        """
         self._probe = Probe(pid, proc)
+        self._forked = forked
+        self._elsewhere_bytes = 0
         self._interval_s = max(0.001, interval_s)
         self._lock = threading.Lock()
         self._ending = threading.Event()
@@ -75,6 +82,10 @@ class Sampler:
         """
         point = self._note(mark=name, exact=exact)
         return self._above_baseline(point) if point else None
+
+    def count_in(self, elsewhere_bytes: int) -> None:
+        """From now on count these bytes too: the process's own, in memory that it shares with another."""
+        self._elsewhere_bytes = elsewhere_bytes
 
     def rebase(self) -> int:
         """Make what the process holds now the baseline, for all points of this timeline."""
@@ -123,7 +134,9 @@ class Sampler:
                 return None
             point = Point(
                 seconds=round(time.monotonic() - self._started_s, 6),
-                bytes=sample.private_bytes + (0 if exact else self._correction_bytes),
+                bytes=sample.private_bytes
+                + self._elsewhere_bytes
+                + (0 if exact else self._correction_bytes),
                 rss_bytes=sample.rss_bytes,
                 mark=mark,
             )
@@ -137,7 +150,7 @@ class Sampler:
     def _read_exact(self) -> Sample | None:
         before = self._probe.read_cheap()
         began_s = time.monotonic()
-        exact = self._probe.read()
+        exact = self._probe.read_grown() if self._forked else self._probe.read()
         ended_s = time.monotonic()
         self._next_exact_s = ended_s + max(_EXACT_EVERY_S, (ended_s - began_s) / _EXACT_SHARE)
         after = self._probe.read_cheap()

@@ -57,6 +57,13 @@ from outlive.rules.memory.m104_dead_operators import dead_operators
 from outlive.rules.memory.m105_identity_operators import identity_operators
 from outlive.rules.memory.m106_requantize_pair import requantize_pair
 from outlive.rules.memory.m107_float32_weights import float32_weights
+from outlive.rules.memory.m201_plan_does_not_fit import plan_does_not_fit
+from outlive.rules.memory.m202_tight_fit import tight_fit
+from outlive.rules.memory.m203_flash_too_small import flash_too_small
+from outlive.rules.memory.m204_late_memory import late_memory
+from outlive.rules.memory.m205_limit_below_plan import limit_below_plan
+from outlive.rules.operator.o301_tflm_lacks_operator import tflm_lacks_operator
+from outlive.rules.operator.o302_tflm_refuses_operator import tflm_refuses_operator
 
 RULES: tuple[Rule, ...] = (
     killed_for_memory,
@@ -109,6 +116,13 @@ RULES: tuple[Rule, ...] = (
     identity_operators,
     requantize_pair,
     float32_weights,
+    plan_does_not_fit,
+    tight_fit,
+    flash_too_small,
+    late_memory,
+    limit_below_plan,
+    tflm_lacks_operator,
+    tflm_refuses_operator,
 )
 
 

@@ -6,12 +6,18 @@
     plain dicts, lists,    driven by             [ FlatBuffer, constants inside ]
     bytes and arrays       model/schema.json     [ FlatBuffer | constants behind ]   outside=True
 
+    model ─► tree_of ─► choosing ─► assembling ─► keeping ─► write ─► Cut
+             the tree   operators,  renumbered    metadata,           a part of the model
+             of a file  tensors                   signatures          as a model of its own
+
 Nouns: a *tree* is a mapping that uses the schema's own field names, such as
 ``{"version": 3, "subgraphs": [{"tensors": [...]}]}``; a *path* names one place in it,
 such as ``subgraphs[0].operators[3].builtin_options.padding``; a constant is *outside*
-when it lies behind the FlatBuffer instead of in it.
+when it lies behind the FlatBuffer instead of in it. A `Cut` is a part with what it was in the *whole*.
 """
 
+from outlive.surgery.cutting import Cut, CutTensor, Request, cut_model
+from outlive.surgery.tree import tree_of
 from outlive.surgery.writer import write
 
-__all__ = ["write"]
+__all__ = ["Cut", "CutTensor", "Request", "cut_model", "tree_of", "write"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import operator
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,7 @@ def _converted(given: NDArray[Any], wanted: np.dtype[Any], path: str) -> NDArray
         raise ValueError(f"{path}: a value does not fit {wanted.name}") from None
 
 
+@cache
 def _range(of: str) -> tuple[int, int]:
     if of == "bool":
         return 0, 1

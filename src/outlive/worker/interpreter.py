@@ -236,6 +236,11 @@ class Interpreter(Engine):
         """The worker's process."""
         return self._session.worker.pid
 
+    @property
+    def overlaid_bytes(self) -> int:
+        """Bytes of inputs and outputs that lie in memory shared with the worker, and nowhere else."""
+        return self._session.overlaid_bytes
+
     def story(self) -> Flight:
         """The record of the run so far, while all is well."""
         with self._lock:

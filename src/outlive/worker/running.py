@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +26,7 @@ class _Watch:
         self.stages: list[tuple[str, float]] = []
 
     def begin(self, pid: int) -> None:
-        self.sampler = Sampler(pid).start()
+        self.sampler = Sampler(pid, forked=True).start()
 
     def stage(self, name: str, action: Callable[[], Any]) -> Any:
         """Do something as a stage, timed, with a mark when it is done."""
@@ -48,11 +48,21 @@ class _Watch:
         return replace(flight, stages=tuple(self.stages), timeline=points, peak_bytes=peak)
 
 
-def fly(inputs: Any, repeat: int, seed: int, **arguments: Any) -> Flight:
-    """Load, allocate, set, invoke `repeat` times, get and free; the record of it all."""
+def fly(
+    inputs: Any,
+    repeat: int,
+    seed: int,
+    *,
+    shapes: Mapping[int, Sequence[int]] | None = None,
+    **arguments: Any,
+) -> Flight:
+    """Load, allocate, set, invoke `repeat` times, get and free; the record of it all.
+
+    `shapes` are other shapes for inputs, by index, set before tensors are allocated.
+    """
     watch = _Watch()
     try:
-        return watch.finish(_fly(watch, inputs, repeat, seed, arguments))
+        return watch.finish(_fly(watch, inputs, repeat, seed, shapes or {}, arguments))
     except RunError as error:
         if error.flight is None:
             raise
@@ -62,15 +72,26 @@ def fly(inputs: Any, repeat: int, seed: int, **arguments: Any) -> Flight:
             watch.sampler.stop()
 
 
-def _fly(watch: _Watch, inputs: Any, repeat: int, seed: int, arguments: dict[str, Any]) -> Flight:
+def _fly(
+    watch: _Watch,
+    inputs: Any,
+    repeat: int,
+    seed: int,
+    shapes: Mapping[int, Sequence[int]],
+    arguments: dict[str, Any],
+) -> Flight:
     start = time.perf_counter()
     interpreter = Interpreter(**arguments, _watch=watch.begin)
     watch.stages.append(("load", time.perf_counter() - start))
     if watch.sampler is not None:
         watch.sampler.mark("load")
     try:
+        for index, shape in shapes.items():
+            interpreter.resize_tensor_input(index, list(shape))
         watch.stage("allocate", interpreter.allocate_tensors)
         feeds = make_feeds(interpreter.get_input_details(), inputs, seed)
+        if watch.sampler is not None:
+            watch.sampler.count_in(interpreter.overlaid_bytes)
         watch.stage("set", lambda: _set_all(interpreter, feeds))
         for number in range(repeat):
             watch.stage("invoke" if number == 0 else f"invoke {number + 1}", interpreter.invoke)

@@ -70,6 +70,7 @@ class Session:
         self._folder = _folder()
         self.allocated = False
         self.moving = False
+        self.overlaid_bytes = 0
         self.inputs: tuple[End, ...] = ()
         self.outputs: tuple[End, ...] = ()
         self.owner = os.getpid()
@@ -187,7 +188,10 @@ class Session:
             side: [[end.index, end.offset, end.size] for end in rows if end.offset is not None]
             for side, rows in ends.items()
         }
-        self.ask({"do": "share", "size": total if fits else 0, **table})
+        shared = self.ask({"do": "share", "size": total if fits else 0, **table})[0]
+        overlaid = shared.get("overlaid")
+        # A worker's own count is not believed beyond what there is.
+        self.overlaid_bytes = min(max(overlaid, 0), total) if isinstance(overlaid, int) else 0
         self.inputs, self.outputs = ends["inputs"], ends["outputs"]
         self.moving = bool(reply["moving"])
 

@@ -68,6 +68,13 @@ def prepare() -> None:
         pass
 
 
+def trim_heap() -> None:
+    """Give unused memory back: a worker would fill it first, and what a model takes would look like less."""
+    trim = getattr(_libc, "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
 def open_process(pid: int) -> int | None:
     """A descriptor that becomes readable when the process ends; None where the system has none."""
     opener = getattr(os, "pidfd_open", None)

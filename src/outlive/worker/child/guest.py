@@ -48,6 +48,7 @@ class Guest:
 
     def close(self) -> None:
         """Free the interpreter; a runtime that dies here dies in stage `free`."""
+        self._lift(keep=False)
         self._forget_views()
         self._runners.clear()
         self._native = None
@@ -134,12 +135,12 @@ class Guest:
         rows = [(i, self._memory(i, shared), shared, offsets[i]) for i, shared in pieces.items()]
         self._overlays = overlay.cover(descriptor, rows)
 
-    def _lift(self) -> None:
+    def _lift(self, keep: bool = True) -> None:
         """Give the runtime back what is its own, where it has not given it back to the system already."""
         overlays, self._overlays = self._overlays, {}
         for piece in overlays.values():
             if piece.is_there():
-                piece.lift()
+                piece.lift(keep)
 
     @property
     def overlaid_bytes(self) -> int:

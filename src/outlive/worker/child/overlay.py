@@ -53,11 +53,11 @@ class Overlay:
         spans = ((0, self._head), (self._tail, native.nbytes))
         return [(native[start:stop], shared[start:stop]) for start, stop in spans if start < stop]
 
-    def lift(self) -> None:
-        """Give the tensor memory of its own again, with what it holds."""
-        held = ctypes.string_at(self.first, self.size)
+    def lift(self, keep: bool = True) -> None:
+        """Give the tensor memory of its own again, with what it holds unless nobody will look at it."""
+        held = ctypes.string_at(self.first, self.size) if keep else b""
         _map(self.first, self.size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
-        ctypes.memmove(self.first, held, self.size)
+        ctypes.memmove(self.first, held, len(held))
 
     def is_there(self) -> bool:
         """True if its pages are still those of the block: the runtime may have given the memory back."""

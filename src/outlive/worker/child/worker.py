@@ -59,6 +59,7 @@ def prepare() -> None:
     confine.prepare()
     gc.collect()
     gc.freeze()  # what is never collected is never written to, and stays shared
+    confine.trim_heap()
 
 
 def run(message: dict[str, Any], descriptors: list[int], facts: dict[str, Any] | None = None) -> int:
@@ -192,7 +193,7 @@ class _Server:
             self._remap(header["size"])
             assert self._map is not None
             self.guest.share(memoryview(self._map), self._block, header["inputs"], header["outputs"])
-            return {}, b""
+            return {"overlaid": self.guest.overlaid_bytes}, b""
         action: Callable[..., tuple[dict[str, Any], bytes]] = getattr(self.guest, "do_" + verb)
         return action(header, payload)
 

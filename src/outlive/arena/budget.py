@@ -1,0 +1,157 @@
+"""Fits, tight, does not fit: a plan held against the memory there is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from outlive.arena.devices import Device
+from outlive.arena.plan import Placement, Plan
+from outlive.units import format_bytes
+
+Word = Literal["fits", "tight", "does not fit", "refused"]
+# Less room than this is called tight: the stack of the program, its buffers and fragmentation want some too.
+_TIGHT_SHARE = 0.1
+_LARGEST = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """The memory a model may use, and who says so. `flash_bytes` is where a microcontroller keeps the file.
+
+    `kind` is "ram" (a number), "device", "here" (this process) or "limit" (of a run). `free_bytes` is what
+    happens to be free now; it may make a fit tight, and never more than that.
+    """
+
+    kind: Literal["ram", "device", "here", "limit"]
+    title: str
+    ram_bytes: int
+    source: str
+    options: tuple[str, ...] = ()  # how it is asked for: `--ram`, `64MB`
+    flash_bytes: int | None = None
+    free_bytes: int | None = None
+    device: Device | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """Another way to run the model, planned, and how it is asked for: `--input`, `image=1x320x320x3`."""
+
+    what: str
+    options: tuple[str, ...]
+    needed_bytes: int
+    changes_results: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Whether a plan fits a budget, with the margin and the reasons; `ways` are those that would fit."""
+
+    plan: Plan = field(repr=False)
+    budget: Budget
+    word: Word
+    needed_bytes: int | None
+    margin_bytes: int | None
+    flash_margin_bytes: int | None
+    reasons: tuple[str, ...]
+    ways: tuple[Way, ...] = ()
+
+    @property
+    def fits(self) -> bool:
+        """True unless it does not fit, or the runtime refuses it."""
+        return self.word in ("fits", "tight")
+
+
+def device_budget(device: Device) -> Budget:
+    """What a device has, as its document says; nothing is taken off for a system that says nothing."""
+    left = device.left_by_os_bytes
+    return Budget(
+        kind="device",
+        title=device.title,
+        ram_bytes=device.ram_bytes if left is None else left,
+        source=device.document or f"device file {device.name}",
+        options=("--device", device.name),
+        flash_bytes=device.flash_bytes,
+        device=device,
+    )
+
+
+def needed_bytes(plan: Plan) -> int | None:
+    """What has to be there: the smallest arena on a microcontroller, the peak of private memory elsewhere."""
+    return plan.min_arena_bytes if plan.accelerator == "tflm" else plan.peak_bytes
+
+
+def weigh(plan: Plan, budget: Budget, ways: Sequence[Way] = ()) -> Verdict:
+    """The verdict on a plan."""
+    needed = needed_bytes(plan)
+    flash = _flash_margin(plan, budget)
+    if needed is None:
+        word: Word = "refused"
+        reasons = [f"the runtime refuses {item.type}: {item.reason}" for item in plan.refusals[:3]]
+    elif needed > budget.ram_bytes or (flash is not None and flash < 0):
+        word, reasons = "does not fit", list(_excess(needed, flash, budget))
+    else:
+        reasons = list(_tightness(plan, needed, budget))
+        word = "tight" if reasons else "fits"
+    return Verdict(
+        plan=plan,
+        budget=budget,
+        word=word,
+        needed_bytes=needed,
+        margin_bytes=None if needed is None else budget.ram_bytes - needed,
+        flash_margin_bytes=flash,
+        reasons=tuple(reasons),
+        ways=tuple(ways),
+    )
+
+
+def certain_bytes(plan: Plan) -> int:
+    """What the model takes for certain, whatever an estimate is worth: the part nobody can do without."""
+    if plan.exact and plan.arena_bytes is not None:
+        return plan.arena_bytes + (plan.persistent_bytes or 0)
+    return plan.lower_bound_bytes or 0
+
+
+def worst_moment(plan: Plan) -> tuple[int, tuple[Placement, ...]] | None:
+    """The operator of the main subgraph with the most bytes alive, and the largest tensors alive there."""
+    if not plan.ops:
+        return None
+    position, worst = max(enumerate(plan.ops), key=lambda item: item[1].live_bytes)
+    alive = [
+        place
+        for place in (*plan.placements, *plan.workspace_placements)
+        if place.subgraph == 0 and not place.persistent and place.first_op <= position <= place.last_op
+    ]
+    alive.sort(key=lambda place: -place.size_bytes)
+    return worst.index, tuple(alive[:_LARGEST])
+
+
+def _flash_margin(plan: Plan, budget: Budget) -> int | None:
+    return None if budget.flash_bytes is None else budget.flash_bytes - plan.file_bytes
+
+
+def _excess(needed: int, flash: int | None, budget: Budget) -> list[str]:
+    reasons = []
+    if needed > budget.ram_bytes:
+        reasons.append(f"{needed:,} bytes are needed, {needed - budget.ram_bytes:,} more than there are")
+    if flash is not None and flash < 0:
+        reasons.append(f"the file is {-flash:,} bytes larger than the flash")
+    return reasons
+
+
+def _tightness(plan: Plan, needed: int, budget: Budget) -> list[str]:
+    reasons = []
+    margin = budget.ram_bytes - needed
+    if margin < _TIGHT_SHARE * budget.ram_bytes:
+        reasons.append(f"only {format_bytes(margin)} are left, less than a tenth")
+    micro = plan.accelerator == "tflm"
+    if not micro and plan.total_bytes is not None and plan.total_bytes > budget.ram_bytes:
+        reasons.append("the mapped file does not fit beside it: its pages are dropped and read again")
+    device = budget.device
+    block = device.largest_block_bytes if device is not None and micro else None
+    if block is not None and needed > block:
+        reasons.append(f"an arena is one block, and the largest bank of memory has {format_bytes(block)}")
+    if budget.free_bytes is not None and needed > budget.free_bytes:
+        reasons.append(f"only {format_bytes(budget.free_bytes)} happen to be free now")
+    return reasons

@@ -1,0 +1,198 @@
+"""The plan for LiteRT's own kernels: the runtime's placements, offset by offset.
+
+Model ──> subgraphs (prepared: shapes, places, temporaries) ──> placing (lifetimes, sort, best fit) ──> Plan
+"""
+
+from __future__ import annotations
+
+from outlive.arena.builtin.heap import heap_of, packed_bytes, structures_bytes, variables_bytes
+from outlive.arena.builtin.placing import Layout, lay_out
+from outlive.arena.builtin.preparing import Preparation
+from outlive.arena.builtin.spans import Spans, spans_of
+from outlive.arena.builtin.subgraphs import Callers
+from outlive.arena.builtin.unshared import unshared_of
+from outlive.arena.plan import OpLoad, Part, Placement, Plan, Question, Refusal
+from outlive.model import Model
+
+# Custom operators the resolvers of the released package know: tflite/core/kernels/register.cc.
+_KNOWN_CUSTOM = frozenset(
+    {"AudioSpectrogram", "Mfcc", "NumericVerify", "TFLite_Detection_PostProcess", "aeq.hadamard_rotation"}
+)
+_MOST_UNKNOWN = 20
+_TABLES = "kernels and planner as in LiteRT 2.3.0; ties as libstdc++ orders them"
+_BOUND = "lower bound: what lies in place of another counts once, an input until its last reader"
+
+
+def plan_builtin(model: Model, question: Question) -> Plan:
+    """The memory a model needs with LiteRT's builtin (or reference) kernels and no delegate."""
+    if not model.subgraphs:
+        return _refused(model, question, (Refusal(subgraph=0, op=None, type="", reason="no subgraph"),))
+    callers = Callers(model, question)
+    main = callers.enter_main()
+    refusals = _refusals(main, callers)
+    if refusals:
+        return _refused(model, question, refusals)
+    layouts = {
+        index: lay_out(preparation, question.preserve_all_tensors)
+        for index, preparation in sorted(callers.prepared.items())
+    }
+    return _plan(model, question, layouts, frozenset(callers.once))
+
+
+def _refusals(main: Preparation, callers: Callers) -> tuple[Refusal, ...]:
+    """Custom operators without a kernel, as far as allocate_tensors gets."""
+    reached = [main]
+    if len(main.stages) == 1:
+        reached += [graph for index, graph in callers.prepared.items() if index and index not in callers.once]
+    return tuple(
+        Refusal(
+            subgraph=graph.subgraph.index,
+            op=index,
+            type=node.operator.name,
+            reason=f"LiteRT has no kernel for the custom operator {node.operator.name}",
+            missing=True,
+        )
+        for graph in reached
+        for index, node in enumerate(graph.nodes[: graph.stages[0][1] + 1])
+        if node.operator.is_custom and node.operator.name not in _KNOWN_CUSTOM
+    )
+
+
+def _plan(model: Model, question: Question, layouts: dict[int, Layout], once: frozenset[int]) -> Plan:
+    preserve = question.preserve_all_tensors
+    main = layouts[0]
+    spans = {index: spans_of(layout, preserve) for index, layout in layouts.items()}
+    parts = _parts(model, layouts, once)
+    sizes = {part.name: part.bytes for part in parts}
+    peak = sum(sizes.values())
+    unknown = _unknown(layouts)
+    doubts = [doubt for layout in layouts.values() for doubt in layout.preparation.doubts]
+    return Plan(
+        path=model.path,
+        sha256=model.sha256,
+        file_bytes=model.file_bytes,
+        accelerator=question.accelerator,
+        inputs=_inputs(model, main),
+        arena_bytes=sizes["arena"],
+        persistent_bytes=sizes["persistent arena"],
+        packed_weights_bytes=0,
+        workspace_bytes=sizes["kernel workspace"],
+        dynamic_bytes=sizes["heap tensors"],
+        mapped_bytes=model.file_bytes,
+        runtime_bytes=sizes["runtime"],
+        peak_bytes=peak,
+        total_bytes=peak + model.file_bytes,
+        min_arena_bytes=None,
+        placements=spans[0].placements,
+        ops=_ops(main, spans[0]),
+        exact=not unknown,
+        unknown=unknown,
+        assumed=(_TABLES, _BOUND),
+        parts=parts,
+        unshared=unshared_of(main, preserve),
+        lower_bound_bytes=spans[0].least_bytes,
+        needs_runtime_shapes=any(doubt.shapes for doubt in doubts),
+        called_placements=_called(spans),
+    )
+
+
+def _parts(model: Model, layouts: dict[int, Layout], once: frozenset[int]) -> tuple[Part, ...]:
+    main = layouts[0]
+    called = {index: layout for index, layout in layouts.items() if index != 0}
+    preparations = [layout.preparation for layout in layouts.values()]
+    heaps = [heap_of(layout) for layout in layouts.values()]
+    heap = sum(each.size_bytes for each in heaps) + variables_bytes(preparations)
+    fixed = not any(each.unknown for each in heaps)
+    parts = [
+        Part(name="arena", bytes=main.arena.size_bytes, source="the runtime's planner, step for step"),
+        Part(
+            name="persistent arena",
+            bytes=main.persistent.size_bytes,
+            source="variables and what kernels keep between runs",
+        ),
+        Part(
+            name="heap tensors",
+            bytes=heap,
+            source="tensors computed at Prepare, dynamic ones, resource variables",
+            exact=fixed,
+        ),
+        Part(
+            name="kernel workspace",
+            bytes=packed_bytes(preparations),
+            source="what the matrix library packs operands into, as measured",
+            exact=False,
+        ),
+        Part(
+            name="runtime",
+            bytes=structures_bytes(model),
+            source="the interpreter's structures, as measured",
+            exact=False,
+        ),
+    ]
+    if called:
+        arenas = sum(layout.arena.size_bytes + layout.persistent.size_bytes for layout in called.values())
+        source = f"arenas of {len(called)} called subgraphs"
+        if once & called.keys():
+            source += " (that of CALL_ONCE is given back after the first run)"
+        parts.insert(2, Part(name="called subgraphs", bytes=arenas, source=source))
+    return tuple(parts)
+
+
+def _unknown(layouts: dict[int, Layout]) -> tuple[str, ...]:
+    words: list[str] = []
+    for layout in layouts.values():
+        words += [doubt.words for doubt in layout.preparation.doubts]
+        words += heap_of(layout).unknown
+        if layout.arena.exhausted or layout.persistent.exhausted:
+            words.append("the best places of all tensors: too many live at once; the arena is a bound")
+    words = list(dict.fromkeys(words))
+    more = len(words) - _MOST_UNKNOWN
+    return (*words[:_MOST_UNKNOWN], *((f"and {more} more",) if more > 0 else ()))
+
+
+def _inputs(model: Model, main: Layout) -> tuple[tuple[str, tuple[int, ...], str], ...]:
+    shapes = main.preparation.table.shapes
+    return tuple((tensor.name, shapes[tensor.index], tensor.dtype) for tensor in model.inputs)
+
+
+def _ops(main: Layout, spans: Spans) -> tuple[OpLoad, ...]:
+    names = main.preparation.table.names
+    return tuple(
+        OpLoad(
+            index=index,
+            type=node.operator.name,
+            name=names[node.outputs[0]] if node.outputs else "",
+            live_bytes=spans.live_bytes[index],
+        )
+        for index, node in enumerate(main.preparation.nodes)
+    )
+
+
+def _called(spans: dict[int, Spans]) -> tuple[Placement, ...]:
+    return tuple(placement for index in spans if index != 0 for placement in spans[index].placements)
+
+
+def _refused(model: Model, question: Question, refusals: tuple[Refusal, ...]) -> Plan:
+    return Plan(
+        path=model.path,
+        sha256=model.sha256,
+        file_bytes=model.file_bytes,
+        accelerator=question.accelerator,
+        inputs=tuple((tensor.name, tensor.shape, tensor.dtype) for tensor in model.inputs),
+        arena_bytes=None,
+        persistent_bytes=None,
+        packed_weights_bytes=None,
+        workspace_bytes=None,
+        dynamic_bytes=None,
+        mapped_bytes=model.file_bytes,
+        runtime_bytes=None,
+        peak_bytes=None,
+        total_bytes=None,
+        min_arena_bytes=None,
+        placements=(),
+        ops=(),
+        exact=False,
+        unknown=(),
+        assumed=(_TABLES,),
+        refusals=refusals,
+    )

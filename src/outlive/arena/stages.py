@@ -1,0 +1,116 @@
+"""When the memory comes: what a plan expects after each stage, and what was measured beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from outlive.arena.plan import Plan
+from outlive.units import format_bytes
+
+# The kernel gives memory in pages, and the allocator of the C library keeps some back in each of its heaps.
+_SLACK_BYTES = 1_048_576
+_SLACK_SHARE = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """Private bytes expected after a stage, and why they are there by then."""
+
+    name: str
+    bytes: int
+    why: str
+
+
+def predict_stages(plan: Plan) -> tuple[Stage, ...]:
+    """What is expected after load, allocate and invoke; nothing for a runtime that has one arena for all.
+
+    Arena and heap are asked for when tensors are allocated, but the system gives the pages when they are
+    first written, and that is when the model runs. XNNPACK packs weights and clears its workspace before.
+    """
+    if plan.peak_bytes is None or plan.accelerator == "tflm":
+        return ()
+    load = plan.runtime_bytes or 0
+    allocate = load + sum(
+        size or 0 for size in (plan.persistent_bytes, plan.packed_weights_bytes, plan.workspace_bytes)
+    )
+    return (
+        Stage(name="load", bytes=load, why="the interpreter's own structures"),
+        Stage(
+            name="allocate",
+            bytes=min(allocate, plan.peak_bytes),
+            why="packed weights, workspace and variables; the arena is reserved, not yet touched"
+            if plan.accelerator == "cpu"
+            else "variables; the arena is reserved, not yet touched",
+        ),
+        Stage(name="invoke", bytes=plan.peak_bytes, why="all of it: running touches the arena"),
+    )
+
+
+def set_beside(plan: Plan, measured: Mapping[str, int | None], problem: str = "") -> dict[str, Any]:
+    """The measured stages beside the expected ones, with the difference and what explains it."""
+    rows = [_row(stage, measured.get(f"{stage.name}_bytes")) for stage in predict_stages(plan)]
+    peak = measured.get("peak_bytes")
+    difference = None if peak is None or plan.peak_bytes is None else peak - plan.peak_bytes
+    return {
+        **measured,
+        "predicted_peak_bytes": plan.peak_bytes,
+        "difference_bytes": difference,
+        "stages": rows,
+        "explanation": [problem] if problem else _explain(plan, difference, rows[0] if rows else {}),
+        "problem": problem,
+    }
+
+
+def set_micro_beside(expected: Plan, head_bytes: int, tail_bytes: int, runtime: str) -> dict[str, Any]:
+    """Head and tail as the real TensorFlow Lite Micro reported them, beside a plan for the same build."""
+    seen, used = head_bytes + tail_bytes, (expected.arena_bytes or 0) + (expected.persistent_bytes or 0)
+    head = Stage(name="head", bytes=expected.arena_bytes or 0, why="planned tensors")
+    tail = Stage(
+        name="tail", bytes=expected.persistent_bytes or 0, why="what stays, with what recording it adds"
+    )
+    exact = seen == used
+    return {
+        "runtime": runtime,
+        "arena_bytes": head_bytes,
+        "persistent_bytes": tail_bytes,
+        "difference_bytes": seen - used,
+        "stages": [_row(head, head_bytes), _row(tail, tail_bytes)],
+        "explanation": [
+            "equal to the plan of that build, byte for byte"
+            if exact
+            else "another version of TensorFlow Lite Micro, or a part of the plan that is wrong",
+            "measured in wasm32: the sizes above, for the ABI asked for, differ by the layout of structures",
+        ],
+        "problem": "",
+    }
+
+
+def _row(stage: Stage, seen: int | None) -> dict[str, Any]:
+    return {
+        "stage": stage.name,
+        "predicted_bytes": stage.bytes,
+        "measured_bytes": seen,
+        "difference_bytes": None if seen is None else seen - stage.bytes,
+        "why": stage.why,
+    }
+
+
+def _explain(plan: Plan, difference: int | None, load: Mapping[str, Any]) -> list[str]:
+    if difference is None or plan.peak_bytes is None:
+        return ["nothing was measured"]
+    if abs(difference) <= max(_SLACK_BYTES, _SLACK_SHARE * plan.peak_bytes):
+        return [
+            "within what pages of memory, the allocator's reserve and the runtime's own first use account for"
+        ]
+    if difference < 0:
+        said = ["less than planned: pages that the run did not touch were never given"]
+    else:
+        said = ["more than planned: something takes memory that no part of the plan stands for"]
+        early = load.get("difference_bytes") or 0
+        if early > difference // 4:
+            said.append(f"{format_bytes(early)} of it were there after load: the library's own first use")
+    if not plan.exact:
+        said.append("the plan is an estimate")
+    return said + [f"not known: {item}" for item in plan.unknown[:5]]

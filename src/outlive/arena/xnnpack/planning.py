@@ -1,0 +1,167 @@
+"""The plan of a model under LiteRT with XNNPACK, its default on CPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from outlive.arena.builtin.planning import plan_builtin
+from outlive.arena.plan import OpLoad, Part, Plan, Question, Refusal
+from outlive.arena.xnnpack.isa import instruction_set, this_machine
+from outlive.arena.xnnpack.leftover import Leftover, plan_leftover, runtime_shapes, variables_bytes
+from outlive.arena.xnnpack.partition import Delegation, delegate
+from outlive.arena.xnnpack.running import Ledger
+from outlive.arena.xnnpack.structures import interpreter_bytes
+from outlive.model import Model, Subgraph
+
+# What benchmarks/plan_accuracy.py found, on 20 models of the corpus and 53 generated ones of 5 MB and more.
+_EXPECTED_ERROR = (
+    "how the heap is cut up, to the page: of the models measured that take 5 MB and more, nine in ten were "
+    "within 3 % of their plan, and the smaller ones within 0.3 MB"
+)
+_VERSIONS = "LiteRT 2.3.0 with the XNNPACK it ships, and the heap of glibc"
+_WITHOUT_KLEIDI = "XNNPACK's own kernels, not those of KleidiAI that a build for Arm may have"
+_SPARSE = "sparse weights: XNNPACK may have other kernels for them, whose memory is not worked out"
+_HALF = "float16 activations: XNNPACK may compute them in float32, which takes more"
+
+
+def plan_xnnpack(model: Model, question: Question, instructions: str = "") -> Plan:
+    """The memory the model will need with XNNPACK, on this machine's instruction set or the one named."""
+    if not model.subgraphs:
+        return plan_builtin(model, question)
+    name = instructions or this_machine()
+    threads = max(1, question.threads or 1)
+    shapes = runtime_shapes(model, question)
+    delegations = {each.index: delegate(each, _resized(each, question)) for each in model.subgraphs}
+    leftover = plan_leftover(model, delegations, shapes, question)
+    if leftover.plan.refusals:
+        return _refused(leftover, question)
+    ledger = Ledger(instruction_set(name), threads, cached=question.weight_cache)
+    for subgraph in model.subgraphs:
+        own = {tensor: shape for (index, tensor), shape in shapes.items() if index == subgraph.index}
+        ledger.open(subgraph, delegations[subgraph.index], own, used=subgraph.index == 0 or bool(own))
+    ledger.prepare()
+    variables = variables_bytes(model.subgraphs[0], delegations[0], shapes)
+    rest = replace(leftover.plan, dynamic_bytes=(leftover.plan.dynamic_bytes or 0) + variables)
+    leftover = replace(leftover, plan=rest)
+    ledger.place_arenas(rest.arena_bytes or 0, leftover.called_bytes, rest.persistent_bytes or 0)
+    taken = any(each.taken for each in delegations.values())
+    interpreter = interpreter_bytes(model, threads, delegated=taken)
+    return _plan(model, question, name, ledger, leftover, interpreter, delegations)
+
+
+def _resized(subgraph: Subgraph, question: Question) -> dict[int, tuple[int, ...]]:
+    """The delegate sees new shapes of inputs, and of nothing else: no kernel has been prepared by then."""
+    return {
+        tensor: question.shapes[subgraph.index, tensor]
+        for tensor in subgraph.input_indices
+        if (subgraph.index, tensor) in question.shapes
+    }
+
+
+def _refused(leftover: Leftover, question: Question) -> Plan:
+    order = leftover.order
+    refusals = tuple(_in_file(each, order) for each in leftover.plan.refusals)
+    return replace(leftover.plan, accelerator=question.accelerator, refusals=refusals)
+
+
+def _in_file(refusal: Refusal, order: tuple[tuple[int, ...], ...]) -> Refusal:
+    known = refusal.subgraph == 0 and refusal.op is not None and refusal.op < len(order)
+    return replace(refusal, op=order[refusal.op][0]) if known and refusal.op is not None else refusal
+
+
+def _plan(
+    model: Model,
+    question: Question,
+    name: str,
+    ledger: Ledger,
+    leftover: Leftover,
+    interpreter: int,
+    delegations: Mapping[int, Delegation],
+) -> Plan:
+    rest = leftover.plan
+    parts = _parts(ledger, leftover, interpreter, cached=question.weight_cache)
+    peak = sum(part.bytes for part in parts)
+    arenas = (rest.arena_bytes or 0) + leftover.called_bytes
+    packed = (0 if question.weight_cache else ledger.packed_bytes) + ledger.unpacked_bytes
+    workspace = ledger.workspace_bytes + ledger.indirection_bytes
+    others = packed + workspace + arenas + (rest.persistent_bytes or 0) + (rest.dynamic_bytes or 0)
+    ops = _ops(model.subgraphs[0], ledger, leftover)
+    mapped = model.file_bytes + (ledger.packed_bytes if question.weight_cache else 0)
+    return replace(
+        rest,
+        accelerator=question.accelerator,
+        packed_weights_bytes=packed,
+        workspace_bytes=workspace,
+        mapped_bytes=mapped,
+        runtime_bytes=peak - others,
+        peak_bytes=peak,
+        total_bytes=peak + mapped,
+        placements=leftover.placements(),
+        ops=ops,
+        exact=False,
+        unknown=_unknown(ledger, leftover, delegations),
+        assumed=(
+            f"the instruction set {name}",
+            _VERSIONS,
+            *((_WITHOUT_KLEIDI,) if name[:3] == "arm" else ()),
+        ),
+        parts=parts,
+        lower_bound_bytes=max((load.live_bytes for load in ops), default=0),
+        workspace_placements=tuple(
+            ledger.placements(model.subgraphs[0], {load.index: at for at, load in enumerate(ops)})
+        ),
+    )
+
+
+def _parts(ledger: Ledger, leftover: Leftover, interpreter: int, *, cached: bool) -> tuple[Part, ...]:
+    rest = leftover.plan
+    packed = 0 if cached else ledger.packed_bytes
+    arenas = (rest.arena_bytes or 0) + leftover.called_bytes + (rest.persistent_bytes or 0)
+    pieces = packed + ledger.unpacked_bytes + ledger.workspace_bytes + ledger.indirection_bytes + arenas
+    gaps = ledger.heap.resident_bytes - pieces - ledger.descriptor_bytes
+    rows = (
+        ("packed weights", packed, "XNNPACK's copy of the weights, in the tiles of its kernels"),
+        ("unpacked weights", ledger.unpacked_bytes, "constants the delegate has converted to float32"),
+        ("workspace", ledger.workspace_bytes, "XNNPACK's planner: activations between its operators"),
+        ("pointers to pixels", ledger.indirection_bytes, "one for each tap of each output pixel"),
+        ("arena", rest.arena_bytes or 0, "the runtime's planner: tensors outside the delegate"),
+        ("called subgraphs", leftover.called_bytes, "arenas of subgraphs that operators call"),
+        ("persistent arena", rest.persistent_bytes or 0, "variables and what kernels keep between runs"),
+        ("heap tensors", rest.dynamic_bytes or 0, "tensors computed at Prepare, dynamic ones, variables"),
+        ("runtime", interpreter + ledger.descriptor_bytes, "about: descriptors of tensors and operators"),
+        ("gaps in the heap", max(0, gaps), "about: what was freed while weights were packed, and page ends"),
+    )
+    return tuple(
+        Part(name=name, bytes=size, source=source, exact=False) for name, size, source in rows if size
+    )
+
+
+def _ops(subgraph: Subgraph, ledger: Ledger, leftover: Leftover) -> tuple[OpLoad, ...]:
+    """The arena and the workspace together, operator by operator, in the order they run."""
+    arena = leftover.live_bytes()
+    workspace = ledger.live_bytes(subgraph.index)
+    order = [subgraph.operators[index] for members in leftover.order for index in members]
+    return tuple(
+        OpLoad(
+            index=operator.index,
+            type=operator.name,
+            name=_name(subgraph, operator.outputs),
+            live_bytes=arena.get(operator.index, 0) + workspace.get(operator.index, 0),
+        )
+        for operator in order
+    )
+
+
+def _name(subgraph: Subgraph, outputs: tuple[int, ...]) -> str:
+    known = [index for index in outputs[:1] if 0 <= index < len(subgraph.tensors)]
+    return subgraph.tensors[known[0]].name if known else ""
+
+
+def _unknown(ledger: Ledger, leftover: Leftover, delegations: Mapping[int, Delegation]) -> tuple[str, ...]:
+    said = [_EXPECTED_ERROR, *leftover.doubts]
+    if any(each.sparse for each in delegations.values()):
+        said.append(_SPARSE)
+    if ledger.computes_half:
+        said.append(_HALF)
+    return tuple(dict.fromkeys(said))

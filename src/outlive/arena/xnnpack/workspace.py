@@ -1,0 +1,181 @@
+"""XNNPACK's workspace: where its planner puts activations and scratch space (src/memory-planner.c)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+
+from outlive.arena.xnnpack.graph import Graph, Value
+from outlive.arena.xnnpack.tiling import round_up
+
+_EXTRA_BYTES = 16  # XNN_EXTRA_BYTES
+_EXTRA_PARAMETERS = 15  # XNN_EXTRA_QUANTIZATION_PARAMS
+# Stays looked at before the rest are put behind one another: a file can ask for work that grows with the
+# square of its operators, and is then given a bound.
+_PATIENCE = 30_000_000
+_IN_PLACE = ("unary_elementwise", "binary_elementwise", "copy", "softmax", "static_reshape")
+
+
+@dataclass(slots=True)
+class Stay:
+    """A value's or a node's scratch space in the workspace, from one node to another, both included."""
+
+    size_bytes: int
+    first_node: int
+    last_node: int
+    offset_bytes: int = 0
+    value: int = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """All stays, and the bytes they need together; 0 if there is none."""
+
+    stays: tuple[Stay, ...]
+    size_bytes: int
+
+    def live_bytes(self, nodes: int) -> list[int]:
+        """What is alive at each of so many nodes."""
+        changes = [0] * (nodes + 1)
+        for stay in self.stays:
+            changes[stay.first_node] += stay.size_bytes
+            changes[stay.last_node + 1] -= stay.size_bytes
+        return list(accumulate(changes[:-1]))
+
+
+def plan_workspace(graph: Graph, scratch_bytes: list[int], alignment_bytes: int) -> Workspace:
+    """Where everything goes; `scratch_bytes` is what each node needs while it runs."""
+    stays = _stays(graph, alignment_bytes)
+    _share_in_place(graph, stays)
+    rows = [stay for stay in stays.values() if stay.size_bytes]
+    rows += [
+        Stay(round_up(round_up(size, _EXTRA_BYTES), alignment_bytes), index, index)
+        for index, size in enumerate(scratch_bytes)
+        if size
+    ]
+    rows.sort(key=lambda stay: -stay.size_bytes)
+    end = _place(rows)
+    # Sparse kernels may read beyond the end: initialize_workspace_values.
+    return Workspace(stays=tuple(rows), size_bytes=end + 2 * _EXTRA_BYTES if end else 0)
+
+
+def _stays(graph: Graph, alignment_bytes: int) -> dict[int, Stay]:
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for index, node in enumerate(graph.nodes):
+        for value in (*node.inputs, *node.outputs):
+            first.setdefault(value, index)
+            last[value] = index
+    return {
+        value.id: Stay(_rounded(value, alignment_bytes), first[value.id], last[value.id], value=value.id)
+        for value in graph.values
+        if value.place == "workspace" and value.id in first
+    }
+
+
+def _rounded(value: Value, alignment_bytes: int) -> int:
+    size = round_up(round_up(value.bytes, _EXTRA_BYTES), alignment_bytes)
+    if value.kind != "qdint8":
+        return size
+    rows = 1
+    for dimension in value.shape[: value.batch_dimensions]:
+        rows *= dimension
+    parameters = 8 * (rows + _EXTRA_PARAMETERS), 4 * (rows + _EXTRA_PARAMETERS)
+    return size + sum(round_up(round_up(part, _EXTRA_BYTES), alignment_bytes) for part in parameters)
+
+
+def _share_in_place(graph: Graph, stays: dict[int, Stay]) -> None:
+    """Operators that work in place, where input and output have one reader each: src/runtime.c."""
+    graph.link()
+    positions = {id(node): index for index, node in enumerate(graph.nodes)}
+    roots: dict[int, int] = {}
+    for node in graph.nodes:
+        if node.type not in _IN_PLACE or not node.outputs:
+            continue
+        made = node.outputs[0]
+        given = next((value for value in node.inputs if _reusable(graph, value, made)), None)
+        readers = graph.readers(made)
+        if given is None or len(readers) != 1:
+            continue
+        root = roots.get(given, given)
+        roots[made] = root
+        stays[root].last_node = positions[id(readers[0])]
+        stays[made].size_bytes = 0
+
+
+def _reusable(graph: Graph, given: int, made: int) -> bool:
+    source, target = graph.values[given], graph.values[made]
+    return (
+        source.place == target.place == "workspace"
+        and len(graph.readers(given)) == 1
+        and source.bytes == target.bytes
+    )
+
+
+def _place(rows: list[Stay]) -> int:
+    """Largest first, each in the smallest gap it fits: xnn_plan_value_allocation_tracker."""
+    end = 0
+    placed = Calendar(max((stay.last_node for stay in rows), default=0) + 1)
+    for stay in rows:
+        if placed.steps > _PATIENCE:
+            stay.offset_bytes = end
+            end += stay.size_bytes
+            continue
+        live = sorted(
+            (other.offset_bytes, other.offset_bytes + other.size_bytes) for other in placed.meeting(stay)
+        )
+        stay.offset_bytes = _smallest_gap(live, stay.size_bytes)
+        end = max(end, stay.offset_bytes + stay.size_bytes)
+        placed.add(stay)
+    return end
+
+
+class Calendar:
+    """Stays by the nodes they span, so that those that meet a new one are found without looking at all."""
+
+    def __init__(self, nodes: int) -> None:
+        """For a graph of so many nodes."""
+        self._leaves = 1 << max(1, nodes).bit_length()
+        self._spanning: dict[int, list[Stay]] = {}  # by branch of a tree of node ranges
+        self._starting: dict[int, list[Stay]] = {}
+        self.steps = 0  # the work done so far
+
+    def add(self, stay: Stay) -> None:
+        """Remember a stay."""
+        self._starting.setdefault(stay.first_node, []).append(stay)
+        low, high = self._leaves + stay.first_node, self._leaves + stay.last_node + 1
+        while low < high:
+            if low & 1:
+                self._spanning.setdefault(low, []).append(stay)
+                low += 1
+            if high & 1:
+                high -= 1
+                self._spanning.setdefault(high, []).append(stay)
+            low, high = low >> 1, high >> 1
+
+    def meeting(self, stay: Stay) -> list[Stay]:
+        """All remembered stays that share a node with this one."""
+        found: list[Stay] = []
+        branch = self._leaves + stay.first_node
+        while branch:
+            found += self._spanning.get(branch, ())
+            branch >>= 1
+        if len(self._starting) < stay.last_node - stay.first_node:
+            for node, stays in self._starting.items():
+                if stay.first_node < node <= stay.last_node:
+                    found += stays
+        else:
+            for node in range(stay.first_node + 1, stay.last_node + 1):
+                found += self._starting.get(node, ())
+        self.steps += len(found) + min(len(self._starting), stay.last_node - stay.first_node)
+        return found
+
+
+def _smallest_gap(live: list[tuple[int, int]], size: int) -> int:
+    best, smallest, edge = -1, -1, 0
+    for start, stop in live:
+        gap = start - edge
+        if gap >= size and (smallest < 0 or gap < smallest):
+            best, smallest = edge, gap
+        edge = max(edge, stop)
+    return best if best >= 0 else edge

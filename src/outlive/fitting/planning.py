@@ -1,0 +1,78 @@
+"""Plans with a worker at hand: shapes that only the runtime knows, and what a run really takes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from outlive.arena.asking import Prepare, answer
+from outlive.arena.plan import Plan
+from outlive.arena.questions import Wish, input_shapes
+from outlive.arena.stages import set_beside, set_micro_beside
+from outlive.errors import OutliveError
+from outlive.model import Model
+from outlive.worker.measuring import measure
+from outlive.worker.preparing import preparer
+
+
+def plan_model(model: Model, wish: Wish, measuring: bool = False) -> Plan:
+    """The plan for a wish, measured as well if that is asked for."""
+    found = answer(model, wish, prepare_with(model, wish))
+    if not measuring or found.refusals:
+        return found
+    return replace(
+        found,
+        measured=_measure_micro(model, wish) if wish.accelerator == "tflm" else _run(model, wish, found),
+    )
+
+
+def prepare_with(model: Model, wish: Wish) -> Prepare:
+    """How the runtime is asked for shapes."""
+    return preparer(for_worker(model), wish.threads)
+
+
+def for_worker(model: Model) -> str | bytes:
+    """What a worker opens: the file where there is one, so that it is mapped and not copied."""
+    return model.path if model.path is not None and os.path.isfile(model.path) else bytes(model.content)
+
+
+def _run(model: Model, wish: Wish, found: Plan) -> Mapping[str, Any]:
+    try:
+        seen = measure(
+            for_worker(model),
+            accelerator=wish.accelerator,
+            threads=wish.threads,
+            preserve_all_tensors=wish.preserve_all_tensors,
+            shapes=input_shapes(model, wish),
+        )
+    except (OutliveError, OSError, ValueError) as error:
+        return set_beside(found, {}, " ".join(str(error).split())[:300])
+    sizes = {
+        "load_bytes": seen.load_bytes,
+        "allocate_bytes": seen.allocate_bytes,
+        "invoke_bytes": seen.invoke_bytes,
+        "peak_bytes": seen.peak_bytes,
+    }
+    return set_beside(found, sizes, seen.problem)
+
+
+def _measure_micro(model: Model, wish: Wish) -> Mapping[str, Any]:
+    """The real TensorFlow Lite Micro, in wasm32, beside the plan for just that build."""
+    from outlive.arena.tflm.planning import plan_tflm
+    from outlive.worker.micro import MicroMeasure, measure_micro
+
+    if input_shapes(model, wish):
+        return _not_measured("TensorFlow Lite Micro cannot resize; only the file as it is can be measured")
+    seen = measure_micro(for_worker(model))
+    if not isinstance(seen, MicroMeasure):
+        return _not_measured(f"{seen.reason}; {seen.remedy}" if seen.remedy else seen.reason)
+    same = replace(wish, abi="wasm32", kernels="reference")
+    expected = plan_tflm(model, same.question(), benchmark=True)
+    runtime = f"TensorFlow Lite Micro {seen.tflm_commit[:12]} in wasm32, mcufit {seen.mcufit_version}"
+    return set_micro_beside(expected, seen.arena_bytes, seen.persistent_bytes, runtime)
+
+
+def _not_measured(problem: str) -> Mapping[str, Any]:
+    return {"stages": [], "explanation": [problem], "problem": problem}

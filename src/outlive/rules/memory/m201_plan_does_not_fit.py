@@ -1,0 +1,48 @@
+"""the model needs more memory than there is
+
+What it checks
+    The planned peak of private memory against the RAM that was granted (--ram), that a device has (--device)
+    or that this process may use (--here); on microcontrollers the smallest arena that allocates.
+
+Why it matters
+    The model would be killed, or refused when tensors are allocated: at the worst moment named here.
+
+What to do
+    Take one of the ways that were planned and fit. Otherwise the largest tensors at the worst moment are
+    where to save: a smaller input, fewer channels there, 8-bit values.
+
+Limits
+    What a system and other programs take of a device's RAM is not counted unless a document says how much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.arena.budget import Verdict, needed_bytes
+from outlive.finding import Evidence, Fault, Severity, Sighting
+from outlive.rules.engine import rule
+from outlive.rules.planned import amounts, place, ways, worst
+from outlive.units import format_bytes
+
+
+@rule("M201", "plan-does-not-fit", Severity.ERROR, since="0.1")
+def plan_does_not_fit(verdict: Verdict) -> Iterator[Sighting]:
+    """See the module."""
+    needed = needed_bytes(verdict.plan)
+    budget = verdict.budget
+    if needed is None or needed <= budget.ram_bytes or budget.kind == "limit":
+        return
+    there = Evidence(
+        fact=f"there are {format_bytes(budget.ram_bytes)} ({budget.ram_bytes:,} bytes): {budget.title}",
+        source=budget.source,
+    )
+    over = needed - budget.ram_bytes
+    yield Sighting(
+        where=place(verdict.plan),
+        evidence=(*amounts(verdict.plan, needed), there, *worst(verdict.plan)),
+        why=f"{format_bytes(over)} more than there are, {needed / budget.ram_bytes:.2g} times as much",
+        remedies=tuple(ways(verdict)),
+        confidence="certain" if verdict.plan.exact else "likely: the plan is an estimate",
+        fault=Fault.MACHINE,
+    )

@@ -1,0 +1,46 @@
+"""the model fits with little room to spare
+
+What it checks
+    Whether less than a tenth of the memory is left beside the planned peak, the mapped file does not fit
+    beside it, an arena is larger than any one bank of memory, or less happens to be free now than is needed.
+
+Why it matters
+    The program around the model wants memory too: stacks, buffers, pictures. A file whose pages are dropped
+    is read again from storage in every run.
+
+What to do
+    Measure on the device, or take one of the ways that leave more room.
+
+Limits
+    How much the rest of your program needs is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.arena.budget import Verdict
+from outlive.finding import Evidence, Fault, Severity, Sighting
+from outlive.rules.engine import rule
+from outlive.rules.planned import amounts, place, ways
+from outlive.units import format_bytes
+
+
+@rule("M202", "tight-fit", Severity.WARNING, since="0.1")
+def tight_fit(verdict: Verdict) -> Iterator[Sighting]:
+    """See the module."""
+    if verdict.word != "tight" or verdict.needed_bytes is None:
+        return
+    budget = verdict.budget
+    there = Evidence(
+        fact=f"there are {format_bytes(budget.ram_bytes)} ({budget.ram_bytes:,} bytes): {budget.title}",
+        source=budget.source,
+    )
+    yield Sighting(
+        where=place(verdict.plan),
+        evidence=(*amounts(verdict.plan, verdict.needed_bytes), there),
+        why="; ".join(verdict.reasons),
+        remedies=tuple(ways(verdict)),
+        confidence="certain" if verdict.plan.exact else "likely: the plan is an estimate",
+        fault=Fault.MACHINE,
+    )

@@ -1,0 +1,57 @@
+"""the memory limit of the run is less than the model needs for certain
+
+What it checks
+    The limit (memory=, --memory) against the part of the plan that is certain: the arena where it is computed
+    by the runtime's own rules, or else the bytes alive at one operator, which no planner can do without.
+
+Why it matters
+    The run would end at the limit: nothing was started.
+
+What to do
+    Raise the limit, or use a smaller input or batch. To see it happen all the same: --force (force=True).
+
+Limits
+    A limit above the certain part may still be too small: then the run ends at the limit, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.arena.budget import Verdict, certain_bytes
+from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.rules.engine import rule
+from outlive.rules.planned import place, run_command, worst
+from outlive.units import format_bytes
+
+
+@rule("M205", "limit-below-plan", Severity.ERROR, since="0.1")
+def limit_below_plan(verdict: Verdict) -> Iterator[Sighting]:
+    """See the module."""
+    plan, limit = verdict.plan, verdict.budget.ram_bytes
+    certain = certain_bytes(plan)
+    if verdict.budget.kind != "limit" or certain <= limit:
+        return
+    enough = -(-max(certain, plan.peak_bytes or 0) * 11 // 10_000_000)
+    yield Sighting(
+        where=place(plan),
+        evidence=(
+            Evidence(fact=f"needed for certain: {format_bytes(certain)} ({certain:,} bytes)", source="plan"),
+            Evidence(fact=f"allowed: {format_bytes(limit)} ({limit:,} bytes)", source="limits"),
+            *worst(plan),
+        ),
+        why="the run would end at its limit, so it was not started",
+        remedies=(
+            Remedy(
+                action="raise the limit, if the machine has the memory",
+                tag=Tag.SAME_RESULTS,
+                command=run_command(plan, "--memory", f"{enough}MB"),
+            ),
+            Remedy(
+                action="run it all the same, to see it end",
+                tag=Tag.SAME_RESULTS,
+                command=run_command(plan, "--memory", f"{limit}B", "--force"),
+            ),
+        ),
+        fault=Fault.MACHINE,
+    )

@@ -1,0 +1,56 @@
+"""TensorFlow Lite Micro refuses an operator of the model as it is
+
+What it checks
+    What the kernels of TensorFlow Lite Micro demand when they are prepared: types, constants, ranks.
+
+Why it matters
+    A kernel that refuses in Prepare ends AllocateTensors: the model does not run, however large the arena.
+
+What to do
+    Usually the model has to be quantized otherwise: Micro has no kernels for float inputs with 8-bit weights,
+    for uint8, and for shapes that are computed while the model runs.
+
+Limits
+    What a kernel refuses only when it runs is not seen here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.arena.plan import Plan, Refusal
+from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.rules.engine import rule
+from outlive.rules.planned import is_missing
+from outlive.rules.telling import file_name
+
+_SHOWN = 5
+
+
+@rule("O302", "tflm-refuses-operator", Severity.ERROR, since="0.1")
+def tflm_refuses_operator(plan: Plan) -> Iterator[Sighting]:
+    """See the module."""
+    refused = [refusal for refusal in plan.refusals if not is_missing(refusal)]
+    if not refused:
+        return
+    first = refused[0]
+    sub = f"subgraph {first.subgraph}, " if first.subgraph else ""
+    yield Sighting(
+        where=f"{file_name(plan.path)}, {sub}{_place(first)}",
+        evidence=tuple(
+            Evidence(fact=f"{_place(item)}: {item.reason}", source="Prepare of TensorFlow Lite Micro")
+            for item in refused[:_SHOWN]
+        ),
+        why="the kernel says no when it is prepared, so that no arena is large enough",
+        remedies=(
+            Remedy(
+                action="convert anew with full integer quantization (int8 inputs, weights and outputs)",
+                tag=Tag.CHANGES_RESULTS,
+            ),
+        ),
+        fault=Fault.RUNTIME,
+    )
+
+
+def _place(refusal: Refusal) -> str:
+    return "the model" if refusal.op is None else f"op {refusal.op} {refusal.type}"

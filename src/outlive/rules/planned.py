@@ -1,0 +1,73 @@
+"""Words that rules on plans share: where it is worst, what is needed, and which ways were planned and fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.arena.budget import Verdict, worst_moment
+from outlive.arena.plan import Plan, Refusal
+from outlive.finding import Evidence, Remedy, Tag
+from outlive.rules.telling import command, file_name
+from outlive.units import format_bytes
+
+_TENSORS = 3
+
+
+def place(plan: Plan) -> str:
+    """The file, and the operator at which the most is alive."""
+    moment = worst_moment(plan)
+    if moment is None:
+        return file_name(plan.path)
+    load = next(load for load in plan.ops if load.index == moment[0])
+    return f"{file_name(plan.path)}, worst at op {load.index} {load.type}"
+
+
+def amounts(plan: Plan, needed: int) -> tuple[Evidence, ...]:
+    """What is needed, with the parts it is made of."""
+    what = "smallest arena that allocates" if plan.accelerator == "tflm" else "planned peak"
+    parts = sorted((part for part in plan.parts if part.bytes), key=lambda part: -part.bytes)
+    rest = ", ".join(f"{part.name} {format_bytes(part.bytes)}" for part in parts[:3])
+    total = Evidence(
+        fact=f"{what} {format_bytes(needed)} ({needed:,} bytes)", source=f"plan, {plan.accelerator}"
+    )
+    return (total, Evidence(fact=f"of it {rest}", source="plan")) if rest else (total,)
+
+
+def worst(plan: Plan) -> tuple[Evidence, ...]:
+    """The largest tensors alive at the worst moment."""
+    moment = worst_moment(plan)
+    if moment is None or not moment[1]:
+        return ()
+    shown = ", ".join(
+        f"{item.name or f'tensor {item.tensor}'} {format_bytes(item.size_bytes)}"
+        for item in moment[1][:_TENSORS]
+    )
+    return (Evidence(fact=f"alive at op {moment[0]}: {shown}", source="plan"),)
+
+
+def ways(verdict: Verdict) -> Iterator[Remedy]:
+    """What would fit, as it was planned; without that, what to try."""
+    path = verdict.plan.path
+    for way in verdict.ways:
+        yield Remedy(
+            action=way.what,
+            effect=f"needs {format_bytes(way.needed_bytes)}",
+            tag=Tag.CHANGES_RESULTS if way.changes_results else Tag.SAME_RESULTS,
+            command=command("outlive", "plan", path, *way.options, *verdict.budget.options),
+        )
+    if verdict.word == "does not fit" and not verdict.ways:
+        yield Remedy(
+            action="quantize the model to 8-bit integers, or use one with fewer channels where it is worst",
+            tag=Tag.CHANGES_RESULTS,
+        )
+
+
+def is_missing(refusal: Refusal) -> bool:
+    """True if the runtime has no kernel at all for the operator."""
+    return refusal.missing or "has no kernel for" in refusal.reason
+
+
+def run_command(plan: Plan, *words: str) -> str:
+    """The command that runs the model as it was planned."""
+    kernels = () if plan.accelerator == "cpu" else ("--accelerator", plan.accelerator)
+    return command("outlive", "run", plan.path, *kernels, *words)

@@ -1,0 +1,63 @@
+"""What a model really takes, stage by stage: run once in a worker, watched from outside."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from outlive.worker.options import ACCELERATORS
+from outlive.worker.running import fly
+
+_SECONDS = 120.0
+_STAGES = ("load", "allocate", "invoke")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """Private bytes above the worker's baseline after each stage, and the most there were.
+
+    `problem` is empty, or says in words how the run ended; the stages before that are there all the same.
+    """
+
+    load_bytes: int | None = None
+    allocate_bytes: int | None = None
+    invoke_bytes: int | None = None
+    peak_bytes: int | None = None
+    problem: str = ""
+
+
+def measure(
+    source: str | os.PathLike[str] | bytes,
+    *,
+    accelerator: str = "cpu",
+    threads: int | None = None,
+    preserve_all_tensors: bool = False,
+    shapes: Mapping[int, tuple[int, ...]] | None = None,
+) -> Measurement:
+    """Load, allocate and invoke once, on zeros: nothing in the values makes a difference to the memory."""
+    flight = fly(
+        "zeros",
+        1,
+        0,
+        shapes=shapes,
+        num_threads=threads,
+        experimental_op_resolver_type=ACCELERATORS[accelerator],
+        experimental_preserve_all_tensors=preserve_all_tensors,
+        seconds=_SECONDS,
+        **{"model_content" if isinstance(source, bytes) else "model_path": source},
+    )
+    marks = {point.mark: point.bytes for point in flight.timeline if point.mark}
+    problem = ""
+    if flight.died:
+        problem = f"it died while it was in stage {flight.stage} ({flight.signal or flight.ended_by})"
+    elif flight.error_type:
+        problem = f"the runtime refused it: {' '.join(flight.error_text.split())[:300]}"
+    load, allocate, invoke = (marks.get(stage) for stage in _STAGES)
+    return Measurement(
+        load_bytes=load,
+        allocate_bytes=allocate,
+        invoke_bytes=None if problem else invoke,
+        peak_bytes=flight.peak_bytes,
+        problem=problem,
+    )

@@ -1,0 +1,139 @@
+"""Small models for the builtin planner, one for each thing it must know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from outlive.arena.builtin.planning import plan_builtin
+from outlive.arena.plan import Placement, Plan, Question
+from outlive.model import Model, read_source
+from tests.model.small import Tree, tensor
+from tests.worker.dropin_models import graph, model, op
+
+
+def planned(data: bytes, **question: Any) -> tuple[Plan, Model]:
+    """The plan of a model, and the model."""
+    read = read_source(data).model
+    assert read is not None
+    return plan_builtin(read, Question(accelerator="builtin", **question)), read
+
+
+def places(plan: Plan) -> dict[int, Placement]:
+    """Placements of the main graph by tensor."""
+    return {placement.tensor: placement for placement in plan.placements}
+
+
+def floats(*shapes: tuple[int, ...], **fields: Any) -> list[Tree]:
+    """Float tensors t0, t1 ... of these shapes."""
+    return [tensor(f"t{i}", "FLOAT32", shape, **fields) for i, shape in enumerate(shapes)]
+
+
+def in_place_chain() -> bytes:
+    """RELU, then ADD and SOFTMAX, which may work in place, then RESHAPE, then RELU again."""
+    tensors = [
+        *floats((1, 64), (1, 64), (1, 64), (1, 64), (64,), (64,)),
+        tensor("c", "FLOAT32", [1, 64], buffer=1),
+        tensor("shape", "INT32", [1], buffer=2),
+    ]
+    steps = (
+        op(0, [0], [1]),
+        op(1, [1, 6], [2], "Add"),
+        op(2, [2], [3], "Softmax", beta=1.0),
+        op(3, [3, 7], [4], "Reshape", new_shape=[64]),
+        op(0, [4], [5]),
+    )
+    constants = (np.ones((1, 64), np.float32), np.array([64], np.int32))
+    return model(["RELU", "ADD", "SOFTMAX", "RESHAPE"], graph(tensors, [0], [5], *steps), buffers=constants)
+
+
+def waiting() -> bytes:
+    """RANGE to a limit that comes in: its size is known when it runs; an operator follows."""
+    tensors = [
+        tensor("limit", "INT32", []),
+        tensor("zero", "INT32", [], buffer=1),
+        tensor("one", "INT32", [], buffer=2),
+        tensor("row", "INT32", [4], shape_signature=[-1]),
+        tensor("out", "INT32", [4], shape_signature=[-1]),
+    ]
+    steps = op(0, [1, 0, 2], [3], "Range"), op(1, [3, 2], [4], "MaximumMinimum")
+    numbers = (np.array(0, np.int32), np.array(1, np.int32))
+    return model(["RANGE", "MAXIMUM"], graph(tensors, [0], [4], *steps), buffers=numbers)
+
+
+def known_at_prepare() -> bytes:
+    """SHAPE of an input, cut and multiplied with numbers at Prepare, gives RESHAPE its shape."""
+    tensors = [
+        tensor("x", "FLOAT32", [2, 3, 4]),
+        tensor("shape", "INT32", [3]),
+        tensor("first", "INT32", [1]),
+        tensor("twelve", "INT32", [1], buffer=1),
+        tensor("zero", "INT32", [1], buffer=2),
+        tensor("one", "INT32", [1], buffer=3),
+        tensor("wanted", "INT32", [2]),
+        tensor("y", "FLOAT32", [1, 1]),  # a stale shape: the kernel makes it 2x12
+        tensor("z", "FLOAT32", [1, 1]),
+    ]
+    steps = (
+        op(0, [0], [1], "Shape", out_type="INT32"),
+        op(1, [1, 4, 5, 5], [2], "StridedSlice"),
+        op(2, [2, 3], [6], "Concatenation", axis=0),
+        op(3, [0, 6], [7], "Reshape"),
+        op(4, [7], [8]),
+    )
+    numbers = tuple(np.array([value], np.int32) for value in (12, 0, 1))
+    codes = ["SHAPE", "STRIDED_SLICE", "CONCATENATION", "RESHAPE", "RELU"]
+    return model(codes, graph(tensors, [0], [8], *steps), buffers=numbers)
+
+
+def dequantized() -> bytes:
+    """A constant in half precision, made float for good, and added."""
+    tensors = [
+        tensor("x", "FLOAT32", [1, 100]),
+        tensor("half", "FLOAT16", [1, 100], buffer=1),
+        tensor("whole", "FLOAT32", [1, 100]),
+        tensor("y", "FLOAT32", [1, 100]),
+    ]
+    steps = op(0, [1], [2], "Dequantize"), op(1, [0, 2], [3], "Add")
+    return model(
+        ["DEQUANTIZE", "ADD"], graph(tensors, [0], [3], *steps), buffers=(np.ones((1, 100), np.float16),)
+    )
+
+
+def loop(calls: tuple[int, int] = (1, 2)) -> bytes:
+    """WHILE x < 10: x + 1, over a vector beside the counter."""
+    sizes = ("INT32", [1]), ("FLOAT32", [8])
+    main = [tensor(f"m{i}", *sizes[i % 2]) for i in range(4)]
+    ten = tensor("ten", "INT32", [1], buffer=1)
+    condition = [*(tensor(f"c{i}", *sizes[i]) for i in range(2)), ten, tensor("less", "BOOL", [1])]
+    one = tensor("one", "INT32", [1], buffer=2)
+    body = [
+        *(tensor(f"b{i}", *sizes[i % 2]) for i in range(2)),
+        one,
+        *(tensor(f"o{i}", *sizes[i]) for i in (0, 1)),
+    ]
+    step = op(0, [0, 1], [2, 3], "While", cond_subgraph_index=calls[0], body_subgraph_index=calls[1])
+    return model(
+        ["WHILE", "LESS", "ADD", "RELU"],
+        graph(main, [0, 1], [2, 3], step),
+        graph(condition, [0, 1], [3], op(1, [0, 2], [3], "Less")),
+        graph(body, [0, 1], [3, 4], op(2, [0, 2], [3], "Add"), op(3, [1], [4])),
+        buffers=(np.array([10], np.int32), np.array([1], np.int32)),
+    )
+
+
+def custom(name: str = "Mystery") -> bytes:
+    """An operator nobody knows."""
+    from outlive.surgery import write
+
+    tensors = floats((4,), (4,))
+    codes = [{"builtin_code": "CUSTOM", "custom_code": name}]
+    return write(
+        {
+            "version": 3,
+            "operator_codes": codes,
+            "buffers": [{}],
+            "subgraphs": [graph(tensors, [0], [1], op(0, [0], [1]))],
+        }
+    )

@@ -1,0 +1,110 @@
+"""Fits, tight, does not fit: the verdict follows the promise of what a byte is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from outlive.arena.budget import Budget, certain_bytes, device_budget, needed_bytes, weigh, worst_moment
+from outlive.arena.devices import Device, find_device
+from tests.arena.sketches import KIB, MIB, micro, refused, sketch
+
+
+def budget(ram: int, **more: Any) -> Budget:
+    return Budget(kind="ram", title="the RAM granted", ram_bytes=ram, source="--ram", **more)
+
+
+def board(**changes: Any) -> Device:
+    usual: dict[str, Any] = {
+        "name": "board",
+        "title": "A board",
+        "kind": "microcontroller",
+        "runtime": "tflm",
+        "ram_bytes": 256 * KIB,
+        "flash_bytes": 1024 * KIB,
+        "word": 32,
+        "document": "its data sheet",
+        "abi": "cortex-m",
+    }
+    return Device(**{**usual, **changes})
+
+
+def test_private_memory_beyond_the_ram_does_not_fit() -> None:
+    plan = sketch()
+    assert plan.peak_bytes is not None
+    assert weigh(plan, budget(plan.peak_bytes - 1)).word == "does not fit"
+    assert weigh(plan, budget(plan.peak_bytes)).word == "tight"
+
+
+def test_a_margin_under_a_tenth_is_tight() -> None:
+    plan = sketch(peak_bytes=90 * MIB, total_bytes=92 * MIB)
+    assert weigh(plan, budget(100 * MIB)).word == "fits"
+    tight = weigh(plan, budget(99 * MIB))
+    assert tight.word == "tight"
+    assert tight.margin_bytes == 9 * MIB
+    assert "less than a tenth" in tight.reasons[0]
+
+
+def test_a_file_that_does_not_fit_beside_it_is_tight_and_not_worse() -> None:
+    plan = sketch(peak_bytes=10 * MIB, total_bytes=90 * MIB)
+    verdict = weigh(plan, budget(64 * MIB))
+    assert verdict.word == "tight"
+    assert "pages are dropped" in verdict.reasons[0]
+
+
+def test_what_is_free_just_now_never_makes_more_than_tight() -> None:
+    here = budget(1000 * MIB, free_bytes=1 * MIB)
+    verdict = weigh(sketch(), here)
+    assert verdict.word == "tight"
+    assert "free now" in verdict.reasons[0]
+
+
+def test_a_microcontroller_needs_the_smallest_arena_and_flash_for_the_file() -> None:
+    plan = micro()
+    assert needed_bytes(plan) == 82 * KIB
+    fits = weigh(plan, device_budget(board()))
+    assert (fits.word, fits.margin_bytes, fits.flash_margin_bytes) == ("fits", 174 * KIB, 824 * KIB)
+    small = weigh(plan, device_budget(board(ram_bytes=81 * KIB)))
+    assert (small.word, small.margin_bytes) == ("does not fit", -KIB)
+    flash = weigh(plan, device_budget(board(flash_bytes=199 * KIB)))
+    assert flash.word == "does not fit"
+    assert "larger than the flash" in flash.reasons[0]
+
+
+def test_an_arena_larger_than_any_bank_is_tight() -> None:
+    verdict = weigh(micro(), device_budget(board(largest_block_bytes=64 * KIB)))
+    assert verdict.word == "tight"
+    assert "one block" in verdict.reasons[0]
+
+
+def test_a_refused_model_has_no_verdict_in_bytes() -> None:
+    verdict = weigh(refused(), device_budget(board()))
+    assert (verdict.word, verdict.needed_bytes, verdict.margin_bytes) == ("refused", None, None)
+    assert not verdict.fits
+
+
+def test_what_a_system_leaves_counts_only_where_a_document_says_so() -> None:
+    pi = find_device("raspberry-pi-zero-2-w")
+    assert device_budget(pi).ram_bytes == 512 * MIB
+    assert device_budget(board(left_by_os_bytes=100 * KIB)).ram_bytes == 100 * KIB
+
+
+@pytest.mark.parametrize(
+    ("changes", "certain"),
+    [
+        ({}, 28 * MIB + 64 * KIB),
+        ({"exact": False}, 24 * MIB),
+        ({"exact": False, "lower_bound_bytes": None}, 0),
+    ],
+)
+def test_only_what_is_certain_may_keep_a_run_from_starting(changes: dict[str, Any], certain: int) -> None:
+    assert certain_bytes(sketch(**changes)) == certain
+
+
+def test_the_worst_moment_names_what_is_alive_there() -> None:
+    moment = worst_moment(sketch())
+    assert moment is not None
+    assert moment[0] == 1
+    assert [item.name for item in moment[1]] == ["wide", "narrow"]
+    assert worst_moment(sketch(ops=())) is None

@@ -1,0 +1,57 @@
+"""The heap of glibc: what is mapped, what stays as a gap, what is given back."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outlive.arena.xnnpack.heap import Heap
+
+KIB = 1024
+MIB = 1024 * KIB
+
+
+def test_a_large_piece_is_given_back_and_a_small_one_stays() -> None:
+    heap = Heap()
+    heap.free(heap.allocate(4 * MIB))
+    assert heap.resident_bytes == 0
+    small = heap.allocate(64 * KIB)
+    heap.allocate(1 * KIB)
+    heap.free(small)
+    assert heap.resident_bytes >= 65 * KIB
+
+
+def test_what_was_mapped_once_comes_from_the_heap_afterwards() -> None:
+    heap = Heap()
+    heap.free(heap.allocate(4 * MIB))
+    temporary = heap.allocate(2 * MIB)
+    heap.allocate(1 * MIB)
+    heap.free(temporary)
+    assert heap.resident_bytes >= 3 * MIB, "the gap before a kept piece stays resident"
+    heap.allocate(2 * MIB)
+    assert heap.resident_bytes < 3 * MIB + 64 * KIB, "what fits a gap takes it"
+
+
+def test_the_free_end_is_given_back() -> None:
+    heap = Heap()
+    pieces = [heap.allocate(100 * KIB) for _ in range(10)]
+    for piece in reversed(pieces):
+        heap.free(piece)
+    assert heap.resident_bytes <= 256 * KIB
+
+
+@given(st.lists(st.tuples(st.integers(0, 3 * MIB), st.booleans()), max_size=60))
+def test_all_that_is_held_is_resident(steps: list[tuple[int, bool]]) -> None:
+    heap = Heap()
+    held: list[tuple[int, tuple[int, int]]] = []
+    for size, free in steps:
+        if free and held:
+            heap.free(held.pop(size % len(held))[1])
+        else:
+            held.append((size, heap.allocate(size)))
+        assert heap.resident_bytes >= sum(size for size, _ in held)
+    spans = sorted(piece for _, piece in held if piece[0] >= 0)
+    for (start, size), (following, _) in pairwise(spans):
+        assert start + size <= following, "no two pieces share a byte"

@@ -1,0 +1,13 @@
+"""An estimate above the limit is no certainty."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.arena.budget import Budget, Verdict, weigh
+from tests.arena.sketches import MIB, sketch
+
+
+def fact(tmp_path: Path) -> Verdict:
+    budget = Budget(kind="limit", title="the limit of the run", ram_bytes=26 * MIB, source="limits")
+    return weigh(sketch(exact=False), budget)
