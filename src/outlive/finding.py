@@ -51,8 +51,21 @@ class Remedy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OpPlace:
+    """An operator of a model: which subgraph, which of its operators, of what type."""
+
+    subgraph: int
+    index: int
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """What a rule saw. It refuses to exist without evidence; the engine signs it with code and severity."""
+    """What a rule saw. It refuses to exist without evidence; the engine signs it with code and severity.
+
+    `op` is the operator it is about, where it is about one; `cause` a word of the taxonomy of causes, where it
+    is another than the rule's own.
+    """
 
     where: str
     evidence: tuple[Evidence, ...]
@@ -60,6 +73,8 @@ class Sighting:
     remedies: tuple[Remedy, ...] = ()
     confidence: str = "certain"
     fault: Fault = Fault.FILE
+    op: OpPlace | None = None
+    cause: str = ""
 
     def __post_init__(self) -> None:
         """Reject a claim that nothing supports."""
@@ -81,6 +96,8 @@ class Finding:
     remedies: tuple[Remedy, ...]
     confidence: str
     fault: Fault
+    op: OpPlace | None = None
+    cause: str = ""
 
     def __str__(self) -> str:
         """The finding in one line."""

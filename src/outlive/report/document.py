@@ -39,6 +39,10 @@ def finding_json(finding: Finding) -> Json:
         ],
         "confidence": finding.confidence,
         "fault": finding.fault.value,
+        "cause": finding.cause,
+        "op": None
+        if finding.op is None
+        else {"subgraph": finding.op.subgraph, "index": finding.op.index, "type": finding.op.type},
     }
 
 

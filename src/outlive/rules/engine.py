@@ -24,6 +24,7 @@ class Rule:
     doc: str
     facts: tuple[str, ...]
     function: Callable[..., Iterator[Sighting]]
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +58,12 @@ class Judgement:
 
 
 def rule(
-    code: str, name: str, severity: Severity, since: str
+    code: str, name: str, severity: Severity, since: str, cause: str = ""
 ) -> Callable[[Callable[..., Iterator[Sighting]]], Rule]:
-    """Make a rule of a generator of sightings; its module's docstring is the headline and the page."""
+    """Make a rule of a generator of sightings; its module's docstring is the headline and the page.
+
+    `cause` is the word for what it finds in the taxonomy of causes that `diagnose` uses; empty if it is none.
+    """
 
     def make(function: Callable[..., Iterator[Sighting]]) -> Rule:
         doc = inspect.cleandoc(sys.modules[function.__module__].__doc__ or name.replace("-", " "))
@@ -72,6 +76,7 @@ def rule(
             doc=doc,
             facts=tuple(inspect.signature(function).parameters),
             function=function,
+            cause=cause,
         )
 
     return make
@@ -111,4 +116,6 @@ def _sign(entry: Rule, sighting: Sighting) -> Finding:
         remedies=sighting.remedies,
         confidence=sighting.confidence,
         fault=sighting.fault,
+        op=sighting.op,
+        cause=sighting.cause or entry.cause,
     )
