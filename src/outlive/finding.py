@@ -63,8 +63,8 @@ class OpPlace:
 class Sighting:
     """What a rule saw. It refuses to exist without evidence; the engine signs it with code and severity.
 
-    `op` is the operator it is about, where it is about one; `cause` a word of the taxonomy of causes, where it
-    is another than the rule's own.
+    `op` is the operator it is about, where it is about one; `cause` a word of the taxonomy of causes, where
+    it is another than the rule's own.
     """
 
     where: str
