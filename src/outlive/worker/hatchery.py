@@ -29,10 +29,11 @@ class RuntimeAbsent(CannotHatch):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """What a worker is made of: the runtime, and the Python it runs under."""
+    """What a worker is made of: the runtime, the Python it runs under, and what its environment adds."""
 
     runtime: str
     python: str
+    environment: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +98,8 @@ def spawn(
     kind: Kind, role: str, arguments: dict[str, Any], descriptors: list[int], errors: int
 ) -> subprocess.Popen[bytes]:
     """Start a child in a session of its own: a Ctrl-C in the terminal is not for it."""
-    own = None if _is_ours(kind) else {k: v for k, v in os.environ.items() if k not in _OF_THIS_PYTHON}
+    misleading = () if _is_ours(kind) else _OF_THIS_PYTHON
+    own = {k: v for k, v in os.environ.items() if k not in misleading} | dict(kind.environment)
     try:
         return subprocess.Popen(
             child_command(kind, role, arguments),

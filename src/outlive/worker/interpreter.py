@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,7 @@ class Interpreter(Engine):
         python: str | None = None,
         _custom_ops: Sequence[str] | None = None,
         _watch: Callable[[int], None] | None = None,
+        _environment: Mapping[str, str] | None = None,
     ) -> None:
         """Start a worker and load the model in it."""
         if on_death not in ("raise", "restart"):
@@ -72,6 +73,7 @@ class Interpreter(Engine):
             python=python,
             custom_ops=_custom_ops,
             watch=_watch,
+            environment=_environment,
         )
         self._compressed = experimental_compress_quantization_zero_points
         super().__init__(opening, restart=on_death == "restart")
@@ -235,6 +237,11 @@ class Interpreter(Engine):
     def pid(self) -> int:
         """The worker's process."""
         return self._session.worker.pid
+
+    def tensor_shapes(self) -> list[list[list[int] | None]]:
+        """The shape of every tensor of every subgraph, temporaries and nameless ones included."""
+        shapes: list[list[list[int] | None]] = self._ask({"do": "shapes"})[0]["value"]
+        return shapes
 
     @property
     def overlaid_bytes(self) -> int:

@@ -29,6 +29,13 @@ def hatchery_for(kind: Kind) -> Hatchery:
         return known
 
 
+def close_special_hatcheries() -> None:
+    """End the nurseries whose workers have an environment of their own: few need one twice."""
+    with starting:
+        for kind in [kind for kind in _hatcheries if kind.environment]:
+            _hatcheries.pop(kind).close()
+
+
 def _start(kind: Kind) -> Hatchery:
     # TensorFlow starts threads when it is imported, and a process with threads must not fork.
     forks = hasattr(os, "fork") and kind.runtime != "tensorflow"

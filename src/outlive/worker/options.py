@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,6 +61,7 @@ def make_opening(
     python: str | None,
     custom_ops: Sequence[str] | None,
     watch: Callable[[int], None] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Opening:
     """What a worker needs to open this model; ValueError in LiteRT's words for arguments it refuses."""
     if runtime not in RUNTIMES:
@@ -76,7 +77,11 @@ def make_opening(
     else:
         raise ValueError("Can't both provide `model_path` and `model_content`")
     return Opening(
-        kind=Kind(runtime=runtime, python=python or sys.executable),
+        kind=Kind(
+            runtime=runtime,
+            python=python or sys.executable,
+            environment=tuple(sorted((environment or {}).items())),
+        ),
         limits=limits,
         arguments=arguments,
         content=content,

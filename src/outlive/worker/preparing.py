@@ -57,9 +57,10 @@ def _prepare(source: Any, threads: int | None, resized: Mapping[int, Shape]) -> 
             interpreter.resize_tensor_input(index, list(shape))
         interpreter.allocate_tensors()
         return {
-            (subgraph, int(row["index"])): tuple(int(size) for size in row["shape"])
-            for subgraph in range(interpreter.num_subgraphs())
-            for row in interpreter.get_tensor_details(subgraph)
+            (subgraph, index): tuple(int(size) for size in shape)
+            for subgraph, shapes in enumerate(interpreter.tensor_shapes())
+            for index, shape in enumerate(shapes)
+            if shape is not None
         }
 
 

@@ -10,9 +10,10 @@ from outlive.arena.builtin.placing import Layout, lay_out
 from outlive.arena.builtin.preparing import Preparation
 from outlive.arena.builtin.spans import Spans, spans_of
 from outlive.arena.builtin.subgraphs import Callers
+from outlive.arena.builtin.temporaries.formulas import has_kernel
 from outlive.arena.builtin.unshared import unshared_of
 from outlive.arena.plan import OpLoad, Part, Placement, Plan, Question, Refusal
-from outlive.model import Model
+from outlive.model import Model, Operator
 
 # Custom operators the resolvers of the released package know: tflite/core/kernels/register.cc.
 _KNOWN_CUSTOM = frozenset(
@@ -40,7 +41,7 @@ def plan_builtin(model: Model, question: Question) -> Plan:
 
 
 def _refusals(main: Preparation, callers: Callers) -> tuple[Refusal, ...]:
-    """Custom operators without a kernel, as far as allocate_tensors gets."""
+    """Operators without a kernel, as far as allocate_tensors gets."""
     reached = [main]
     if len(main.stages) == 1:
         reached += [graph for index, graph in callers.prepared.items() if index and index not in callers.once]
@@ -49,13 +50,21 @@ def _refusals(main: Preparation, callers: Callers) -> tuple[Refusal, ...]:
             subgraph=graph.subgraph.index,
             op=index,
             type=node.operator.name,
-            reason=f"LiteRT has no kernel for the custom operator {node.operator.name}",
+            reason=f"LiteRT has no kernel for the {_kind(node.operator)} {node.operator.name}",
             missing=True,
         )
         for graph in reached
         for index, node in enumerate(graph.nodes[: graph.stages[0][1] + 1])
-        if node.operator.is_custom and node.operator.name not in _KNOWN_CUSTOM
+        if not _has_kernel(node.operator)
     )
+
+
+def _has_kernel(operator: Operator) -> bool:
+    return operator.name in _KNOWN_CUSTOM if operator.is_custom else has_kernel(operator.type)
+
+
+def _kind(operator: Operator) -> str:
+    return "custom operator" if operator.is_custom else "operator"
 
 
 def _plan(model: Model, question: Question, layouts: dict[int, Layout], once: frozenset[int]) -> Plan:

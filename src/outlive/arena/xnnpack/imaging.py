@@ -95,10 +95,12 @@ def deconvolution(graph: Graph, node: Node, instructions: InstructionSet) -> Cos
 
 def pooling(graph: Graph, node: Node) -> Cost:
     """src/operators/max-pooling-nhwc.c, average-pooling-nhwc.c."""
+    given = graph.values[node.inputs[0]]
+    if len(given.shape) != 4:
+        return Cost()
     window = _window(graph, node, node.numbers.get("filter_height", 1), node.numbers.get("filter_width", 1))
     rows, weights = window.out_h, 0
     if node.type == "average_pooling_2d":
-        given = graph.values[node.inputs[0]]
         missing = (window.out_h - 1) * window.stride_h + window.height - given.shape[1]
         padding = max(0, missing) if node.numbers.get("same") else 0
         top = padding // 2

@@ -287,6 +287,12 @@ class Guest:
         answer = getattr(self._interpreter, question)(*header.get("arguments", []))
         return {"value": codec.pack_detail(answer)}, b""
 
+    def do_shapes(self, header: dict[str, Any], payload: bytes) -> Reply:
+        """The shapes of all tensors by subgraph, also of those that have no name and are in no details."""
+        self._enter("get")
+        native = self._native
+        return {"value": [places.shapes(native, index) for index in range(native.NumSubgraphs())]}, b""
+
     def do_signature(self, header: dict[str, Any], payload: bytes) -> Reply:
         """Open a signature: its inputs, outputs and subgraph, or the runtime's complaint."""
         self._enter("load")

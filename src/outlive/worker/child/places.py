@@ -95,6 +95,17 @@ def _is_homeless(native: Any, index: int) -> bool:
         return True
 
 
+def shapes(native: Any, subgraph: int) -> List[Any]:
+    """The shape of each tensor of a subgraph; None where it has none."""
+    found: List[Any] = []
+    for index in range(native.NumTensors(subgraph)):
+        try:
+            found.append([int(size) for size in native.TensorSize(index, subgraph)])
+        except (ValueError, RuntimeError):
+            found.append(None)  # a temporary that was never given dimensions
+    return found
+
+
 class ModelMemory:
     """The memory of the model itself: mapped read-only, or our copy of its bytes. Constants lie there."""
 

@@ -75,6 +75,11 @@ _NONE = frozenset({
 })  # fmt: skip
 
 
+def has_kernel(name: str) -> bool:
+    """True if LiteRT's own resolvers know this builtin operator; DELEGATE stands for what a delegate does."""
+    return name in _FORMULAS or name in _NONE or name == "DELEGATE"
+
+
 def slots_of(situation: Situation) -> Slots | None:
     """The slots an operator's kernel adds; none if it is known to add none; None where it is not known."""
     name = situation.operator.name
