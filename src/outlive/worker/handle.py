@@ -29,8 +29,10 @@ _SPIN_NS = 150_000
 _LONGEST_DOZE_NS = 20_000_000
 _LATE_NS = 60_000  # by which a sleeper is woken too late
 _FIRST_SLEEP_MS = 50
-# After a call for which the worker found no core: so many calls, doubled each time it happens again soon.
-_PATIENCE, _MOST_PATIENCE, _RECENTLY_NS = 64, 4096, 2_000_000_000
+# When the worker often finds no core, more than one time in so many: how many calls both sides then sleep at
+# once, doubled each time it happens again soon.
+_ONE_IN, _OFTEN = 8, 4
+_PATIENCE, _MOST_PATIENCE, _RECENTLY_NS = 64, 1024, 1_000_000_000
 # Python runs the handlers of signals that another thread received only between two sleeps of this one.
 _LATER_SLEEP_MS = 200
 _ENDING_TIMEOUT_S = 5.0
@@ -77,7 +79,7 @@ class Worker:
         self._struck = False
         self._spin_ns = _SPIN_NS if can_spin() else 0
         self._usual_ns = self._crowded_ns = 0
-        self._patience, self._last_patience = 0, _PATIENCE
+        self._patience, self._last_patience, self._crowding = 0, _PATIENCE, 0
         self.flight: Flight | None = None
         self.applied_limits: dict[str, Any] = {}
         self.story = Story()
@@ -165,13 +167,17 @@ class Worker:
         sleep at once and are woken by the pipe.
         """
         self._usual_ns = took_ns
-        if took_ns < self._spin_ns // 2:
-            now = time.perf_counter_ns()
-            recently = now - self._crowded_ns < _RECENTLY_NS
-            self._crowded_ns = now
-            self._last_patience = min(self._last_patience * 2, _MOST_PATIENCE) if recently else _PATIENCE
-            self._patience = self._last_patience
-            self.block.words[wire.PATIENT] = 1
+        if took_ns >= self._spin_ns // 2:
+            return
+        self._crowding += _ONE_IN
+        if self._crowding < _OFTEN * _ONE_IN:
+            return
+        now = time.perf_counter_ns()
+        recently = now - self._crowded_ns < _RECENTLY_NS
+        self._last_patience = min(self._last_patience * 2, _MOST_PATIENCE) if recently else _PATIENCE
+        self._crowded_ns, self._crowding = now, 0
+        self._patience = self._last_patience
+        self.block.words[wire.PATIENT] = 1
 
     def _have_patience(self) -> None:
         self._patience -= 1
@@ -201,6 +207,8 @@ class Worker:
         while time.perf_counter_ns() < end_ns:
             for _ in range(40):
                 if words[wire.DONE] == number:
+                    if self._crowding:
+                        self._crowding -= 1
                     return True
         words[wire.PARENT_STATE] = wire.BLOCKED
         return bool(words[wire.DONE] == number)

@@ -235,6 +235,8 @@ def _read_vector(process: tracee.Tracee, begin: int, end: int, limit: int) -> It
         step = node + registration
         if (end - begin) % step or (limit - begin) % step:
             continue
+        if not _is_table(process, process.words(begin + node, _VERSION + 1)):
+            continue  # most of what looks like a vector is one of something else
         tables = [process.words(at + node, _VERSION + 1) for at in range(begin, end, step)]
         # The last may still be empty: the interpreter adds a delegate's node before it fills it in.
         full = tables if _is_table(process, tables[-1]) else tables[:-1]
