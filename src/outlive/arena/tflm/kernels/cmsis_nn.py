@@ -15,7 +15,7 @@ from outlive.arena.tflm.kernels.checks import at, zero_points
 from outlive.arena.tflm.kernels.elementwise import softmax as reference_softmax
 from outlive.arena.tflm.kernels.recurrent import lstm_shapes
 from outlive.arena.tflm.preparation import Preparation
-from outlive.arena.tflm.tensors import TYPE_BYTES, TempTensor, is_constant
+from outlive.arena.tflm.tensors import TYPE_BYTES, TempTensor, is_constant, view
 
 _QUANTIZED = ("int8", "int16")
 _REVERSE_CHANNELS = 16  # REVERSE_TCOL_EFFICIENT_THRESHOLD: Include/arm_nnsupportfunctions.h
@@ -23,10 +23,13 @@ _REVERSE_CHANNELS = 16  # REVERSE_TCOL_EFFICIENT_THRESHOLD: Include/arm_nnsuppor
 
 def add(k: Preparation) -> None:
     """ADD: types are checked more strictly than by the reference kernel."""
-    input, other, output = (k.held(index) for index in (*k.op.inputs[:2], *k.op.outputs[:1]))
-    k.require(input.type == other.type == output.type, "inputs and output are not of one type")
-    k.require(input.type in ("float32", "int32", "int16", "int8"), f"{input.type} is not supported")
     reference_add(k)
+    tensors = [view(k.held(index)) for index in (*k.op.inputs[:2], k.op.outputs[0])]
+    first = tensors[0]
+    k.require(all(tensor.type == first.type for tensor in tensors), "inputs and output are not of one type")
+    k.one_of(first, "input", "float32", "int32", "int16", "int8")
+    if first.type == "int16":
+        zero_points(k, 0, *tensors)
 
 
 def conv_2d(k: Preparation) -> None:
