@@ -22,7 +22,8 @@ from tests.rules.small import archive, dense, graph, ones, tensor, tree
 
 DEMOS = pytest.mark.parametrize("name", demo_models.NAMES)
 FINDING = {
-    "code", "name", "severity", "headline", "where", "why", "evidence", "remedies", "confidence", "fault", "cause", "op",
+    "code", "name", "severity", "headline", "where", "why", "evidence", "remedies", "confidence", "fault",
+    "cause", "op",
 }  # fmt: skip
 
 
