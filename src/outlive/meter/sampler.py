@@ -134,9 +134,7 @@ class Sampler:
                 return None
             point = Point(
                 seconds=round(time.monotonic() - self._started_s, 6),
-                bytes=sample.private_bytes
-                + self._elsewhere_bytes
-                + (0 if exact else self._correction_bytes),
+                bytes=sample.private_bytes + self._elsewhere_bytes + (0 if exact else self._correction_bytes),
                 rss_bytes=sample.rss_bytes,
                 mark=mark,
             )
