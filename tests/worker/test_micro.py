@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from outlive.worker import micro
 from outlive.worker.micro import MicroMeasure, NotMeasured, measure_micro
 
 TABLE = """Git SHA: 18b9e6f2a8c5a9518e588f59c2ba16ef7ef9d551
@@ -77,12 +78,15 @@ def test_without_mcufit_the_command_that_brings_it_is_told(stage: Path) -> None:
     assert answer.remedy == "pip install 'outlive[tflm]'"
 
 
-def test_without_node_the_command_that_brings_it_is_told(stage: Path) -> None:
+def test_without_node_the_command_that_brings_it_is_told(
+    stage: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     install_mcufit(stage)
+    monkeypatch.setattr(micro, "_packaged_node", lambda: None)
     answer = measure_micro(b"a model")
     assert isinstance(answer, NotMeasured)
     assert "Node.js" in answer.reason
-    assert "node" in answer.remedy
+    assert answer.remedy == "pip install 'outlive[tflm]'"
 
 
 def test_what_tflm_says_is_the_reason(stage: Path) -> None:

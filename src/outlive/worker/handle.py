@@ -200,15 +200,16 @@ class Worker:
             if self.block.words[wire.DONE] == number:
                 self._usual_ns = usual_ns * 3 // 4  # it has become quicker; by how much, we slept through
                 return True
-        return self._spin(number, end_ns)
+        found = self._spin(number, end_ns)
+        if self._crowding and found:
+            self._crowding -= 1
+        return found
 
     def _spin(self, number: int, end_ns: int) -> bool:
         words = self.block.words
         while time.perf_counter_ns() < end_ns:
             for _ in range(40):
                 if words[wire.DONE] == number:
-                    if self._crowding:
-                        self._crowding -= 1
                     return True
         words[wire.PARENT_STATE] = wire.BLOCKED
         return bool(words[wire.DONE] == number)

