@@ -5,6 +5,7 @@
         print(finding)
     plan = outlive.plan(model)            how much memory it will need, part by part, before it runs
     flight = outlive.run(model)           what happens when it runs, in a process of its own
+    outlive.diagnose(model).cause         why it dies, at which operator, and what does work
     part = outlive.cut(model, ops=5)      some of its operators, as a model of their own
     outlive.Interpreter("m.tflite")       LiteRT's Interpreter, which cannot kill your program
     print(outlive.explain("F104"))        what a finding means
@@ -18,8 +19,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from outlive.api import check, cut, explain, plan, read, run
+    from outlive.api import (
+        check,
+        cut,
+        dequantize_output,
+        diagnose,
+        explain,
+        plan,
+        quantize_input,
+        read,
+        run,
+    )
     from outlive.arena.plan import Placement, Plan
+    from outlive.diagnosis.nouns import Diagnosis
     from outlive.errors import (
         InputError,
         InternalError,
@@ -45,6 +57,7 @@ __all__ = [
     "Cut",
     "CutTensor",
     "Delegate",
+    "Diagnosis",
     "Evidence",
     "Finding",
     "Flight",
@@ -74,16 +87,30 @@ __all__ = [
     "__version__",
     "check",
     "cut",
+    "dequantize_output",
+    "diagnose",
     "explain",
     "load_delegate",
     "plan",
+    "quantize_input",
     "read",
     "run",
 ]
 
 _ROOMS = {
-    "outlive.api": ("check", "cut", "explain", "plan", "read", "run"),
+    "outlive.api": (
+        "check",
+        "cut",
+        "dequantize_output",
+        "diagnose",
+        "explain",
+        "plan",
+        "quantize_input",
+        "read",
+        "run",
+    ),
     "outlive.arena.plan": ("Placement", "Plan"),
+    "outlive.diagnosis.nouns": ("Diagnosis",),
     "outlive.errors": (
         "InputError",
         "InternalError",

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from outlive.errors import LimitReached, ModelError
-from outlive.model import Model, Source, read_source
+from outlive.model import Model, Source, Tensor, read_source
 from outlive.worker.limits import Limits
 from outlive.worker.verdicts import set_judge
 
 if TYPE_CHECKING:
+    from outlive.arena.devices import Device
     from outlive.arena.plan import Plan
+    from outlive.diagnosis.nouns import Diagnosis
     from outlive.finding import Finding
     from outlive.rules import Judgement
     from outlive.surgery import Cut
@@ -41,11 +43,28 @@ def read(source: Source | Model, *, tolerant: bool = False) -> Model:
     return reading.model
 
 
-def check(source: Source | Model) -> Judgement:
-    """What is wrong with a model, and what it wastes, found without running it: iterate over the findings."""
-    from outlive.rules.catalogue import assess
+def check(
+    source: Source | Model,
+    *,
+    device: str | Device | None = None,
+    ram: str | int | None = None,
+    inputs: Any = None,
+    accelerator: str = "cpu",
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+) -> Judgement:
+    """What is wrong with a model, and what it wastes, found without running it: iterate over the findings.
 
-    return assess(read_source(source))
+    With a `device` or an amount of `ram` also whether it fits; with `inputs` (arrays by name, or in the
+    model's order) whether those values are right for it. `select` and `ignore` are codes, starts of codes
+    ("Q", "Q1") or names of rules. ValueError for rules, devices and inputs that there are not.
+    """
+    from outlive.fitting.checking import check_reading, make_order
+
+    order = make_order(
+        device=device, ram=ram, inputs=inputs, accelerator=accelerator, select=select, ignore=ignore
+    )
+    return check_reading(read_source(source), order).judgement
 
 
 def plan(
@@ -95,6 +114,8 @@ def run(
     repeat: int = 1,
     seed: int = 0,
     force: bool = False,
+    quantize: bool = False,
+    dequantize: bool = False,
     **options: Any,
 ) -> Flight:
     """The record of a run in a worker: outputs, memory and time by stage, or how it died.
@@ -103,6 +124,8 @@ def run(
     default, seeded). `accelerator` is "cpu" (XNNPACK), "builtin" or "reference"; `options` go to
     `Interpreter`. Nothing is raised because a model dies, hangs or is refused: the flight says so. Only a run
     that cannot fit `limits.memory` for certain is not started: `LimitReached`, unless `force` is set.
+    `quantize` turns floats for quantized inputs into their integers, `dequantize` gives quantized outputs as
+    the real numbers they stand for.
     """
     from outlive.worker.options import ACCELERATORS
     from outlive.worker.running import fly
@@ -119,7 +142,35 @@ def run(
         given["model_path"] = source
     else:
         given["model_content"] = _bytes(source)
-    return fly(inputs, repeat, seed, **given, **options)
+    return fly(inputs, repeat, seed, quantize=quantize, dequantize=dequantize, **given, **options)
+
+
+def diagnose(
+    source: Source | Model | Flight,
+    inputs: Any = None,
+    *,
+    limits: Limits | None = None,
+    accelerator: str = "cpu",
+    threads: int | None = None,
+    reduce: str | os.PathLike[str] | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Diagnosis:
+    """Why a model dies, hangs or is refused: the cause, the operator, and which configurations do work.
+
+    It is run as it is and then, if it ended badly, with one thing changed at a time, each in a worker of its
+    own; `inputs` and `accelerator` are as for `run`. Give a `Flight` to judge a run that is over. `reduce` is
+    where to write the smallest model that ends the same way, with a script beside it that shows it. `tell`
+    hears in words what is being tried.
+    """
+    from outlive.diagnosis.opening import diagnose_case, diagnose_flight, open_case
+    from outlive.diagnosis.reducing import with_reproducer
+    from outlive.worker.flight import Flight
+
+    if isinstance(source, Flight):
+        return diagnose_flight(source)
+    case = open_case(source, inputs, limits or Limits(), accelerator, threads)
+    diagnosis = diagnose_case(case, tell)
+    return diagnosis if reduce is None else with_reproducer(diagnosis, case, os.fspath(reduce), tell)
 
 
 def cut(
@@ -152,6 +203,26 @@ def cut(
         make_constant=make_constant or {},
     )
     return cut_part(_sound(source), request)
+
+
+def quantize_input(details: Mapping[str, Any] | Tensor, values: Any) -> Any:
+    """Real numbers as the integers a quantized input takes, with the model's own scale and zero point.
+
+    `details` is a row of `get_input_details()`, or a tensor of a model that was read. For an input that is
+    not quantized, the values in its type. ValueError for NaN.
+    """
+    from outlive.fitting.feeding import affine_parameters
+    from outlive.worker.affine import quantize
+
+    return quantize(affine_parameters(details), values)
+
+
+def dequantize_output(details: Mapping[str, Any] | Tensor, values: Any) -> Any:
+    """The real numbers that values of a quantized output stand for; `details` as for `quantize_input`."""
+    from outlive.fitting.feeding import affine_parameters
+    from outlive.worker.affine import dequantize
+
+    return dequantize(affine_parameters(details), values)
 
 
 def explain(word: str) -> str:

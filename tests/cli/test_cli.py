@@ -51,7 +51,7 @@ def test_every_command_helps_with_examples(command: str, capsys: Capture) -> Non
     text = capsys.readouterr().out
     assert text.startswith(f"usage: outlive {command} ")
     assert f"examples:\n  outlive {command}" in text
-    assert "--format {text,json}" in text
+    assert "--format {text,json" in text
     assert "--output FILE" in text
 
 

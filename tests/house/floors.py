@@ -12,7 +12,7 @@ FLOORS = (
     ("cli", "notebook", "pytest_plugin"),
     ("api",),
     ("report",),
-    ("fleet", "fitting"),
+    ("fleet", "fitting", "diagnosis"),
     ("rules",),
     ("quant", "delegates"),
     ("blackbox", "worker"),

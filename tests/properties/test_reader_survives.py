@@ -16,7 +16,7 @@ from tests.properties.specimens import busy_model, plain_model, specimens, text_
 from tests.properties.structure import find_sites
 from tests.properties.visiting import read_everything, say_json, say_text
 
-MUTANTS, SAID_MUTANTS, DRAWN_MUTANTS = 2000, 300, 30
+MUTANTS, SAID_MUTANTS, DRAWN_MUTANTS, CHECKED_MUTANTS = 2000, 300, 30, 1000
 BATCH = 100
 _PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
@@ -56,6 +56,15 @@ def test_a_damaged_model_can_be_drawn() -> None:
             say_text(data, read_source(data))
         except Exception as error:
             pytest.fail(f"{describe(seed)}: {error!r}")
+
+
+@pytest.mark.parametrize("start", range(0, CHECKED_MUTANTS, BATCH))
+def test_no_rule_fails_on_a_damaged_model(start: int) -> None:
+    for seed in range(start, start + BATCH):
+        failed = [
+            item for item in outlive.check(mutator().mutant(seed).data).not_checked if "failed" in item.reason
+        ]
+        assert failed == [], describe(seed)
 
 
 def test_the_damage_is_worth_the_name() -> None:

@@ -1,4 +1,4 @@
-"""Rules on flights, calls, absences, plans and verdicts: each sees its bad cases, alone, and tells them.
+"""Rules on flights, calls, absences, plans, verdicts and inputs: each sees its bad cases and tells them.
 
 A case is a module `tests/rules/<code>/bad*.py` or `good*.py` with `fact(tmp_path)`, which makes the fact. The
 texts are kept as those of `test_rules.py` are.
@@ -17,7 +17,7 @@ from outlive.rules import Judgement, judge
 from outlive.rules.catalogue import RULES
 from tests.rules.expected import case_names, expected_text, hold_pairs
 
-KINDS = ("flight", "call", "absence", "plan", "verdict")
+KINDS = ("flight", "call", "absence", "plan", "verdict", "inputs")
 ON_FACTS = [rule for rule in RULES if len(rule.facts) == 1 and rule.facts[0] in KINDS]
 
 

@@ -85,6 +85,12 @@ def moving() -> bytes:
     return model(["RANGE", "REDUCE_MAX", "ADD"], graph(tensors, [0, 4], [5], *steps), buffers=constants)
 
 
+def reshaped(shape: list[int]) -> bytes:
+    """RESHAPE to what an input says: it has memory after an allocation, and another shape after each run."""
+    tensors = [tensor("x", "FLOAT32", [2, 3]), tensor("shape", "INT32", [2]), tensor("y", "FLOAT32", shape)]
+    return model(["RESHAPE"], graph(tensors, [0, 1], [2], op(0, [0, 1], [2])))
+
+
 def texts() -> bytes:
     """Two of four strings."""
     tensors = [
@@ -171,6 +177,8 @@ MODELS = {
     "chain": chain,
     "ranged": ranged,
     "moving": moving,
+    "reshaped": lambda: reshaped([2, 3]),
+    "reshaped_open": lambda: reshaped([1]),
     "texts": texts,
     "passing": passing,
     "signed": signed,

@@ -94,6 +94,17 @@ def tensors_that_move(shop: Any) -> Any:
 
 
 @call
+def shapes_that_an_input_says(shop: Any) -> Any:
+    seen = []
+    for name in ("reshaped", "reshaped_open"):
+        interpreter = shop.open(name)
+        for shape in ((2, 3), (3, 2), (6, 1), (1, 6), (2, 3)):
+            seen += shop.run(interpreter, np.arange(6, dtype=F4).reshape(2, 3), np.array(shape, np.int32))
+            seen.append(interpreter.get_output_details())
+    return seen
+
+
+@call
 def input_that_is_an_output(shop: Any) -> Any:
     interpreter = shop.open("passing")
     return [shop.run(interpreter, np.array([-1, k, 2], F4)) for k in range(3)]

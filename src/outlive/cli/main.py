@@ -12,14 +12,17 @@ import traceback
 from collections.abc import Sequence
 from types import ModuleType
 
-from outlive.cli import cut, demo, doctor, exits, explain, plan, read, run
+from outlive.cli import autopsy, check, checkup, cut, demo, diagnose, doctor, exits, explain, plan, read, run
 from outlive.cli.output import OutputError
 from outlive.report.names import safe
 
 COMMANDS: dict[str, ModuleType] = {
     "read": read,
     "plan": plan,
+    "check": check,
     "run": run,
+    "diagnose": diagnose,
+    "autopsy": autopsy,
     "cut": cut,
     "explain": explain,
     "doctor": doctor,
@@ -30,7 +33,7 @@ _DESCRIPTION = (
     "Your kernel outlives your model: what is in a TensorFlow Lite file, and what is wrong with it."
 )
 _EPILOG = """\
-`outlive model.tflite` alone is short for `outlive read model.tflite`.
+`outlive model.tflite` alone is the whole check-up: read, plan, check, run, and diagnose if it dies.
 exit codes: 0 clean, 1 findings of severity error, 2 usage, 3 the model died, 4 does not fit,
 70 a bug of outlive, 130 interrupted
 """
@@ -116,10 +119,21 @@ def _unknown_command(word: str) -> int:
     return exits.USAGE
 
 
+def _checked_up(words: list[str]) -> int:
+    try:
+        code = checkup.run(words)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else exits.USAGE
+    sys.stdout.flush()
+    return code
+
+
 def _run(words: list[str]) -> int:
     if words and words[0] not in COMMANDS and not words[0].startswith("-"):
         if not (os.path.exists(words[0]) or words[0].endswith(".tflite") or os.sep in words[0]):
             return _unknown_command(words[0])
+        if checkup.is_checkup(words):
+            return _checked_up(words)
         words = ["read", *words]
     parser = build_parser()
     try:

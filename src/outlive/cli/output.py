@@ -69,7 +69,11 @@ def write_text(args: argparse.Namespace, parts: Iterable[RenderableType]) -> Non
 
 def write_json(args: argparse.Namespace, document: object) -> None:
     """Print the document, or write it to the file that --output names."""
-    text = dump(document) + "\n"
+    write_plain(args, dump(document) + "\n")
+
+
+def write_plain(args: argparse.Namespace, text: str) -> None:
+    """Print text as it is, or write it to the file that --output names."""
     if args.output is None:
         sys.stdout.write(text)
         return

@@ -18,6 +18,7 @@ EXAMPLES = """\
 examples:
   outlive run model.tflite                              seeded random inputs in the model's own range
   outlive run model.tflite --input image=photo.npy --save outputs.npz
+  outlive run model.tflite --input scaled.npy --quantize --dequantize   real numbers in and out
   outlive run model.tflite --input zeros --repeat 20 --accelerator builtin
   outlive run model.tflite --memory 512MB --seconds 30  end it if it takes more
 exit codes: 0 it ran, 1 the runtime refused it, 3 it died or was ended at a limit, 4 it cannot fit the limit
@@ -53,6 +54,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, metavar="N", help="threads the model may use")
     parser.add_argument("--runtime", choices=("litert", "tensorflow", "tflite_runtime"), default="litert")
     parser.add_argument("--python", metavar="PATH", help="run the worker under another Python")
+    parser.add_argument(
+        "--quantize", action="store_true", help="turn floats for quantized inputs into their integers"
+    )
+    parser.add_argument(
+        "--dequantize", action="store_true", help="give quantized outputs as the real numbers they stand for"
+    )
     parser.add_argument("--save", metavar="FILE.npz", help="save the outputs as arrays")
     add_output_options(parser)
 
@@ -73,6 +80,8 @@ def run(args: argparse.Namespace) -> int:
             repeat=args.repeat,
             seed=args.seed,
             force=args.force,
+            quantize=args.quantize,
+            dequantize=args.dequantize,
             **options,
         )
     except LimitReached as error:
@@ -146,8 +155,9 @@ def _load(value: str) -> Any:
 
     suffix = Path(value).suffix.lower()
     if suffix in (".npy", ".npz"):
-        loaded = np.load(value, allow_pickle=False)
-        return dict(loaded) if suffix == ".npz" else loaded
+        with open(value, "rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            return dict(loaded) if suffix == ".npz" else loaded
     if suffix in (".png", ".jpg", ".jpeg", ".bmp", ".webp"):
         return _load_image(value)
     raise ValueError(f"{value!r} is no input: give a .npy, .npz or picture file, zeros, ones or random")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _NAME = 40
 _OPTIONS = 160
+_NUMBERS = ("op", "tensor", "version", "bytes", "size", "ops", "errors", "warnings", "notes")
 # What enums are at by default in options.
 _FIRST_NAMES = ("NONE", "FLOAT32", "DEFAULT")
 
@@ -27,7 +28,7 @@ def operator_list(model: Model) -> Iterator[RenderableType]:
     """Every operator with its version, tensors and options."""
     for subgraph in model.subgraphs:
         yield heading(_title("operators", subgraph, model))
-        table = _table("op", "type", "version", "inputs", "outputs", "options")
+        table = listing("op", "type", "version", "inputs", "outputs", "options")
         for operator in subgraph.operators:
             table.add_row(
                 str(operator.index),
@@ -44,7 +45,7 @@ def tensor_list(model: Model) -> Iterator[RenderableType]:
     """Every tensor with its shape, type, bytes and quantization."""
     for subgraph in model.subgraphs:
         yield heading(_title("tensors", subgraph, model))
-        table = _table("tensor", "name", "shape", "type", "bytes", "kind", "quantization")
+        table = listing("tensor", "name", "shape", "type", "bytes", "kind", "quantization")
         ends = (set(subgraph.input_indices), set(subgraph.output_indices))
         for tensor in subgraph.tensors:
             size = tensor.size_bytes
@@ -82,7 +83,7 @@ def graph_lines(model: Model) -> Iterator[RenderableType]:
 
 def file_table(rows: Sequence[tuple[Reading, Judgement]]) -> RenderableType:
     """Several files in one table, a broken one with what is wrong with it."""
-    table = _table("file", "size", "inputs", "outputs", "ops", "custom", "weights", "findings")
+    table = listing("file", "size", "inputs", "outputs", "ops", "custom", "weights", "findings")
     for reading, judgement in rows:
         name, model = safe(reading.path or "bytes", 300), reading.model
         if model is None or judgement.errors:
@@ -147,12 +148,13 @@ def _title(what: str, subgraph: Subgraph, model: Model) -> str:
     return f"{what} of subgraph {subgraph.index}{name}"
 
 
-def _table(*columns: str) -> Table:
+def listing(*columns: str) -> Table:
+    """An empty table without lines; columns of numbers are to the right."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for column in columns:
-        right = column in ("op", "tensor", "version", "bytes", "size", "ops")
+        right = column in _NUMBERS
         table.add_column(column, justify="right" if right else "left", overflow="fold")
     return table
 

@@ -50,6 +50,17 @@ from outlive.rules.input.i205_swapped_bytes import swapped_bytes
 from outlive.rules.input.i206_constant_overwritten import constant_overwritten
 from outlive.rules.input.i207_not_computed import not_computed
 from outlive.rules.input.i208_unset_string import unset_string
+from outlive.rules.input.i301_not_quantized import not_quantized
+from outlive.rules.input.i302_unnormalised_pixels import unnormalised_pixels
+from outlive.rules.input.i303_saturating_input import saturating_input
+from outlive.rules.input.i304_range_hardly_used import range_hardly_used
+from outlive.rules.input.i305_nan_input import nan_input
+from outlive.rules.input.i306_infinite_input import infinite_input
+from outlive.rules.input.i307_constant_input import constant_input
+from outlive.rules.input.i308_index_out_of_range import index_out_of_range
+from outlive.rules.input.i309_smallest_by_minus_one import smallest_by_minus_one
+from outlive.rules.input.i310_zero_divisor import zero_divisor
+from outlive.rules.input.i311_impossible_shape_value import impossible_shape_value
 from outlive.rules.memory.m101_duplicate_buffers import duplicate_buffers
 from outlive.rules.memory.m102_unused_buffers import unused_buffers
 from outlive.rules.memory.m103_unused_tensors import unused_tensors
@@ -62,8 +73,39 @@ from outlive.rules.memory.m202_tight_fit import tight_fit
 from outlive.rules.memory.m203_flash_too_small import flash_too_small
 from outlive.rules.memory.m204_late_memory import late_memory
 from outlive.rules.memory.m205_limit_below_plan import limit_below_plan
+from outlive.rules.operator.o101_op_arity import op_arity
+from outlive.rules.operator.o102_required_tensor_missing import required_tensor_missing
+from outlive.rules.operator.o103_tensor_never_filled import tensor_never_filled
+from outlive.rules.operator.o104_output_aliases_input import output_aliases_input
+from outlive.rules.operator.o105_output_is_constant import output_is_constant
+from outlive.rules.operator.o106_tensor_type_mismatch import tensor_type_mismatch
+from outlive.rules.operator.o107_constant_out_of_range import constant_out_of_range
+from outlive.rules.operator.o108_options_missing import options_missing
+from outlive.rules.operator.o109_option_out_of_range import option_out_of_range
+from outlive.rules.operator.o110_rank_mismatch import rank_mismatch
+from outlive.rules.operator.o111_zero_size_dimension import zero_size_dimension
+from outlive.rules.operator.o112_shape_mismatch import shape_mismatch
+from outlive.rules.operator.o113_variable_flag import variable_flag
+from outlive.rules.operator.o114_sparsity_metadata import sparsity_metadata
+from outlive.rules.operator.o115_graph_io_index import graph_io_index
+from outlive.rules.operator.o116_input_is_constant import input_is_constant
+from outlive.rules.operator.o120_unresolved_custom_op import unresolved_custom_op
+from outlive.rules.operator.o121_flex_op import flex_op
+from outlive.rules.operator.o122_unsupported_op import unsupported_op
+from outlive.rules.operator.o123_operator_too_new import operator_too_new
+from outlive.rules.operator.o130_dynamic_tensors import dynamic_tensors
+from outlive.rules.operator.o131_in_place_output import in_place_output
+from outlive.rules.operator.o132_placeholder_input import placeholder_input
 from outlive.rules.operator.o301_tflm_lacks_operator import tflm_lacks_operator
 from outlive.rules.operator.o302_tflm_refuses_operator import tflm_refuses_operator
+from outlive.rules.quantization.q101_quant_scale_invalid import quant_scale_invalid
+from outlive.rules.quantization.q102_quant_params_missing import quant_params_missing
+from outlive.rules.quantization.q103_quant_zero_point_out_of_range import quant_zero_point_out_of_range
+from outlive.rules.quantization.q104_quant_params_count import quant_params_count
+from outlive.rules.quantization.q105_quantized_axis import quantized_axis
+from outlive.rules.quantization.q106_odd_scale import odd_scale
+from outlive.rules.quantization.q107_bias_scale import bias_scale
+from outlive.rules.quantization.q108_unused_range import unused_range
 
 RULES: tuple[Rule, ...] = (
     killed_for_memory,
@@ -109,6 +151,17 @@ RULES: tuple[Rule, ...] = (
     constant_overwritten,
     not_computed,
     unset_string,
+    not_quantized,
+    unnormalised_pixels,
+    saturating_input,
+    range_hardly_used,
+    nan_input,
+    infinite_input,
+    constant_input,
+    index_out_of_range,
+    smallest_by_minus_one,
+    zero_divisor,
+    impossible_shape_value,
     duplicate_buffers,
     unused_buffers,
     unused_tensors,
@@ -121,8 +174,39 @@ RULES: tuple[Rule, ...] = (
     flash_too_small,
     late_memory,
     limit_below_plan,
+    op_arity,
+    required_tensor_missing,
+    tensor_never_filled,
+    output_aliases_input,
+    output_is_constant,
+    tensor_type_mismatch,
+    constant_out_of_range,
+    options_missing,
+    option_out_of_range,
+    rank_mismatch,
+    zero_size_dimension,
+    shape_mismatch,
+    variable_flag,
+    sparsity_metadata,
+    graph_io_index,
+    input_is_constant,
+    unresolved_custom_op,
+    flex_op,
+    unsupported_op,
+    operator_too_new,
+    dynamic_tensors,
+    in_place_output,
+    placeholder_input,
     tflm_lacks_operator,
     tflm_refuses_operator,
+    quant_scale_invalid,
+    quant_params_missing,
+    quant_zero_point_out_of_range,
+    quant_params_count,
+    quantized_axis,
+    odd_scale,
+    bias_scale,
+    unused_range,
 )
 
 

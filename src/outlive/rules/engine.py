@@ -100,8 +100,13 @@ def judge(facts: Mapping[str, object], rules: Iterable[Rule]) -> Judgement:
             skipped.append(NotChecked(code=entry.code, name=entry.name, reason=reason))
             continue
         findings += [_sign(entry, sighting) for sighting in sightings]
-    findings.sort(key=lambda finding: (_ORDER[finding.severity], finding.code))
+    findings.sort(key=by_weight)
     return Judgement(findings=tuple(findings), not_checked=tuple(skipped))
+
+
+def by_weight(finding: Finding) -> tuple[int, str]:
+    """What findings are sorted by: the worst first, then by code."""
+    return _ORDER[finding.severity], finding.code
 
 
 def _sign(entry: Rule, sighting: Sighting) -> Finding:

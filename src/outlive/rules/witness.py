@@ -9,7 +9,7 @@ from outlive.units import format_bytes, format_shape
 from outlive.worker.flight import Flight
 from outlive.worker.verdicts import Call
 
-_STAGE_WORDS = {
+STAGE_WORDS = {
     "start": "while the worker started",
     "load": "while the model was loaded",
     "allocate": "while tensors were allocated",
@@ -93,7 +93,7 @@ def amount(value: Any) -> int | None:
 
 def place(flight: Flight) -> str:
     """Where it happened: the operator if it is known, and the stage."""
-    stage = _STAGE_WORDS.get(flight.stage, flight.stage)
+    stage = STAGE_WORDS.get(flight.stage, flight.stage)
     if flight.op is None:
         return stage
     index = "" if flight.op.index is None else f"op {flight.op.index} "

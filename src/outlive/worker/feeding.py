@@ -8,11 +8,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outlive.worker.affine import affine_of, quantize
+
 Feeds = Mapping[str, Any] | str | None
 
 
-def make_feeds(details: list[dict[str, Any]], given: Any, seed: int = 0) -> dict[int, NDArray[Any]]:
-    """An array for each input, by its index. ValueError for a name that no input has."""
+def make_feeds(
+    details: list[dict[str, Any]], given: Any, seed: int = 0, quantized: bool = False
+) -> dict[int, NDArray[Any]]:
+    """An array for each input, by its index; ValueError for a name that no input has.
+
+    With `quantized`, floats for an input of quantized integers become the integers that stand for them.
+    """
+    feeds = _make_feeds(details, given, seed)
+    if not quantized:
+        return feeds
+    return {row["index"]: _quantized(row, feeds[row["index"]]) for row in details}
+
+
+def _quantized(row: dict[str, Any], value: NDArray[Any]) -> NDArray[Any]:
+    affine = affine_of(row)
+    return quantize(affine, value) if affine.is_quantized and value.dtype.kind == "f" else value
+
+
+def _make_feeds(details: list[dict[str, Any]], given: Any, seed: int) -> dict[int, NDArray[Any]]:
     if given is None or isinstance(given, str):
         by_name: Mapping[str, Any] = dict.fromkeys((row["name"] for row in details), given or "random")
     elif isinstance(given, Mapping):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from outlive.worker.affine import affine_of, dequantize, find_row, quantize
 from outlive.worker.engine import HELD, Engine
 from outlive.worker.flight import Flight
 from outlive.worker.limits import Limits
@@ -101,13 +102,16 @@ class Interpreter(Engine):
             if self._desk.shared:
                 self._load_own()
             try:
-                self._session.invoke(self._fresh)
+                moved = self._session.invoke(self._fresh)
             except BaseException as error:
                 self._note(error)
                 raise
             if self._fresh or self._session.moving:
                 self._details = {}  # a first run makes temporary tensors, and dynamic ones get their shapes
             self._fresh, self._computed = False, True
+            if moved:
+                self._slots = {}
+                self._upset = self._stale = True
             if self._desk.shared:
                 self._desk.keep(self._all_outputs())
 
@@ -227,6 +231,18 @@ class Interpreter(Engine):
         return found
 
     # What LiteRT does not have.
+
+    def quantize_input(self, input: int | str, values: Any) -> Any:
+        """Real numbers as the integers that an input, by index or name, takes; give them to `set_tensor`.
+
+        With the model's own scale and zero point. For an input that is not quantized, the values in its type.
+        """
+        return quantize(affine_of(find_row(self.get_input_details(), input)), values)
+
+    def dequantize_output(self, output: int | str) -> Any:
+        """The value of an output, by index or name, as the real numbers it stands for."""
+        row = find_row(self.get_output_details(), output)
+        return dequantize(affine_of(row), self.get_tensor(row["index"]))
 
     @property
     def flight(self) -> Flight | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from outlive.worker.options import ACCELERATORS
 from outlive.worker.running import fly
@@ -36,6 +37,7 @@ def measure(
     shapes: Mapping[int, tuple[int, ...]] | None = None,
 ) -> Measurement:
     """Load, allocate and invoke once, on zeros: nothing in the values makes a difference to the memory."""
+    opened: dict[str, Any] = {"model_content" if isinstance(source, bytes) else "model_path": source}
     flight = fly(
         "zeros",
         1,
@@ -45,7 +47,7 @@ def measure(
         experimental_op_resolver_type=ACCELERATORS[accelerator],
         experimental_preserve_all_tensors=preserve_all_tensors,
         seconds=_SECONDS,
-        **{"model_content" if isinstance(source, bytes) else "model_path": source},
+        **opened,
     )
     marks = {point.mark: point.bytes for point in flight.timeline if point.mark}
     problem = ""

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from outlive.errors import RunError
 from outlive.meter import Sampler
+from outlive.worker.affine import affine_of
+from outlive.worker.affine import dequantize as dequantize_values
 from outlive.worker.feeding import make_feeds
 from outlive.worker.flight import Flight, OutputSeen
 from outlive.worker.interpreter import Interpreter
@@ -54,15 +56,19 @@ def fly(
     seed: int,
     *,
     shapes: Mapping[int, Sequence[int]] | None = None,
+    quantize: bool = False,
+    dequantize: bool = False,
     **arguments: Any,
 ) -> Flight:
     """Load, allocate, set, invoke `repeat` times, get and free; the record of it all.
 
-    `shapes` are other shapes for inputs, by index, set before tensors are allocated.
+    `shapes` are other shapes for inputs, by index, set before tensors are allocated. `quantize` turns floats
+    for quantized inputs into their integers, `dequantize` quantized outputs into the floats they stand for.
     """
     watch = _Watch()
+    meant = (quantize, dequantize)
     try:
-        return watch.finish(_fly(watch, inputs, repeat, seed, shapes or {}, arguments))
+        return watch.finish(_fly(watch, inputs, repeat, seed, shapes or {}, meant, arguments))
     except RunError as error:
         if error.flight is None:
             raise
@@ -78,6 +84,7 @@ def _fly(
     repeat: int,
     seed: int,
     shapes: Mapping[int, Sequence[int]],
+    meant: tuple[bool, bool],
     arguments: dict[str, Any],
 ) -> Flight:
     start = time.perf_counter()
@@ -89,7 +96,7 @@ def _fly(
         for index, shape in shapes.items():
             interpreter.resize_tensor_input(index, list(shape))
         watch.stage("allocate", interpreter.allocate_tensors)
-        feeds = make_feeds(interpreter.get_input_details(), inputs, seed)
+        feeds = make_feeds(interpreter.get_input_details(), inputs, seed, quantized=meant[0])
         if watch.sampler is not None:
             watch.sampler.count_in(interpreter.overlaid_bytes)
         watch.stage("set", lambda: _set_all(interpreter, feeds))
@@ -102,6 +109,8 @@ def _fly(
     except BaseException:
         interpreter.kill()
         raise
+    if meant[1]:
+        values = [dequantize_values(affine_of(row), value) for row, value in zip(rows, values, strict=True)]
     outputs = tuple(_describe(row, value) for row, value in zip(rows, values, strict=True))
     named = {str(row["name"]): value for row, value in zip(rows, values, strict=True)}
     return replace(story, outputs=outputs, values=named, pid=pid, stage="done")

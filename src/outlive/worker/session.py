@@ -130,8 +130,8 @@ class Session:
         except RuntimeRaised as error:
             raise self._complaint(error, header["do"]) from None
 
-    def invoke(self, first: bool) -> None:
-        """Run the model; the first run after an allocation is measured."""
+    def invoke(self, first: bool) -> bool:
+        """Run the model; the first run after an allocation is measured. True if its outputs have moved."""
         try:
             if first:
                 self.worker.call({"do": "invoke", "memory": True})
@@ -140,7 +140,10 @@ class Session:
         except Died as error:
             raise self.death(error.flight) from None
         except RuntimeRaised as error:
+            if error.kind == "Moved":
+                return True
             raise self._complaint(error, "invoke") from None
+        return False
 
     def resize(self, index: int, shape: list[int], strict: bool | None) -> None:
         """Resize an input, and remember it."""

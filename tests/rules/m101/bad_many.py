@@ -15,5 +15,5 @@ def source(tmp_path: Path) -> Source:
     buffers = [*[often] * 8, *[twice] * 2]
     sizes = [item.size for item in buffers]
     tensors = [tensor(f"t{at}", [size], buffer=at + 1) for at, size in enumerate(sizes)]
-    step = operator("Gather", list(range(1, len(tensors) + 1)), [0])
+    step = operator("aeq.hadamard_rotation", list(range(1, len(tensors) + 1)), [0])
     return save(tmp_path, tree(graph([tensor("y", [1]), *tensors], [step], [], [0]), buffers=buffers))

@@ -24,7 +24,7 @@ from outlive.rules.engine import rule
 from outlive.rules.telling import file_name
 
 
-@rule("F102", "empty-file", Severity.ERROR, since="0.1")
+@rule("F102", "empty-file", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")
 def empty_file(file: Reading) -> Iterator[Sighting]:
     """See the module."""
     if file.identity.kind != "empty":

@@ -25,7 +25,7 @@ from outlive.rules.engine import rule
 from outlive.rules.telling import file_name
 
 
-@rule("F109", "no-identifier", Severity.ERROR, since="0.1")
+@rule("F109", "no-identifier", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")
 def no_identifier(file: Reading) -> Iterator[Sighting]:
     """See the module."""
     if file.identity.kind != "no-identifier":

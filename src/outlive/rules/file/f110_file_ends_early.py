@@ -25,7 +25,7 @@ from outlive.rules.engine import rule
 from outlive.rules.telling import sight_flaws
 
 
-@rule("F110", "file-ends-early", Severity.ERROR, since="0.1")
+@rule("F110", "file-ends-early", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")
 def file_ends_early(file: Reading) -> Iterator[Sighting]:
     """See the module."""
     reach = max((flaw.reach or 0 for flaw in file.flaws if flaw.kind == "past-end"), default=0)

@@ -25,7 +25,7 @@ from outlive.rules.engine import rule
 from outlive.rules.telling import sight_flaws
 
 
-@rule("F111", "broken-layout", Severity.ERROR, since="0.1")
+@rule("F111", "broken-layout", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")
 def broken_layout(file: Reading) -> Iterator[Sighting]:
     """See the module."""
     why = "bytes were damaged or changed after the model was written"

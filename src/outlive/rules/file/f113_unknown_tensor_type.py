@@ -24,7 +24,7 @@ from outlive.rules.engine import rule
 from outlive.rules.telling import sight_flaws
 
 
-@rule("F113", "unknown-tensor-type", Severity.ERROR, since="0.1")
+@rule("F113", "unknown-tensor-type", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")
 def unknown_tensor_type(file: Reading) -> Iterator[Sighting]:
     """See the module."""
     why = "ai-edge-litert 2.3 and older know no type of this number"

@@ -24,7 +24,7 @@ from outlive.rules.engine import rule
 from outlive.rules.telling import sight_flaws
 
 
-@rule("F114", "unknown-operator", Severity.WARNING, since="0.1")
+@rule("F114", "unknown-operator", Severity.WARNING, since="0.1", cause="unsupported-op")
 def unknown_operator(file: Reading) -> Iterator[Sighting]:
     """See the module."""
     why = "it comes from a newer converter, or the byte is damaged"

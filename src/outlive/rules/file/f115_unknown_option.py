@@ -24,7 +24,7 @@ from outlive.rules.engine import rule
 from outlive.rules.telling import sight_flaws
 
 
-@rule("F115", "unknown-option", Severity.WARNING, since="0.1")
+@rule("F115", "unknown-option", Severity.WARNING, since="0.1", cause="flatbuffer-corrupt")
 def unknown_option(file: Reading) -> Iterator[Sighting]:
     """See the module."""
     why = "it comes from a newer converter, or the byte is damaged"

@@ -25,7 +25,7 @@ from outlive.rules.engine import rule
 from outlive.rules.telling import sight_flaws
 
 
-@rule("F117", "impossible-shape", Severity.ERROR, since="0.1")
+@rule("F117", "impossible-shape", Severity.ERROR, since="0.1", cause="shape-mismatch")
 def impossible_shape(file: Reading) -> Iterator[Sighting]:
     """See the module."""
     why = "the shape was damaged, or a tool wrote an open dimension where a size belongs"

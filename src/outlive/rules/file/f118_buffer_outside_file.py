@@ -18,16 +18,31 @@ Limits
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from outlive.finding import Remedy, Severity, Sighting, Tag
+from outlive.finding import OpPlace, Remedy, Severity, Sighting, Tag
 from outlive.model import Reading
 from outlive.rules.engine import rule
 from outlive.rules.telling import sight_flaws
 
 
-@rule("F118", "buffer-outside-file", Severity.ERROR, since="0.1")
+@rule("F118", "buffer-outside-file", Severity.ERROR, since="0.1", cause="external-buffer-out-of-file")
 def buffer_outside_file(file: Reading) -> Iterator[Sighting]:
     """See the module."""
     why = f"the file has {file.file_bytes:,} bytes; the data would lie beyond them"
     again = Remedy(action="compare its size with the source and fetch it again", tag=Tag.SAME_RESULTS)
-    yield from sight_flaws(file, "outside-buffer", why, (again,))
+    reader = _first_reader(file)
+    yield from (replace(seen, op=reader) for seen in sight_flaws(file, "outside-buffer", why, (again,)))
+
+
+def _first_reader(file: Reading) -> OpPlace | None:
+    """The first operator that would read the bytes that are not there."""
+    if file.model is None:
+        return None
+    lost = {buffer.index for buffer in file.model.buffers if buffer.outside and buffer.data is None}
+    for subgraph in file.model.subgraphs:
+        tensors = {tensor.index for tensor in subgraph.tensors if tensor.buffer_index in lost}
+        for operator in subgraph.operators:
+            if not tensors.isdisjoint(operator.inputs) or not tensors.isdisjoint(operator.outputs):
+                return OpPlace(subgraph=subgraph.index, index=operator.index, type=operator.name)
+    return None

@@ -23,7 +23,7 @@ from outlive.rules.engine import rule
 from outlive.rules.telling import sight_flaws
 
 
-@rule("F119", "short-constant", Severity.ERROR, since="0.1")
+@rule("F119", "short-constant", Severity.ERROR, since="0.1", cause="shape-mismatch")
 def short_constant(file: Reading) -> Iterator[Sighting]:
     """See the module."""
     why = "the shape, the type or the buffer of the constant was changed without the others"

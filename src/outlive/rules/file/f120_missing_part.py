@@ -24,7 +24,7 @@ from outlive.rules.engine import rule
 from outlive.rules.telling import sight_flaws
 
 
-@rule("F120", "missing-part", Severity.ERROR, since="0.1")
+@rule("F120", "missing-part", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")
 def missing_part(file: Reading) -> Iterator[Sighting]:
     """See the module."""
     why = "the file was written by a tool that left it out, or its tables are damaged"

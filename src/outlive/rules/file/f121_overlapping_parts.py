@@ -23,7 +23,7 @@ from outlive.rules.engine import rule
 from outlive.rules.telling import sight_flaws
 
 
-@rule("F121", "overlapping-parts", Severity.ERROR, since="0.1")
+@rule("F121", "overlapping-parts", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")
 def overlapping_parts(file: Reading) -> Iterator[Sighting]:
     """See the module."""
     why = "no converter writes this; reading on would cost far more memory than the file has bytes"

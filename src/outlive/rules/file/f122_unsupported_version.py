@@ -23,7 +23,7 @@ from outlive.rules.engine import rule
 from outlive.rules.telling import sight_flaws
 
 
-@rule("F122", "unsupported-version", Severity.ERROR, since="0.1")
+@rule("F122", "unsupported-version", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")
 def unsupported_version(file: Reading) -> Iterator[Sighting]:
     """See the module."""
     why = "it was written by a converter from before 2018, or the number is damaged"

@@ -25,8 +25,8 @@ from outlive.rules.engine import rule
 from outlive.rules.witness import tensor_place, wanted_and_given
 from outlive.worker.verdicts import Call
 
-# What quantized inputs are stored as, and the numbers they can hold.
-_QUANTIZED = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767)}
+# What quantized inputs are stored as.
+_QUANTIZED = ("int8", "uint8", "int16")
 
 
 @rule("I204", "wrong-dtype", Severity.ERROR, since="0.1")
@@ -48,12 +48,7 @@ def _remedy(call: Call, given: str) -> Remedy:
     wanted = call.wanted_dtype
     cast = f'value = value.astype("{wanted}")'
     if "float" in given and wanted in _QUANTIZED:
-        low, high = _QUANTIZED[wanted]
-        command = (
-            "scale, zero = next(detail['quantization'] for detail in interpreter.get_input_details() "
-            f"if detail['index'] == {call.index}); "
-            f'value = np.clip(np.round(value / scale) + zero, {low}, {high}).astype("{wanted}")'
-        )
+        command = f"value = interpreter.quantize_input({call.index}, value)"
         return _told("quantize it: the model's scale and zero point apply", command)
     if (given, wanted) == ("uint8", "int8"):
         shift = 'value = (value.astype("int16") - 128).astype("int8")'

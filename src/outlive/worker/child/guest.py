@@ -17,6 +17,10 @@ class Refused(Exception):
     """A call that would harm the worker, refused in words (the parent makes a finding of it)."""
 
 
+class Moved(Exception):
+    """The model has run, and its outputs are not as they were when it was allocated: other shape or place."""
+
+
 class Guest:
     """One interpreter of one runtime, with its inputs and outputs tied to the shared block."""
 
@@ -27,14 +31,15 @@ class Guest:
         self._interpreter: Any = None
         self._native: Any = None
         self._runners: dict[str, Any] = {}
-        self._moving = False
+        self._moving = self._watched = False
+        self._shapes: list[tuple[int, list[int]]] = []
         self._tied: dict[str, list[tuple[int, Any]]] = {"inputs": [], "outputs": []}
         self._feeds: list[tuple[Any, Any]] = []
         self._results: list[tuple[Any, Any]] = []
         self._addresses: list[int] = []
         self._overlays: dict[int, overlay.Overlay] = {}
 
-    def invoke(self) -> None:
+    def invoke(self, first: bool = False) -> None:
         """The hot call: inputs in from the block, run, outputs out to the block."""
         if self._moving:
             self._find_again()
@@ -43,8 +48,19 @@ class Guest:
         self._native.Invoke()
         if self._moving:
             self._find_again()
+        elif (first or self._watched) and self._has_moved(first):
+            self._moving = True
+            self._lift()
+            raise Moved
         for shared, native in self._results:
             shared[:] = native
+
+    def _has_moved(self, first: bool) -> bool:
+        """True if an output has another shape than when it was allocated or, looked at once, is elsewhere."""
+        native = self._native
+        if any(native.TensorSize(index, 0).tolist() != shape for index, shape in self._shapes):
+            return True
+        return first and self._addresses != self._look_up()
 
     def close(self) -> None:
         """Free the interpreter; a runtime that dies here dies in stage `free`."""
@@ -95,12 +111,14 @@ class Guest:
         model = places.ModelMemory(self._content)
         # A dynamic tensor keeps its memory over an allocation, so what was seen once is not forgotten.
         self._moving = self._moving or places.can_move(native)
+        self._watched = not self._moving and places.may_resize(native, model)
         inputs = [self._end(int(index), model) for index in native.InputIndices()]
         outputs = [self._end(int(index), model) for index in native.OutputIndices()]
         for row in inputs:
             row["fixed"] = row["fixed"] and not row["constant"]
         for row in outputs:
             row["fixed"] = row["fixed"] and not self._moving
+        self._shapes = [(row["index"], row["shape"]) for row in outputs if row["fixed"]]
         return {"inputs": inputs, "outputs": outputs, "moving": self._moving}
 
     def _end(self, index: int, model: places.ModelMemory) -> dict[str, Any]:
@@ -153,9 +171,14 @@ class Guest:
             [(index, self._memory(index, shared), shared) for index, shared in self._tied[side]]
             for side in ("inputs", "outputs")
         )
-        self._addresses = [places.address(native) for _, native, _ in inputs + outputs]
+        self._addresses = self._look_up()
         self._feeds = [pair for row in inputs for pair in self._pieces(*row)]
         self._results = [(ours, theirs) for row in outputs for theirs, ours in self._pieces(*row)]
+
+    def _look_up(self) -> list[int]:
+        """Where the tied tensors lie now; 0 for one that lies nowhere."""
+        views = [places.view(self._native, index) for side in self._tied.values() for index, _ in side]
+        return [0 if view is None else places.address(view) for view in views]
 
     def _pieces(self, index: int, native: Any, shared: Any) -> list[tuple[Any, Any]]:
         """What has to be copied between a tensor and its place in the block."""
@@ -197,20 +220,13 @@ class Guest:
     def do_invoke(self, header: dict[str, Any], payload: bytes) -> Reply:
         """The same as the hot call, with a look at what it did to the tensors: for the first of many."""
         self._enter("invoke")
-        self.invoke()
+        self.invoke(first=True)
         if not self._moving:
             self._look_again()
         return {}, b""
 
     def _look_again(self) -> None:
-        """See whether tensors have moved all the same, and whether the model has written to its inputs."""
-        before = self._addresses
-        self._find_again()
-        if self._addresses != before:
-            self._moving = True
-            self._lift()
-            self._find_again()
-            self._fill()
+        """See whether the model has written to its inputs."""
         for index, shared in list(self._tied["inputs"]):
             native = self._memory(index, shared)
             # What lies in the block shows what the model writes; the bytes at its edges have to follow.

@@ -55,6 +55,28 @@ def can_move(native: Any) -> bool:
     return bool(homeless) and not _replaced(nodes).issuperset(homeless)
 
 
+def may_resize(native: Any, model: Any) -> bool:
+    """True if running the model may give an output another shape than it was allocated with.
+
+    RESHAPE with a shape that is no constant, for one, has memory after an allocation, and another shape after
+    each run. Whatever takes a few whole numbers that are not known before may do so; to look for it after
+    each run costs less than to know better.
+    """
+    try:
+        inputs = {i for node in range(native.NumNodes()) for i in _listed(native.NodeInputs(node))}
+        return any(_is_shape_like(native, index, model) for index in inputs)
+    except (AttributeError, ValueError, RuntimeError):
+        return True
+
+
+def _is_shape_like(native: Any, index: int, model: Any) -> bool:
+    """A list of whole numbers, or one, that is no constant."""
+    if native.TensorType(index, 0) not in (np.int32, np.int64) or len(native.TensorSize(index, 0)) > 1:
+        return False
+    piece = view(native, index)
+    return piece is None or not model.holds(piece)
+
+
 def _replaced(nodes: List[Any]) -> Set[int]:
     """The operators whose work a delegate does: they lie between its inputs and its outputs."""
     makers: Dict[int, int] = {}

@@ -182,6 +182,7 @@ def depth_to_space(view: View) -> Outcomes:
     """Channels become rows and columns: tflite/kernels/depth_to_space.cc."""
     batch, rows, columns, depth = view.shape(0)
     block = view.number("block_size", 1)
+    need(block > 0)
     return shaped((batch, rows * block, columns * block, depth // (block * block)))
 
 
@@ -189,6 +190,7 @@ def space_to_depth(view: View) -> Outcomes:
     """Rows and columns become channels: tflite/kernels/space_to_depth.cc."""
     batch, rows, columns, depth = view.shape(0)
     block = view.number("block_size", 1)
+    need(block > 0)
     return shaped((batch, rows // block, columns // block, depth * block * block))
 
 

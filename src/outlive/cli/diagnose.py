@@ -1,0 +1,123 @@
+"""`outlive diagnose`: why a model dies, hangs or is refused."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from outlive import api
+from outlive.cli import exits
+from outlive.cli.output import add_output_options, refuse_to_overwrite, write_json, write_text
+from outlive.cli.run import parse_inputs
+from outlive.diagnosis.nouns import Diagnosis
+from outlive.errors import OutliveError
+from outlive.worker.limits import Limits
+
+SUMMARY = "say why a model dies, hangs or is refused, at which operator, and what does work"
+EXAMPLES = """\
+examples:
+  outlive diagnose model.tflite                           run it, and find out what it takes
+  outlive diagnose model.tflite --inputs batch.npz --seconds 20 --memory 512MB
+  outlive diagnose model.tflite --reduce small.tflite     the smallest model that ends so, and repro.py
+  outlive diagnose model.tflite --bundle report.zip       all that was seen; weights only --with-weights
+exit codes: 0 it runs, 1 it was refused or is not sound, 3 it died
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    parser.add_argument("file", metavar="MODEL", help="a .tflite model")
+    parser.add_argument(
+        "--inputs",
+        "--input",
+        action="append",
+        default=[],
+        metavar="[NAME=]VALUE",
+        help="a .npy file, an .npz file with all inputs, zeros, ones or random (may be given several times)",
+    )
+    parser.add_argument(
+        "--memory", metavar="SIZE", help="most private memory the model may add, such as 512MB"
+    )
+    parser.add_argument("--seconds", type=float, metavar="S", help="most seconds a call may take (default 8)")
+    parser.add_argument("--accelerator", choices=("cpu", "builtin", "reference"), default="cpu")
+    parser.add_argument("--threads", type=int, metavar="N", help="threads the model may use")
+    parser.add_argument(
+        "--reduce",
+        metavar="OUT.tflite",
+        help="write the smallest model found that ends the same way, and repro.py beside it",
+    )
+    parser.add_argument(
+        "--bundle", metavar="OUT.zip", help="write flights, findings, versions and the reproducer to a zip"
+    )
+    parser.add_argument(
+        "--with-weights", action="store_true", help="put the model itself into the bundle as well"
+    )
+    add_output_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Diagnose and report; the exit code says what it came to."""
+    for output in (args.output, args.reduce, args.bundle):
+        refuse_to_overwrite(output, [args.file])
+    try:
+        limits = Limits(memory=args.memory, seconds=args.seconds)
+        inputs = parse_inputs(args.inputs)
+        with progress() as tell:
+            diagnosis = api.diagnose(
+                args.file,
+                inputs,
+                limits=limits,
+                accelerator=args.accelerator,
+                threads=args.threads,
+                reduce=args.reduce,
+                tell=tell,
+            )
+            if args.bundle:
+                tell("writing the bundle")
+                _bundle(args, diagnosis)
+    except OutliveError as error:
+        print(error, file=sys.stderr)
+        return exits.FINDINGS
+    except (ValueError, OSError) as error:
+        print(f"outlive diagnose: {error}", file=sys.stderr)
+        return exits.USAGE
+    _report(args, diagnosis)
+    return exit_code(diagnosis)
+
+
+def exit_code(diagnosis: Diagnosis) -> int:
+    """0 it runs, 1 refused or not sound, 3 died."""
+    if diagnosis.died:
+        return exits.DIED
+    return exits.FINDINGS if diagnosis.verdict is not None else exits.CLEAN
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """A line on the terminal that says what is being tried; nothing where nobody watches."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("reading") as status:
+        yield status.update
+
+
+def _bundle(args: argparse.Namespace, diagnosis: Diagnosis) -> None:
+    from outlive.report.diagnosis_bundle import write_bundle
+
+    write_bundle(diagnosis, args.bundle, args.file if args.with_weights else None)
+
+
+def _report(args: argparse.Namespace, diagnosis: Diagnosis) -> None:
+    if args.format == "json":
+        from outlive.report.diagnosis_json import diagnosis_json
+
+        write_json(args, diagnosis_json(diagnosis))
+        return
+    from outlive.report.diagnosis_text import diagnosis_text
+
+    write_text(args, diagnosis_text(diagnosis))

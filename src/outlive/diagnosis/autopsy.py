@@ -1,0 +1,101 @@
+"""What a death outside outlive left behind: a log, a kernel's lines, a pasted message, or a core file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from outlive.diagnosis.corefile import CoreSeen, is_core, read_core
+from outlive.diagnosis.messages import Match, matches
+
+# The end of a log tells most; what lies before this is not read.
+_MOST_BYTES = 16 << 20
+_MOST_LINES = 200_000
+_SIGNALS = {
+    "SIGSEGV": ("unknown", "native code touched memory it does not have"),
+    "SIGBUS": ("file-changed-while-mapped", "a mapped file was made shorter while it was in use"),
+    "SIGABRT": ("unknown", "native code called abort(): a check failed, or the heap was found damaged"),
+    "SIGFPE": ("int-min-divided-by-minus-one", "an integer division had no result"),
+    "SIGILL": ("missing-runtime", "the processor lacks an instruction that the runtime was compiled for"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clue:
+    """A message that was recognised: the first line it stood on, and how often it came."""
+
+    match: Match
+    line_number: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Autopsy:
+    """What was found, the most telling clue first; `cause` is empty if nothing was recognised."""
+
+    kind: str
+    cause: str
+    meaning: str
+    do: tuple[str, ...]
+    clues: tuple[Clue, ...] = ()
+    core: CoreSeen | None = None
+
+
+def read_remains(data: bytes, path: str | None) -> Autopsy:
+    """The autopsy of a core file or of a text, whatever it holds."""
+    if is_core(data):
+        return _of_core(read_core(data, path))
+    text = data[-_MOST_BYTES:].decode("utf-8", errors="replace")
+    return read_text(text)
+
+
+def read_text(text: str) -> Autopsy:
+    """The autopsy of a log or a pasted message."""
+    clues = _clues(text.splitlines()[-_MOST_LINES:])
+    if not clues:
+        meaning = "none of its lines is one that outlive knows"
+        return Autopsy(kind="text", cause="", meaning=meaning, do=(_DIAGNOSE,))
+    best = clues[0].match
+    # A line that names no cause is helped out by the next that does.
+    cause = next(
+        (clue.match.message.cause for clue in clues if _tells(clue)), best.message.cause or "unknown"
+    )
+    return Autopsy(kind="text", cause=cause, meaning=best.meaning, do=_advice(clues), clues=clues)
+
+
+_DIAGNOSE = "run the model itself: outlive diagnose MODEL"
+
+
+def _clues(lines: list[str]) -> tuple[Clue, ...]:
+    found: dict[str, Clue] = {}
+    for number, line in enumerate(lines, 1):
+        for match in matches(line):
+            known = found.get(match.message.id)
+            count = 1 if known is None else known.count + 1
+            first = (match, number) if known is None else (known.match, known.line_number)
+            found[match.message.id] = Clue(match=first[0], line_number=first[1], count=count)
+    telling = [clue for clue in found.values() if clue.match.message.weight > 0] or list(found.values())
+    return tuple(sorted(telling, key=lambda clue: (-clue.match.message.weight, clue.line_number)))
+
+
+def _tells(clue: Clue) -> bool:
+    return clue.match.message.cause not in ("", "unknown")
+
+
+def _advice(clues: tuple[Clue, ...]) -> tuple[str, ...]:
+    said = [words for clue in clues[:3] for words in clue.match.advice]
+    return tuple(dict.fromkeys(said)) or (_DIAGNOSE,)
+
+
+def _of_core(core: CoreSeen) -> Autopsy:
+    cause, meaning = _SIGNALS.get(core.signal or "", ("unknown", "it ended by a signal that says little"))
+    who = f"{core.command or 'a process'} ended by {core.signal or 'a signal that the file does not name'}"
+    steps = [f"see its native stack: {command}" for command in core.commands]
+    if core.frames:
+        steps = []
+    return Autopsy(
+        kind="core",
+        cause=cause,
+        meaning=f"{who}: {meaning}",
+        do=(*steps, _DIAGNOSE),
+        core=core,
+    )

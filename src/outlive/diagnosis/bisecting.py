@@ -1,0 +1,94 @@
+"""Finds the operator that must be there for a model to end the way it does, by cutting prefixes.
+
+    ops 0 .. n-1 dies ──► does 0 .. n/2 ? ──► ... ──► the first prefix that does: its last operator is needed
+
+It answers another question than the native stack, which knows who was running; mostly the answers agree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from outlive.diagnosis.nouns import Conditions, Trial
+from outlive.diagnosis.probing import feedable, usual
+from outlive.diagnosis.trying import attempt
+from outlive.model import Model
+from outlive.surgery import Cut, Request, cut_model
+from outlive.worker.flight import OpSeen
+
+_NUMBER = re.compile(r"\d+")
+
+
+def first_needed(model: Model, end: Trial, seconds: float, enough: Callable[[], bool]) -> OpSeen | None:
+    """The last operator of the shortest prefix that ends like the whole; None if none does, or no time."""
+    operators = model.subgraphs[0].operators
+    low, high = 0, len(operators) - 1
+    tried = False
+    while low < high:
+        if enough():
+            return None
+        middle = (low + high) // 2
+        tried = True
+        low, high = (low, middle) if prefix_ends_like(model, end, middle, seconds) else (middle + 1, high)
+    if not operators or (not tried and len(operators) > 1):
+        return None
+    if high == len(operators) - 1 and len(operators) > 1 and not prefix_ends_like(model, end, high, seconds):
+        return None  # cutting alone has changed how it ends
+    return OpSeen(type=operators[high].name, index=high)
+
+
+def prefix_ends_like(model: Model, end: Trial, last: int, seconds: float) -> bool:
+    """True if the operators up to `last` end as the whole did."""
+    part = cut_or_none(model, Request(until=last))
+    return part is not None and ends_like(model, part, end, seconds)
+
+
+def ends_like(model: Model, part: Cut, end: Trial, seconds: float, values: Any = None) -> bool:
+    """True if a part ends as the whole did, fed with `values` or with the whole's own inputs."""
+    trial = attempt("part", part_conditions(model, part, end.conditions, seconds, values))
+    alike = trial.manner == end.manner and trial.flight.signal == end.flight.signal
+    return alike and _gist(trial.flight.error_text) == _gist(end.flight.error_text)
+
+
+def _gist(text: str) -> str:
+    """A complaint without its numbers, which are others in a part; another complaint is another end."""
+    return _NUMBER.sub("#", text)
+
+
+def part_conditions(
+    model: Model, part: Cut, conditions: Conditions, seconds: float, values: Any = None
+) -> Conditions:
+    """The conditions of the whole, for a part of it."""
+    inputs = _inputs(model, part, conditions.inputs) if values is None else values
+    limit = seconds if conditions.seconds is None else min(seconds, conditions.seconds)
+    return replace(conditions, source=part.model, inputs=inputs, seconds=limit)
+
+
+def cut_or_none(model: Model, request: Request) -> Cut | None:
+    """The part, or None where it cannot be cut."""
+    try:
+        return cut_model(model, request)
+    except ValueError:
+        return None
+
+
+def _inputs(model: Model, part: Cut, given: Any) -> Any:
+    """What the part's inputs are given: the whole's arrays where it has them, the usual ones elsewhere."""
+    if given is None or isinstance(given, str):
+        if not feedable(model):
+            return given
+        by_index: dict[int, Any] = dict(usual(model, given))
+    else:
+        by_index = by_tensor(model, given)
+    return [by_index.get(item.original, "random") for item in part.inputs]
+
+
+def by_tensor(model: Model, given: Any) -> dict[int, Any]:
+    """Inputs as the user gave them, by tensor index."""
+    if isinstance(given, dict):
+        return {tensor.index: given[tensor.name] for tensor in model.inputs if tensor.name in given}
+    values = list(given) if isinstance(given, (list, tuple)) else [given]
+    return {tensor.index: value for tensor, value in zip(model.inputs, values, strict=False)}

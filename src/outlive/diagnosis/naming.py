@@ -1,0 +1,102 @@
+"""Puts the model's names to what flights saw: which operator is meant, which read a broken part. Pure."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import replace
+
+from outlive.diagnosis.nouns import Diagnosis, Trial
+from outlive.model import Model, Reading
+from outlive.worker.flight import OpSeen
+
+_LOOPS = frozenset({"WHILE", "STABLEHLO_WHILE"})
+# Where the reader met a flaw: `buffer 3`, `subgraph 0, tensor 12`, `subgraph 0, operator 4`.
+_FILE = re.compile(r"\bFILE\b")
+_BUFFER = re.compile(r"\bbuffer (\d+)\b")
+_SUBGRAPH = re.compile(r"\bsubgraph (\d+)\b")
+_TENSOR = re.compile(r"\btensor (\d+)\b")
+_OPERATOR = re.compile(r"\b(?:operator|op) (\d+)\b")
+
+
+def with_path(diagnosis: Diagnosis) -> Diagnosis:
+    """The diagnosis with the model's path in its commands, where rules could only say FILE."""
+    if diagnosis.verdict is None or diagnosis.path is None:
+        return diagnosis
+    name = shlex.quote(diagnosis.path)
+
+    def named(words: str) -> str:
+        return _FILE.sub(lambda _: name, words)
+
+    remedies = tuple(
+        replace(item, action=named(item.action), command=named(item.command))
+        for item in diagnosis.verdict.remedies
+    )
+    return replace(diagnosis, verdict=replace(diagnosis.verdict, remedies=remedies))
+
+
+def loops_in(model: Model | None) -> tuple[OpSeen, ...]:
+    """The operators that can run in a circle."""
+    return () if model is None else tuple(op for op in _operators(model) if op.type in _LOOPS)
+
+
+def placed(trial: Trial, model: Model | None) -> Trial:
+    """The trial with the index of its operator, where only one of the model can be meant."""
+    seen = trial.flight.op
+    kinds = {seen.type} if seen is not None else set(trial.flight.op_candidates)
+    if not kinds or model is None or (seen is not None and seen.index is not None):
+        return trial
+    places = [place for place in _operators(model) if place.type in kinds]
+    if len({place.type for place in places}) != 1:
+        return trial
+    op = places[0] if len(places) == 1 else OpSeen(type=places[0].type)
+    return replace(trial, flight=replace(trial.flight, op=op))
+
+
+def owners_of(reading: Reading) -> tuple[OpSeen, ...]:
+    """Operators that read what is broken in the file: the tensor, or the buffer behind it."""
+    model = reading.model
+    if model is None:
+        return ()
+    found: dict[OpSeen, None] = {}
+    for flaw in reading.flaws:
+        for place in _of_flaw(model, f"{flaw.place}, {flaw.detail}"):
+            found.setdefault(place)
+    return tuple(found)
+
+
+def _of_flaw(model: Model, words: str) -> list[OpSeen]:
+    graph, operator = _SUBGRAPH.search(words), _OPERATOR.search(words)
+    number = int(graph.group(1)) if graph else 0
+    if operator is not None:
+        wanted = (number, int(operator.group(1)))
+        return [place for place in _operators(model) if (place.subgraph, place.index) == wanted]
+    tensors: set[tuple[int, int]] = set()
+    tensor, buffer = _TENSOR.search(words), _BUFFER.search(words)
+    if tensor is not None:
+        tensors.add((number, int(tensor.group(1))))
+    elif buffer is not None:
+        tensors |= _with_buffer(model, int(buffer.group(1)))
+    return [
+        OpSeen(type=item.name, subgraph=subgraph.index, index=item.index)
+        for subgraph in model.subgraphs
+        for item in subgraph.operators
+        if any((subgraph.index, index) in tensors for index in item.inputs)
+    ]
+
+
+def _with_buffer(model: Model, buffer: int) -> set[tuple[int, int]]:
+    return {
+        (subgraph.index, tensor.index)
+        for subgraph in model.subgraphs
+        for tensor in subgraph.tensors
+        if tensor.buffer_index == buffer
+    }
+
+
+def _operators(model: Model) -> list[OpSeen]:
+    return [
+        OpSeen(type=operator.name, subgraph=subgraph.index, index=operator.index)
+        for subgraph in model.subgraphs
+        for operator in subgraph.operators
+    ]

@@ -1,0 +1,122 @@
+"""What a diagnosis is made of: conditions, trials, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from outlive.finding import Finding
+from outlive.worker.flight import Flight, OpSeen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Conditions:
+    """How a model is flown. `source` is a path, or the model's bytes."""
+
+    source: str | bytes = field(repr=False)
+    inputs: Any = None
+    accelerator: str = "cpu"
+    threads: int | None = None
+    memory_bytes: int | None = None
+    seconds: float | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Trial:
+    """One flight, what was different about it, and the finding of a call that was refused."""
+
+    name: str
+    conditions: Conditions = field(repr=False)
+    flight: Flight
+    seconds: float
+    refusal: Finding | None = None
+
+    @property
+    def manner(self) -> str:
+        """How it ended, so far that two ends can be called the same: ran, died, deadline or refused."""
+        if self.flight.ended_by == "deadline":
+            return "deadline"
+        if self.flight.died:
+            return "died"
+        return "refused" if self.flight.error_type else "ran"
+
+    @property
+    def ran(self) -> bool:
+        """True if it came back with its outputs."""
+        return self.manner == "ran"
+
+    @property
+    def ending(self) -> str:
+        """The end in a few words: `SIGSEGV, invoke, op 3 CONV_2D`."""
+        flight = self.flight
+        if self.ran:
+            return "ran"
+        how = flight.signal or flight.error_type or "gone"
+        words = [f"ended at the {flight.ended_by} limit" if flight.ended_by else how, flight.stage]
+        if flight.op is not None:
+            index = "" if flight.op.index is None else f"op {flight.op.index} "
+            graph = f"subgraph {flight.op.subgraph} " if flight.op.subgraph else ""
+            words.append(f"{graph}{index}{flight.op.type}")
+        return ", ".join(words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproducer:
+    """The smallest model found that ends the same way: its path, operators of the whole, and size."""
+
+    path: str
+    ops: tuple[int, ...]
+    bytes: int
+    script: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The cause, the operator it is about, the finding that says so, and how sure that is."""
+
+    cause: str
+    finding: Finding
+    op: OpSeen | None = None
+    ruled_out: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Diagnosis:
+    """Why a model died, hung or was refused; `cause` is a word of the taxonomy, empty if it runs.
+
+    `op` is the operator to blame, `running` the one that native frames name, `needed` the one with which the
+    first prefix of the model ends the same way: they mostly agree. `trials[0]` is the model as it is.
+    """
+
+    path: str | None
+    verdict: Finding | None
+    cause: str
+    stage: str
+    signal: str | None
+    op: OpSeen | None
+    running: OpSeen | None
+    needed: OpSeen | None
+    works_with: tuple[str, ...]
+    trials: tuple[Trial, ...] = field(repr=False)
+    findings: tuple[Finding, ...] = field(repr=False)
+    ruled_out: tuple[str, ...] = ()
+    reproducer: Reproducer | None = None
+    end: Trial | None = None
+
+    @property
+    def died(self) -> bool:
+        """True if a trial of the model as it is, or of inputs it may be given, took its process along."""
+        return self.end is not None and self.end.manner in ("died", "deadline")
+
+    @property
+    def refused(self) -> bool:
+        """True if the runtime, or a check before it, said no and nobody died."""
+        return not self.died and self.verdict is not None
+
+    @property
+    def flights(self) -> tuple[Flight, ...]:
+        """Every flight, in the order they were flown."""
+        return tuple(trial.flight for trial in self.trials)

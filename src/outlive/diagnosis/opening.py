@@ -1,0 +1,111 @@
+"""From what the user gives to a case: a path, bytes, a model that was read, or the record of a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from outlive.diagnosis.blaming import blamed_op
+from outlive.diagnosis.investigating import AS_IT_IS, Case, investigate
+from outlive.diagnosis.naming import with_path
+from outlive.diagnosis.nouns import Conditions, Diagnosis, Trial
+from outlive.diagnosis.verdict import Seen, decide
+from outlive.finding import Finding, Severity
+from outlive.model import Model, Reading, read_source
+from outlive.rules.catalogue import assess
+from outlive.worker.flight import Flight
+from outlive.worker.limits import Limits
+
+# Long enough for any model of usual size, short enough for somebody who waits.
+USUAL_SECONDS = 8.0
+# What rules on files find without saying which word of the taxonomy it is.
+_FILE_CAUSES = {
+    "buffer-outside-file": "external-buffer-out-of-file",
+    "short-constant": "shape-mismatch",
+    "impossible-shape": "shape-mismatch",
+}
+_BROKEN = "flatbuffer-corrupt"
+
+
+def open_case(
+    source: Any, inputs: Any, limits: Limits, accelerator: str = "cpu", threads: int | None = None
+) -> Case:
+    """What is to be investigated, with everything that can be known without running it."""
+    reading = read_source(source)
+    findings = tuple(map(with_cause, assess(reading).findings))
+    seconds = USUAL_SECONDS if limits.seconds is None else limits.seconds
+    conditions = Conditions(
+        source=_flown(source, reading),
+        inputs=inputs,
+        accelerator=accelerator,
+        threads=threads,
+        memory_bytes=limits.memory_bytes,
+        seconds=seconds,
+    )
+    return Case(reading=reading, findings=findings, conditions=conditions)
+
+
+def diagnose_case(case: Case, tell: Callable[[str], None] = lambda _: None) -> Diagnosis:
+    """The diagnosis; a file that cannot even be opened is not run."""
+    if not case.conditions.source or (case.model is None and case.reading.file_bytes == 0):
+        return _unopened(case)
+    return with_path(investigate(case, tell))
+
+
+def diagnose_flight(flight: Flight) -> Diagnosis:
+    """The diagnosis of a run that is over, from its record alone."""
+    trial = Trial(name=AS_IT_IS, conditions=Conditions(source=""), flight=flight, seconds=0.0)
+    bad = not trial.ran
+    verdict = decide(Seen(end=trial, trials=(trial,), findings=())) if bad else None
+    return Diagnosis(
+        path=None,
+        verdict=None if verdict is None else verdict.finding,
+        cause="" if verdict is None else verdict.cause,
+        stage=flight.stage,
+        signal=flight.signal,
+        op=None if verdict is None else verdict.op,
+        running=flight.op,
+        needed=None,
+        works_with=() if bad else (AS_IT_IS,),
+        trials=(trial,),
+        findings=(),
+        end=trial if bad else None,
+    )
+
+
+def with_cause(finding: Finding) -> Finding:
+    """The finding with its word of the taxonomy, where its rule has none and the file is to blame."""
+    if finding.cause or finding.severity is not Severity.ERROR or not finding.code.startswith("F"):
+        return finding
+    return replace(finding, cause=_FILE_CAUSES.get(finding.name, _BROKEN))
+
+
+def _unopened(case: Case) -> Diagnosis:
+    errors = [finding for finding in case.findings if finding.severity is Severity.ERROR]
+    verdict = errors[0] if errors else None
+    return Diagnosis(
+        path=case.reading.path,
+        verdict=verdict,
+        cause="" if verdict is None else verdict.cause,
+        stage="load",
+        signal=None,
+        op=blamed_op(None, verdict, None, ()),
+        running=None,
+        needed=None,
+        works_with=(),
+        trials=(),
+        findings=case.findings,
+    )
+
+
+def _flown(source: Any, reading: Reading) -> str | bytes:
+    """What the worker opens: the path itself where there is one, so that a mapped file is mapped."""
+    if isinstance(source, (str, os.PathLike)):
+        return os.fspath(source)
+    if isinstance(source, Model) and source.path is not None:
+        return source.path
+    if reading.model is not None:
+        return bytes(reading.model.content)
+    return bytes(source) if isinstance(source, (bytes, bytearray, memoryview)) else b""

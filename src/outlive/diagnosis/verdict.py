@@ -1,0 +1,171 @@
+"""The verdict: what flights and findings come to. Touches no process and no file.
+
+error-level findings about the file or the call ──┐
+how it ended, and where                           ├──► cause, operator, finding, how sure
+which trials ran                                  ┘
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from outlive.diagnosis.blaming import blamed_op, pick
+from outlive.diagnosis.ending import Told, cause_of_end
+from outlive.diagnosis.nouns import Trial, Verdict
+from outlive.finding import Evidence, Finding, Remedy, Severity, Tag
+from outlive.rules import judge
+from outlive.rules.catalogue import RULES
+from outlive.worker.flight import OpSeen
+
+# Causes that show in how it ended, whatever else is wrong with the file.
+_TOLD_BY_THE_END = frozenset({"infinite-loop", "hang"})
+_ACCELERATOR_WORDS = {
+    "without delegates": "builtin",
+    "reference kernels": "reference",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """All that a verdict is made from. `owners` are the operators that read a broken part of the file."""
+
+    end: Trial
+    trials: tuple[Trial, ...]
+    findings: tuple[Finding, ...]
+    needed: OpSeen | None = None
+    owners: tuple[OpSeen, ...] = ()
+    loops: tuple[OpSeen, ...] = ()
+
+
+def decide(seen: Seen) -> Verdict:
+    """The verdict on an end that was not a good one."""
+    told = cause_of_end(seen.end, seen.trials, seen.loops)
+    static = _static(seen, told)
+    by_end = told.certain or told.cause in _TOLD_BY_THE_END
+    if static is not None and (not by_end or static.cause == told.cause):
+        op = blamed_op(seen.end.flight, static, seen.needed, seen.owners)
+        finding = _enrich(static, seen)
+        return Verdict(cause=static.cause, finding=finding, op=op, ruled_out=_ruled_out(seen))
+    op = _told_op(seen, told)
+    finding = _enrich(replace(_death(seen.end), cause=told.cause), seen, told.evidence)
+    if told.why:
+        finding = replace(finding, why=told.why)
+    if told.remedies:
+        finding = replace(finding, remedies=(*told.remedies, *finding.remedies))
+    return Verdict(
+        cause=told.cause,
+        finding=finding,
+        op=op,
+        ruled_out=_ruled_out(seen),
+        missing=_missing(seen, told.cause),
+    )
+
+
+def _told_op(seen: Seen, told: Told) -> OpSeen | None:
+    """The operator of an end that tells its cause itself; findings of any weight may know where it is."""
+    known = [item.op for item in seen.findings if item.op is not None and item.cause == told.cause]
+    if told.op is not None and (told.op.index is not None or not known):
+        return told.op
+    if len({(op.subgraph, op.index) for op in known}) == 1:
+        return OpSeen(type=known[0].type, subgraph=known[0].subgraph, index=known[0].index)
+    return told.op or blamed_op(seen.end.flight, None, seen.needed, seen.owners)
+
+
+def decide_unhurt(
+    findings: Sequence[Finding], trials: Sequence[Trial], owners: Sequence[OpSeen]
+) -> Verdict | None:
+    """The verdict on a model that ran, although its file is wrong; None if nothing is."""
+    static = pick([finding for finding in findings if _accuses(finding)], None)
+    if static is None:
+        return None
+    op = blamed_op(None, static, None, owners)
+    fact = f"it ran here in {sum(trial.ran for trial in trials)} of {len(trials)} trials: luck, not safety"
+    finding = replace(static, evidence=(*static.evidence, Evidence(fact=fact, source="trials")))
+    return Verdict(cause=static.cause, finding=finding, op=op)
+
+
+def _static(seen: Seen, told: Told) -> Finding | None:
+    if seen.end.refusal is not None and _CALL_CAUSES.get(seen.end.refusal.name):
+        return replace(seen.end.refusal, cause=_CALL_CAUSES[seen.end.refusal.name])
+    accusing = [finding for finding in seen.findings if _accuses(finding)]
+    named = told.op if told.op is not None and told.op.index is not None else None
+    return pick(accusing, named or blamed_op(seen.end.flight, None, seen.needed, seen.owners))
+
+
+# What rules on calls find, in the words of the taxonomy.
+_CALL_CAUSES = {
+    "missing-batch": "wrong-shape",
+    "wrong-layout": "wrong-layout",
+    "wrong-shape": "wrong-shape",
+    "wrong-dtype": "wrong-dtype",
+    "swapped-bytes": "wrong-dtype",
+    "constant-overwritten": "write-to-constant",
+    "not-computed": "call-order",
+    "unset-string": "string-tensor-unset",
+}
+
+
+def _accuses(finding: Finding) -> bool:
+    return finding.severity is Severity.ERROR and bool(finding.cause)
+
+
+def _death(end: Trial) -> Finding:
+    """What the rules on flights say of this end: one of them always does."""
+    if end.refusal is not None:
+        return end.refusal
+    judgement = judge({"flight": end.flight}, [rule for rule in RULES if rule.facts == ("flight",)])
+    return judgement.findings[0]
+
+
+def _enrich(finding: Finding, seen: Seen, more: tuple[Evidence, ...] = ()) -> Finding:
+    """The finding with what the trials have shown, and the conditions that do work as its first remedies."""
+    added = [*more]
+    if finding.code[:1] != "D":
+        added.append(Evidence(fact=seen.end.ending, source="trial"))
+    if seen.end.name != "as it is":
+        added.append(Evidence(fact=f"it ended so with: {seen.end.name}", source="trial"))
+    running = seen.end.flight.op
+    if seen.needed is not None and running is not None and seen.needed.index != running.index:
+        fact = f"the shortest prefix that ends so has op {seen.needed.index} {seen.needed.type} as its last"
+        added.append(Evidence(fact=fact, source="bisection"))
+    working = _working(seen)
+    known = {remedy.command for remedy in working}
+    remedies = (*working, *(item for item in finding.remedies if item.command not in known))
+    return replace(finding, evidence=(*finding.evidence, *added), remedies=remedies)
+
+
+def _working(seen: Seen) -> list[Remedy]:
+    found = []
+    for trial in seen.trials:
+        kernels = _ACCELERATOR_WORDS.get(trial.name)
+        if kernels and trial.ran:
+            command = f"outlive run FILE --accelerator {kernels}"
+            action = f"run it {'with ' if kernels == 'reference' else ''}{trial.name}"
+            found.append(
+                Remedy(action=action, tag=Tag.SAME_RESULTS, effect="it ran so here", command=command)
+            )
+    return found[:1]
+
+
+def _ruled_out(seen: Seen) -> tuple[str, ...]:
+    """What the trials exclude."""
+    bad = {trial.name for trial in seen.trials if not trial.ran}
+    words = {
+        "without delegates": "XNNPACK (it ends so without it too)",
+        "reference kernels": "the optimized kernels (it ends so with the reference ones too)",
+        "one thread": "threads (it ends so with one)",
+        "from bytes": "a file that changes under it (it ends so from its bytes)",
+        "zeros": "the values of its inputs (it ends so with zeros)",
+        "more memory": "the memory limit (it ends so with more)",
+    }
+    return tuple(said for name, said in words.items() if name in bad)
+
+
+def _missing(seen: Seen, cause: str) -> tuple[str, ...]:
+    if cause != "unknown":
+        return ()
+    found = [] if seen.end.flight.frames or not seen.end.flight.died else ["a native stack"]
+    if seen.needed is None:
+        found.append("an operator that bisection names")
+    return (*found, "a rule that knows this fault")

@@ -1,0 +1,76 @@
+"""some of the given numbers lie outside what the quantized input can hold
+
+What it checks
+    How many of the given real numbers lie beyond the range of the input's quantization, or of that of the
+    QUANTIZE operator right behind it; one in a hundred is enough.
+
+Why it matters
+    Quantizing clips them to the end of the range: what was different becomes the same, and the model cannot
+    see it.
+
+What to do
+    Check that the values are scaled as in training. If they are, calibrate the quantization with samples
+    like these.
+
+Limits
+    It does not hurt where values beyond the range mean the same as its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.rules.engine import rule
+from outlive.rules.given import (
+    Feed,
+    Given,
+    Span,
+    input_place,
+    looks_like_bytes,
+    span_of,
+    span_seen,
+    values_seen,
+)
+
+_LEAST_SHARE = 0.01
+# A range of -1 to 1 ends one step below 1, where zero has to be exact: nobody minds.
+_SLACK_STEPS = 1.5
+
+
+@rule("I303", "saturating-input", Severity.WARNING, since="0.1")
+def saturating_input(inputs: Feed) -> Iterator[Sighting]:
+    """See the module."""
+    for given in inputs.given:
+        span = span_of(inputs, given)
+        # Pixels that were not scaled are another finding.
+        if span is None or not given.seen.is_float or looks_like_bytes(inputs, given):
+            continue
+        outside = _outside(given, span)
+        if outside >= _LEAST_SHARE * given.seen.size > 0:
+            yield _sight(given, span, outside)
+
+
+def _outside(given: Given, span: Span) -> int:
+    """How many finite numbers lie so far beyond the range that clipping them matters."""
+    import numpy as np
+
+    values, slack = given.array, _SLACK_STEPS * span.scale
+    beyond = (values < span.low - slack) | (values > span.high + slack)
+    return int(np.count_nonzero(beyond & np.isfinite(values)))
+
+
+def _sight(given: Given, span: Span, outside: int) -> Sighting:
+    share = 100 * outside / given.seen.size
+    clipped = f"{outside:,} of {given.seen.size:,} values ({share:.3g} %) lie beyond it and are clipped"
+    return Sighting(
+        where=input_place(given),
+        evidence=(span_seen(span), values_seen(given), Evidence(fact=clipped, source="inputs")),
+        why="the quantization was calibrated with smaller numbers than these",
+        remedies=(
+            Remedy(action="scale the values as in training", tag=Tag.CHANGES_RESULTS),
+            Remedy(action="quantize the model again, with samples like these", tag=Tag.CHANGES_MODEL),
+        ),
+        confidence="certain that they are clipped; whether it hurts is for the model to say",
+        fault=Fault.INPUT,
+    )

@@ -1,0 +1,47 @@
+"""integers are to be divided by a given 0
+
+What it checks
+    Whether integers given to the model are the divisor of DIV, FLOOR_DIV or FLOOR_MOD and hold a 0.
+
+Why it matters
+    LiteRT ends the run with an error; kernels that do not look die of an arithmetic fault.
+
+What to do
+    Keep 0 out of the divisors.
+
+Limits
+    Only values that reach the operator unchanged are followed, in the main subgraph. Division of floats by
+    0 is not looked at: it gives an infinity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Evidence, Fault, OpPlace, Remedy, Severity, Sighting, Tag
+from outlive.rules.dividing import divisors
+from outlive.rules.engine import rule
+from outlive.rules.given import Feed, input_place, values_seen
+from outlive.rules.telling import operator_name
+
+
+@rule("I310", "zero-divisor", Severity.ERROR, since="0.1")
+def zero_divisor(inputs: Feed) -> Iterator[Sighting]:
+    """See the module."""
+    for step, given in divisors(inputs):
+        zeros = int((given.array == 0).sum())
+        if not zeros:
+            continue
+        fact = f"{zeros:,} of {given.seen.size:,} divisors are 0"
+        yield Sighting(
+            where=input_place(given),
+            evidence=(
+                Evidence(fact=fact, source="inputs"),
+                Evidence(fact=f"{operator_name(step)} divides by them", source="model"),
+                values_seen(given),
+            ),
+            why="integers cannot be divided by 0",
+            remedies=(Remedy(action="keep 0 out of the divisors", tag=Tag.CHANGES_RESULTS),),
+            fault=Fault.INPUT,
+            op=OpPlace(subgraph=0, index=step.index, type=step.name),
+        )

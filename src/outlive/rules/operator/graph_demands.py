@@ -1,0 +1,150 @@
+"""Which tensors are filled, by whom, and which are written where they must not be.
+
+Sources: LiteRT, tflite/arena_planner.cc (what nothing writes gets no memory), tflite/core/subgraph.cc
+(AllocateTensors, ResetVariableTensors), tflite/kernels/kernel_util.cc (GetVariableInput).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from outlive.model import Model, Subgraph, Tensor
+from outlive.rules.operator.scene import Scene, scenes, slot_words
+
+# Kernels that look at the shape only.
+_READS_NO_VALUE = frozenset({"SHAPE", "RANK", "ZEROS_LIKE"})
+# CheckInputAndOutputForOverlap lets operators without options through; these then do no harm.
+_IN_PLACE = frozenset(
+    {"ABS", "CEIL", "COS", "ELU", "EXP", "FLOOR", "HARD_SWISH", "LOG", "LOGICAL_AND", "LOGICAL_NOT",
+     "LOGICAL_OR", "LOGISTIC", "LOG_SOFTMAX", "MAXIMUM", "MINIMUM", "NEG", "POW", "PRELU", "RELU", "RELU6",
+     "RELU_0_TO_1", "RELU_N1_TO_1", "ROUND", "RSQRT", "SELECT", "SIGN", "SIN", "SQRT", "SQUARE",
+     "SQUARED_DIFFERENCE", "TANH"}
+)  # fmt: skip
+# Inputs that keep a state from run to run and must be variable tensors.
+STATE_SLOTS: Mapping[str, tuple[int, ...]] = {
+    "SVDF": (4,),
+    "RNN": (4,),
+    "UNIDIRECTIONAL_SEQUENCE_RNN": (4,),
+    "BIDIRECTIONAL_SEQUENCE_RNN": (4, 8),
+    "LSTM": (18, 19),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": (18, 19),
+    "BIDIRECTIONAL_SEQUENCE_LSTM": (35, 36, 37, 38),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfilled:
+    """A tensor that is read and that nothing fills, the operator that reads it, and who may be to blame."""
+
+    tensor: Tensor
+    reader: Scene
+    strays: tuple[Tensor, ...]  # inputs of the subgraph that no caller can fill
+    stray_writer: Scene | None  # an operator that writes over a constant instead
+    overwriter: Scene | None  # an operator that writes over its own input instead
+
+
+def by_subgraph(model: Model) -> dict[int, list[Scene]]:
+    """The operators of each subgraph."""
+    found: dict[int, list[Scene]] = {subgraph.index: [] for subgraph in model.subgraphs}
+    for scene in scenes(model):
+        found[scene.subgraph.index].append(scene)
+    return found
+
+
+def unfilled(model: Model) -> Iterator[Unfilled]:
+    """Tensors that are read and that nothing fills; each once."""
+    cast = by_subgraph(model)
+    for subgraph in model.subgraphs:
+        rows = cast[subgraph.index]
+        written = {tensor for scene in rows for tensor in scene.operator.outputs}
+        filled = written | set(subgraph.input_indices)
+        lost = {t.index for t in subgraph.tensors if t.index not in filled and not _has_memory(t)}
+        if lost:
+            yield from _readers(subgraph, rows, lost, written)
+
+
+def _has_memory(tensor: Tensor) -> bool:
+    return tensor.is_constant or tensor.is_variable or 0 in tensor.shape
+
+
+def _readers(
+    subgraph: Subgraph, rows: Sequence[Scene], lost: set[int], written: set[int]
+) -> Iterator[Unfilled]:
+    read = {tensor for scene in rows for tensor in scene.operator.inputs}
+    strays = tuple(
+        tensor
+        for tensor in subgraph.inputs
+        if tensor.index in written or tensor.is_constant or tensor.index not in read
+    )
+    writer = next((scene for scene in rows if any(_constant(scene, t) for t in scene.operator.outputs)), None)
+    overwriter = next((scene for scene in rows if shared_ends(scene)), None)
+    for scene in rows:
+        # A custom operator may know what to do with such a tensor.
+        if scene.operator.type in _READS_NO_VALUE or scene.operator.is_custom:
+            continue
+        states = STATE_SLOTS.get(scene.operator.type, ())
+        for position, tensor in enumerate(scene.operator.inputs):
+            if tensor in lost and position not in states:
+                lost.discard(tensor)
+                yield Unfilled(
+                    tensor=subgraph.tensors[tensor],
+                    reader=scene,
+                    strays=strays,
+                    stray_writer=writer,
+                    overwriter=overwriter,
+                )
+
+
+def _constant(scene: Scene, tensor: int) -> bool:
+    return scene.table.constant(tensor)
+
+
+def overwritten_constants(scene: Scene) -> list[str]:
+    """Outputs that lie in the file's own bytes."""
+    return [
+        slot
+        for slot in scene.slots("o*")
+        if (t := scene.tensor(slot)) is not None and _constant(scene, t.index)
+    ]
+
+
+def constant_inputs(model: Model) -> Iterator[tuple[Scene, Tensor]]:
+    """Inputs of the model that are constants, each with the first operator that reads it."""
+    first: dict[int, Scene] = {}
+    for scene in scenes(model):
+        if scene.subgraph.index == 0:
+            for tensor in scene.operator.inputs:
+                first.setdefault(tensor, scene)
+    for item in model.inputs:
+        reader = first.get(item.index)
+        if reader is not None and _constant(reader, item.index):
+            yield reader, item
+
+
+def shared_ends(scene: Scene) -> list[str]:
+    """Outputs that are inputs of the same operator."""
+    inputs = {tensor for tensor in scene.operator.inputs if tensor >= 0}
+    return [slot for slot in scene.slots("o*") if scene.operator.outputs[int(slot[1:])] in inputs]
+
+
+def works_in_place(scene: Scene) -> bool:
+    """True if the kernel reads each element before it writes it, and all are of one shape."""
+    shapes = {scene.shape(slot) for slot in scene.slots("i*") if scene.tensor(slot) is not None}
+    return scene.operator.type in _IN_PLACE and len(shapes) == 1
+
+
+def variable_faults(scene: Scene) -> Iterator[str]:
+    """States that are no variables, and variables that cannot be kept."""
+    for position in STATE_SLOTS.get(scene.operator.type, ()):
+        tensor = scene.tensor(f"i{position}")
+        if tensor is not None and not tensor.is_variable:
+            yield f"{slot_words(scene, f'i{position}')} keeps the state and is not marked as variable"
+    for slot in scene.slots("o*"):
+        tensor = scene.tensor(slot)
+        if tensor is not None and tensor.is_variable and scene.table.where[tensor.index] == "dynamic":
+            yield f"{slot_words(scene, slot)} is marked as variable, and its size is known in a run only"
+    for slot in scene.slots("i*"):
+        tensor = scene.tensor(slot)
+        if tensor is not None and tensor.is_variable and scene.table.constant(tensor.index):
+            yield f"{slot_words(scene, slot)} is marked as variable and has a constant value"

@@ -1,0 +1,52 @@
+"""an operator reads a tensor that nothing fills
+
+What it checks
+    That every tensor an operator reads is a constant, a variable, an input of its graph, or the output of
+    an operator.
+
+Why it matters
+    Such a tensor has no memory: the kernel reads from address 0, and the process dies.
+
+What to do
+    Convert the model again. If a tool edited it, look for the mistake there.
+
+Limits
+    An operator that only looks at the shape is left alone. The order of operators is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from outlive.finding import Severity, Sighting
+from outlive.model import Model
+from outlive.rules.engine import rule
+from outlive.rules.operator.graph_demands import Unfilled, unfilled, works_in_place
+from outlive.rules.operator.scene import MOST_SIGHTINGS, sight
+from outlive.rules.telling import tensor_name
+
+
+@rule("O103", "tensor-never-filled", Severity.ERROR, since="0.1", cause="required-tensor-missing")
+def tensor_never_filled(model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    found = (item for item in unfilled(model) if not _is_told(item))
+    yield from (_tell(model, item) for item in islice(found, MOST_SIGHTINGS))
+
+
+def _is_told(item: Unfilled) -> bool:
+    """Where an input of the graph leads astray, or an operator has lost its output, that is what is wrong."""
+    return bool(item.strays) or (item.overwriter is not None and not works_in_place(item.overwriter))
+
+
+def _tell(model: Model, item: Unfilled) -> Sighting:
+    facts = [
+        f"{item.reader.name} reads {tensor_name(item.tensor)}; no operator writes it, and it is no input"
+    ]
+    scene = item.overwriter or item.stray_writer or item.reader
+    if item.overwriter is not None:
+        facts.append(f"{item.overwriter.name} writes to its own input instead")
+    if item.stray_writer is not None:
+        facts.append(f"{item.stray_writer.name} writes to a constant instead")
+    why = "an index of a tensor was changed, or the operator before was removed"
+    return sight(model, scene, facts, why, cause="tensor-aliased" if item.overwriter is not None else "")

@@ -1,0 +1,40 @@
+"""an operator writes to a constant of the file
+
+What it checks
+    That no output of an operator has a buffer with bytes in the file.
+
+Why it matters
+    Constants lie in the mapped file, which cannot be written: the process dies, or the runtime refuses to
+    resize the tensor.
+
+What to do
+    Convert the model again. If a tool edited it, look for the mistake there.
+
+Limits
+    Where another tensor is never filled because of it, that is told instead (O103).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Severity, Sighting
+from outlive.model import Model
+from outlive.rules.engine import rule
+from outlive.rules.operator.graph_demands import overwritten_constants, unfilled
+from outlive.rules.operator.scene import Scene, scenes, sight_some, slot_words
+
+
+@rule("O105", "output-is-constant", Severity.ERROR, since="0.1", cause="buffer-aliased")
+def output_is_constant(model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    told = {item.stray_writer.place for item in unfilled(model) if item.stray_writer is not None}
+    rows = (scene for scene in scenes(model) if scene.place not in told and not scene.operator.is_custom)
+    yield from sight_some(model, rows, _faults, "the buffer of another tensor was given to this one")
+
+
+def _faults(scene: Scene) -> Iterator[str]:
+    for slot in overwritten_constants(scene):
+        tensor = scene.tensor(slot)
+        if tensor is not None:
+            yield f"{slot_words(scene, slot)} has buffer {tensor.buffer_index}, which holds bytes of the file"

@@ -1,0 +1,39 @@
+"""the shapes of an operator's tensors do not fit each other
+
+What it checks
+    Channels, windows, biases, matrix sides, joined and stretched shapes of each operator, as the kernel
+    compares them or relies on them.
+
+Why it matters
+    Kernels that check refuse the model; others read or write past the end of the smaller tensor.
+
+What to do
+    Convert the model again. If a tool edited it, look for the mistake there.
+
+Limits
+    Shapes that wait for a run are not compared. The shapes that a file gives to tensors in between do not
+    count: kernels set them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Severity, Sighting
+from outlive.model import Model
+from outlive.rules.engine import rule
+from outlive.rules.operator.scene import Scene, sight_each
+from outlive.rules.operator.shape_demands import rank_faults, shape_faults
+from outlive.rules.operator.size_demands import empty_faults
+
+
+@rule("O112", "shape-mismatch", Severity.ERROR, since="0.1", cause="shape-mismatch")
+def shape_mismatch(model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    yield from sight_each(model, _faults, "a shape was changed without the others")
+
+
+def _faults(scene: Scene) -> Iterator[str]:
+    # Without a side, or with one of no length, nothing fits; that is told by other rules.
+    if not any(rank_faults(scene)) and not any(empty_faults(scene)):
+        yield from shape_faults(scene)

@@ -1,0 +1,56 @@
+"""an end of the graph is the wrong tensor
+
+What it checks
+    Inputs of a graph that are constants, outputs of operators, or read by nobody, while an operator reads
+    a tensor that nothing fills; outputs that nothing writes.
+
+Why it matters
+    What the caller gives goes to the wrong tensor, and the operator that waits for it reads from address
+    0.
+
+What to do
+    Convert the model again. If a tool edited it, look for the mistake there.
+
+Limits
+    Inputs that are merely unused are allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from outlive.finding import Evidence, Severity, Sighting
+from outlive.model import Model
+from outlive.rules.engine import rule
+from outlive.rules.operator.graph_demands import unfilled
+from outlive.rules.operator.scene import CONVERT_AGAIN, MOST_SIGHTINGS, scenes, sight
+from outlive.rules.telling import file_name, tensor_name
+
+
+@rule("O115", "graph-io-index", Severity.ERROR, since="0.1", cause="graph-io-index")
+def graph_io_index(model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    why = "an index among the inputs or outputs of the graph was changed"
+    for item in islice((item for item in unfilled(model) if item.strays), MOST_SIGHTINGS):
+        facts = [f"{tensor_name(item.tensor)} is read, and nothing fills it"]
+        facts += [
+            f"{tensor_name(tensor)} is an input, and no caller is waited for there" for tensor in item.strays
+        ]
+        yield sight(model, item.reader, facts, why)
+    for name in islice(_unwritten(model), 1):
+        evidence = Evidence(fact=f"{name} is an output; no operator writes it", source="file")
+        place = file_name(model.path)
+        yield Sighting(where=place, evidence=(evidence,), why=why, remedies=(CONVERT_AGAIN,))
+
+
+def _unwritten(model: Model) -> Iterator[str]:
+    # An operator that has lost its output is told by other rules.
+    if any(scene.signature is not None and not scene.is_whole for scene in scenes(model)):
+        return
+    for subgraph in model.subgraphs[:1]:
+        filled = {tensor for operator in subgraph.operators for tensor in operator.outputs}
+        filled |= set(subgraph.input_indices)
+        for tensor in subgraph.outputs:
+            if tensor.index not in filled and not (tensor.is_constant or tensor.is_variable):
+                yield tensor_name(tensor)

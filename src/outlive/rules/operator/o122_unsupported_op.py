@@ -1,0 +1,42 @@
+"""the runtime has no kernel for a builtin operator
+
+What it checks
+    Builtin operators against those that LiteRT registers a kernel for.
+
+Why it matters
+    The model is refused when it is loaded: the schema knows more operators than the runtime can run.
+
+What to do
+    Convert the model so that StableHLO operators become TensorFlow Lite ones, or take a runtime that has
+    the kernel.
+
+Limits
+    The list is that of one version of LiteRT, which the finding names. A delegate may take such an
+    operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Remedy, Severity, Sighting, Tag
+from outlive.model import Model, Operator
+from outlive.rules.engine import rule
+from outlive.rules.operator.resolving import kinds_of
+from outlive.rules.operator.scene import sight
+from outlive.rules.operator.signatures import runtime_version, signatures
+
+
+@rule("O122", "unsupported-op", Severity.ERROR, since="0.1", cause="unsupported-op")
+def unsupported_op(model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    for _, scene, count in kinds_of(model, _has_no_kernel):
+        facts = [f"{count} of it; {runtime_version()} has no kernel for it"]
+        again = Remedy(action="convert the model again, with another target", tag=Tag.CHANGES_MODEL)
+        yield sight(model, scene, facts, "the operator is in the schema and not in the runtime", (again,))
+
+
+def _has_no_kernel(operator: Operator) -> bool:
+    # What the schema does not know either is told by F114.
+    unknown = operator.type.startswith("unknown ")
+    return not operator.is_custom and not unknown and operator.type not in signatures()

@@ -1,0 +1,40 @@
+"""an operator is of a version that the runtime does not have
+
+What it checks
+    The version of each operator against the versions that LiteRT registers a kernel for.
+
+Why it matters
+    The model is refused: Didn't find op for builtin opcode, with a remark on an older runtime.
+
+What to do
+    Update the runtime, or convert with an older converter.
+
+Limits
+    The versions are those of one version of LiteRT, which the finding names; an older runtime has less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Remedy, Severity, Sighting, Tag
+from outlive.model import Model, Operator
+from outlive.rules.engine import rule
+from outlive.rules.operator.resolving import kinds_of
+from outlive.rules.operator.scene import sight
+from outlive.rules.operator.signatures import runtime_version, signatures
+
+
+@rule("O123", "operator-too-new", Severity.ERROR, since="0.1", cause="unsupported-op")
+def operator_too_new(model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    for _, scene, count in kinds_of(model, _is_beyond):
+        low, high = signatures()[scene.operator.type].versions
+        facts = [f"{count} of version {scene.operator.version}; {runtime_version()} has {low} to {high}"]
+        newer = Remedy(action="take a newer runtime", tag=Tag.SAME_RESULTS)
+        yield sight(model, scene, facts, "the converter is newer than the runtime", (newer,))
+
+
+def _is_beyond(operator: Operator) -> bool:
+    known = signatures().get(operator.type)
+    return known is not None and not known.versions[0] <= operator.version <= known.versions[1]

@@ -1,0 +1,56 @@
+"""the size of tensors is known in a run only
+
+What it checks
+    Operators whose output gets its size from data, such as WHERE, UNIQUE, or a RESHAPE to a shape that is
+    computed.
+
+Why it matters
+    Behind them the runtime allocates while it runs, XNNPACK leaves the rest to slower kernels, and
+    accelerators (GPU, NPU) refuse the graph.
+
+What to do
+    Give inputs a fixed shape, and compute sizes when you convert.
+
+Limits
+    It hurts only if you want an accelerator, or memory that does not change. Loops and branches are not
+    looked into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.arena.builtin.tensors import UNSIZED
+from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
+from outlive.model import Model
+from outlive.rules.engine import rule
+from outlive.rules.operator.scene import Scene, scenes
+from outlive.rules.telling import file_name
+
+
+@rule("O130", "dynamic-tensors", Severity.NOTE, since="0.1")
+def dynamic_tensors(model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    found = [scene for scene in scenes(model) if _is_sized_late(scene)]
+    if not found:
+        return
+    facts = [f"{scene.name} gives a tensor of a size that depends on data" for scene in found[:5]]
+    if len(found) > len(facts):
+        facts.append(f"{len(found) - len(facts)} more")
+    yield Sighting(
+        where=file_name(model.path),
+        evidence=tuple(Evidence(fact=fact, source="shapes and values in the file") for fact in facts),
+        why="accelerators plan their memory before a run, and refuse what they cannot plan",
+        remedies=(
+            Remedy(action="convert with fixed shapes, if an accelerator is to run it", tag=Tag.CHANGES_MODEL),
+        ),
+    )
+
+
+def _is_sized_late(scene: Scene) -> bool:
+    return any(
+        (tensor := scene.tensor(slot)) is not None
+        and scene.table.where[tensor.index] == "dynamic"
+        and tensor.dtype not in UNSIZED
+        for slot in scene.slots("o*")
+    )

@@ -1,0 +1,285 @@
+"""Options of operators against what kernels can do with them: LiteRT, tflite/kernels/*.cc."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+
+from outlive.rules.operator.scene import Scene
+
+Check = Callable[[Scene], Iterator[str]]
+# The highest rank any kernel takes: RuntimeShape and the loops of tflite/kernels/internal.
+MOST_DIMENSIONS = 8
+
+
+def option_faults(scene: Scene) -> Iterator[str]:
+    """What is wrong with an operator's options, in words."""
+    if scene.operator.options is None:
+        return
+    for check in _CHECKS.get(scene.operator.type, ()):
+        yield from check(scene)
+
+
+def _positive(*names: str) -> Check:
+    def check(scene: Scene) -> Iterator[str]:
+        for name in names:
+            value = scene.number(name)
+            if value is not None and value <= 0:
+                yield f"{name} is {value}; the kernel divides by it or steps by it"
+
+    return check
+
+
+# Options that count tensors: the option, what it counts, and the slot whose side is cut or made by the axis.
+_COUNTED: Mapping[str, tuple[str, str, str]] = {
+    "SPLIT": ("num_splits", "outputs", "i1"),
+    "SPLIT_V": ("num_splits", "outputs", ""),
+    "UNPACK": ("num", "outputs", "i0"),
+    "PACK": ("values_count", "inputs", "o0"),
+}
+
+
+def miscounted(scene: Scene) -> Iterator[tuple[str, str]]:
+    """A count that is not that of the tensors, and the cause: the shapes tell which of the two is wrong."""
+    if scene.operator.type not in _COUNTED:
+        return
+    name, side, slot = _COUNTED[scene.operator.type]
+    row = scene.operator.inputs if side == "inputs" else scene.operator.outputs
+    value = scene.number(name)
+    if value is None or value == len(row):
+        return
+    confirmed = value > 0 and value == _count_by_shape(scene, slot)
+    yield (
+        f"{name} is {value}, there are {len(row)} {side}",
+        "op-arity" if confirmed else "option-out-of-range",
+    )
+
+
+def _count_by_shape(scene: Scene, slot: str) -> int | None:
+    """How many tensors the shapes in the file speak of."""
+    if scene.operator.type == "SPLIT_V":
+        sizes = scene.shape("i1")
+        return sizes[0] if sizes else None
+    tensor, axis = scene.tensor(slot), scene.number("axis")
+    part = scene.tensor("o0")
+    if scene.operator.type == "SPLIT":
+        axes = scene.values("i0")
+        axis = axes[0] if axes else None
+    if tensor is None or part is None or axis is None or not -len(tensor.shape) <= axis < len(tensor.shape):
+        return None
+    if scene.operator.type != "SPLIT":
+        return tensor.shape[axis]
+    return tensor.shape[axis] // max(part.shape[axis], 1) if len(part.shape) == len(tensor.shape) else None
+
+
+def _counted(scene: Scene) -> Iterator[str]:
+    yield from (fact for fact, cause in miscounted(scene) if cause == "option-out-of-range")
+
+
+def _axis(name: str, slot: str, more: int = 0) -> Check:
+    def check(scene: Scene) -> Iterator[str]:
+        value, shape = scene.number(name), scene.shape(slot)
+        rank = MOST_DIMENSIONS if shape is None else len(shape)
+        if value is not None and not -(rank + more) <= value < max(rank + more, 1):
+            known = f"a tensor of rank {rank}" if shape is not None else "any tensor"
+            yield f"{name} is {value}, which is no dimension of {known}"
+
+    return check
+
+
+def _one_of(name: str, *words: str) -> Check:
+    def check(scene: Scene) -> Iterator[str]:
+        value = scene.operator.options.get(name) if scene.operator.options is not None else None
+        if isinstance(value, str) and value not in words:
+            yield f"{name} is {value}; the kernel knows {', '.join(words)}"
+
+    return check
+
+
+def _block(scene: Scene) -> Iterator[str]:
+    size, shape = scene.number("block_size"), scene.shape("i0")
+    if size is None:
+        return
+    if size <= 0:
+        yield f"block_size is {size}"
+    elif shape is not None and len(shape) == 4:
+        deep = scene.operator.type == "DEPTH_TO_SPACE"
+        parts = (shape[3] % (size * size),) if deep else (shape[1] % size, shape[2] % size)
+        if any(parts):
+            yield f"block_size is {size}, which does not divide the input's shape {list(shape)}"
+
+
+def _unpacked(scene: Scene) -> Iterator[str]:
+    axis, count, shape = scene.number("axis"), scene.number("num"), scene.shape("i0")
+    if axis is None or count is None or shape is None or not -len(shape) <= axis < len(shape):
+        return
+    if shape[axis] != count == len(scene.operator.outputs):
+        yield f"num is {count}, dimension {axis} of the input is {shape[axis]}"
+
+
+def _squeezed(scene: Scene) -> Iterator[str]:
+    shape, axes = scene.shape("i0"), scene.view.numbers("squeeze_dims")
+    rank = MOST_DIMENSIONS if shape is None else len(shape)
+    for axis in axes[:MOST_DIMENSIONS]:
+        if not -rank <= axis < rank:
+            yield f"squeeze_dims has {axis}, the input has {rank} dimensions"
+        elif shape is not None and shape[axis] != 1:
+            yield f"squeeze_dims has {axis}, that dimension is {shape[axis]} and not 1"
+
+
+def _no_activation(scene: Scene) -> Iterator[str]:
+    word = scene.view.text("fused_activation_function")
+    if word not in ("", "NONE"):
+        yield f"fused_activation_function is {word}; the kernel takes NONE"
+
+
+def _strided(scene: Scene) -> Iterator[str]:
+    """With `offset` the end is a length: Prepare takes it for the size, Eval takes a masked one for all."""
+    if not scene.number("offset"):
+        return
+    ends = scene.number("end_mask") or 0
+    kept = ends & ~(scene.number("shrink_axis_mask") or 0)
+    if kept:
+        yield f"offset is set and end_mask is {ends}: the output is made for the lengths, all is written"
+    begin, length, shape = scene.values("i1"), scene.values("i2"), scene.shape("i0")
+    if begin is None or length is None or shape is None or not len(begin) == len(length) == len(shape):
+        return
+    for axis, size in enumerate(shape):
+        start = begin[axis] + size if begin[axis] < 0 else begin[axis]
+        if start + length[axis] > size:
+            yield f"offset is set: {length[axis]} elements from {start} on, dimension {axis} has {size}"
+
+
+def _fake_quantized(scene: Scene) -> Iterator[str]:
+    """fake_quant.cc and reference_ops::FakeQuant: 2 to 16 bits, a range that is none."""
+    bits = scene.number("num_bits")
+    if bits is not None and not 2 <= bits <= 16:
+        yield f"num_bits is {bits}; 2 to 16 are possible"
+    options = scene.operator.options
+    low, high = (options.get("min"), options.get("max")) if options is not None else (None, None)
+    if isinstance(low, float) and isinstance(high, float) and not (low <= 0.0 <= high and low < high):
+        yield f"min is {low:g} and max is {high:g}; a range that holds 0 is needed"
+
+
+def _skip_gram(scene: Scene) -> Iterator[str]:
+    size, skip = scene.number("ngram_size"), scene.number("max_skip_size")
+    if size is not None and size < 1:
+        yield f"ngram_size is {size}"
+    if skip is not None and skip < 0:
+        yield f"max_skip_size is {skip}"
+
+
+def _boundaries(scene: Scene) -> Iterator[str]:
+    options = scene.operator.options
+    edges = options.get("boundaries") if options is not None else None
+    if isinstance(edges, tuple) and any(not a <= b for a, b in pairwise(edges)):
+        yield "boundaries are not sorted"
+
+
+def _both_centres(scene: Scene) -> Iterator[str]:
+    if scene.number("align_corners") and scene.number("half_pixel_centers"):
+        yield "align_corners and half_pixel_centers are both set; the kernel takes one of them"
+
+
+def _gathered(scene: Scene) -> Iterator[str]:
+    """gather.cc: no more batch dimensions than the indices have, and none behind the axis."""
+    indices, batch = scene.shape("i1"), scene.number("batch_dims")
+    axis, shape = scene.number("axis"), scene.shape("i0")
+    if batch is None or indices is None or shape is None or axis is None:
+        return
+    batch = batch + len(indices) if batch < 0 else batch
+    axis = axis + len(shape) if axis < 0 else axis
+    if not 0 <= batch <= len(indices) or batch > axis or batch >= max(len(shape), 1):
+        yield f"batch_dims is {batch} with axis {axis} and indices of rank {len(indices)}"
+
+
+def _hlo_gathered(scene: Scene) -> Iterator[str]:
+    """stablehlo_gather.cc follows these lists without looking at their ends."""
+    view, shape, starts = scene.view, scene.shape("i0"), scene.shape("i1")
+    sizes, collapsed = view.numbers("slice_sizes"), view.numbers("collapsed_slice_dims")
+    offsets, places = view.numbers("offset_dims"), view.numbers("start_index_map")
+    vector = scene.number("index_vector_dim") or 0
+    out = scene.tensor("o0")
+    if any(not 0 <= axis < len(sizes) for axis in collapsed) or len(set(collapsed)) != len(collapsed):
+        yield f"collapsed_slice_dims is {list(collapsed)}, slice_sizes has {len(sizes)} entries"
+    elif len(sizes) - len(collapsed) != len(offsets):
+        kept = len(sizes) - len(collapsed)
+        yield f"offset_dims is {list(offsets)}: {kept} dimensions are left after collapsed_slice_dims"
+    if shape is not None:
+        if len(sizes) != len(shape) or any(not 0 <= n <= size for n, size in zip(sizes, shape, strict=False)):
+            yield f"slice_sizes is {list(sizes)}, the input has the shape {list(shape)}"
+        if any(not 0 <= axis < len(shape) for axis in places):
+            yield f"start_index_map is {list(places)}, the input has rank {len(shape)}"
+    if out is not None and any(not 0 <= axis < len(out.shape) for axis in offsets):
+        yield f"offset_dims is {list(offsets)}, the output has rank {len(out.shape)}"
+    if starts is not None and not 0 <= vector <= len(starts):
+        yield f"index_vector_dim is {vector}, the indices have rank {len(starts)}"
+    if starts is not None and 0 <= vector < len(starts) and 0 < starts[vector] != len(places):
+        yield f"start_index_map has {len(places)} entries, the index vectors {starts[vector]}"
+
+
+def _lists(*names: str, least: int) -> Check:
+    def check(scene: Scene) -> Iterator[str]:
+        shape = scene.shape("i0")
+        for name in names:
+            values = scene.view.numbers(name)
+            if values and any(value < least for value in values):
+                yield f"{name} is {list(values)[:8]}; {least} is the least possible"
+            if shape is not None and values and len(values) % max(len(shape), 1):
+                yield f"{name} has {len(values)} entries, the input rank {len(shape)}"
+
+    return check
+
+
+def _svdf(scene: Scene) -> Iterator[str]:
+    rank, weights = scene.number("rank"), scene.shape("i1")
+    if rank is not None and rank > 0 and weights and weights[0] % rank:
+        yield f"rank is {rank}, which does not divide the {weights[0]} filters"
+
+
+_STRIDES = _positive("stride_w", "stride_h")
+_SPREAD = _positive("dilation_w_factor", "dilation_h_factor")
+_WINDOW = _positive("filter_width", "filter_height")
+_WHOLE = ("INT32", "INT64")
+
+_CHECKS: dict[str, tuple[Check, ...]] = {
+    "CONV_2D": (_STRIDES, _SPREAD),
+    "DEPTHWISE_CONV_2D": (_STRIDES, _SPREAD),
+    "TRANSPOSE_CONV": (_STRIDES,),
+    "CONV_3D": (_STRIDES, _SPREAD, _positive("stride_d", "dilation_d_factor")),
+    "CONV_3D_TRANSPOSE": (_STRIDES, _SPREAD, _positive("stride_d", "dilation_d_factor")),
+    "AVERAGE_POOL_2D": (_STRIDES, _WINDOW),
+    "MAX_POOL_2D": (_STRIDES, _WINDOW),
+    "L2_POOL_2D": (_STRIDES, _WINDOW),
+    "SPLIT": (_counted,),
+    "SPLIT_V": (_counted,),
+    "UNPACK": (_counted, _axis("axis", "i0"), _unpacked),
+    "PACK": (_counted, _axis("axis", "i0", more=1)),
+    "CONCATENATION": (_axis("axis", "i0"), _no_activation),
+    "GATHER": (_axis("axis", "i0"), _gathered),
+    "ONE_HOT": (_axis("axis", "i0", more=1),),
+    "SQUEEZE": (_squeezed,),
+    "REVERSE_SEQUENCE": (_axis("seq_dim", "i0"), _axis("batch_dim", "i0")),
+    "DEPTH_TO_SPACE": (_block,),
+    "SPACE_TO_DEPTH": (_block,),
+    "SVDF": (_positive("rank"), _svdf),
+    "FAKE_QUANT": (_fake_quantized,),
+    "SKIP_GRAM": (_skip_gram,),
+    "LSH_PROJECTION": (_one_of("type", "SPARSE", "DENSE"),),
+    "BUCKETIZE": (_boundaries,),
+    "RESIZE_BILINEAR": (_both_centres,),
+    "RESIZE_NEAREST_NEIGHBOR": (_both_centres,),
+    "SHAPE": (_one_of("out_type", *_WHOLE),),
+    "ARG_MAX": (_one_of("output_type", *_WHOLE),),
+    "ARG_MIN": (_one_of("output_type", *_WHOLE),),
+    "UNIQUE": (_one_of("idx_out_type", *_WHOLE),),
+    "STRIDED_SLICE": (_strided,),
+    "STABLEHLO_GATHER": (_hlo_gathered,),
+    "STABLEHLO_PAD": (
+        _lists("edge_padding_low", "edge_padding_high", least=-(2**31)),
+        _lists("interior_padding", least=0),
+    ),
+    "STABLEHLO_REDUCE_WINDOW": (
+        _lists("window_dimensions", "window_strides", "base_dilations", "window_dilations", least=1),
+    ),
+}  # fmt: skip

@@ -1,0 +1,31 @@
+"""a scale is not a number that the kernel can compute with
+
+What it checks
+    Scales of small integers that are not positive numbers, outputs that are too fine for their inputs,
+    and outputs whose scale the kernel fixes.
+
+Why it matters
+    Kernels turn scales into multipliers, and abort where that does not work; XNNPACK refuses the model.
+
+What to do
+    Quantize the model again; look at calibration data that were empty, constant or not a number.
+
+Limits
+    Operators that compute on without harm to the process are told by Q106.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Severity, Sighting
+from outlive.model import Model
+from outlive.rules.engine import rule
+from outlive.rules.operator.scene import sight_each
+from outlive.rules.quantization.demands import scale_faults
+
+
+@rule("Q101", "quant-scale-invalid", Severity.ERROR, since="0.1", cause="quant-scale-invalid")
+def quant_scale_invalid(model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    yield from sight_each(model, scale_faults, "the scale was damaged, or calibration saw nothing to go by")

@@ -1,0 +1,31 @@
+"""small integers lack the scale and zero point that their operator needs
+
+What it checks
+    int8, uint8 and int16 tensors without quantization where the kernel insists on it, or divides by the
+    scale.
+
+Why it matters
+    A missing scale is taken for 0: kernels refuse, or abort when they divide by it.
+
+What to do
+    Quantize the model again, and let no tool drop the parameters.
+
+Limits
+    Operators that take small integers as plain numbers, as ADD and MUL do with int16, are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Severity, Sighting
+from outlive.model import Model
+from outlive.rules.engine import rule
+from outlive.rules.operator.scene import sight_each
+from outlive.rules.quantization.demands import missing_parameters
+
+
+@rule("Q102", "quant-params-missing", Severity.ERROR, since="0.1", cause="quant-params-missing")
+def quant_params_missing(model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    yield from sight_each(model, missing_parameters, "without parameters the integers stand for nothing")

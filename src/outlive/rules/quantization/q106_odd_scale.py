@@ -1,0 +1,30 @@
+"""a scale is no positive number
+
+What it checks
+    Scales that are negative, infinite or not a number, where the kernel computes on all the same.
+
+Why it matters
+    The model runs; where its results depend on that tensor they mean nothing.
+
+What to do
+    Quantize the model again; look at calibration data that were empty or not a number.
+
+Limits
+    It does no harm if nothing depends on the tensor. Where the runtime would refuse or die, Q101 says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Severity, Sighting
+from outlive.model import Model
+from outlive.rules.engine import rule
+from outlive.rules.operator.scene import sight_each
+from outlive.rules.quantization.demands import odd_scales
+
+
+@rule("Q106", "odd-scale", Severity.WARNING, since="0.1", cause="quant-scale-invalid")
+def odd_scale(model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    yield from sight_each(model, odd_scales, "it hurts if the results depend on this tensor")

@@ -1,0 +1,57 @@
+"""weights use a small part of their range
+
+What it checks
+    Constant int8 weights that use less than a sixteenth of what their type can hold, one scale for all of
+    them.
+
+Why it matters
+    Fewer steps for the same range: the model is coarser than it could be.
+
+What to do
+    Quantize by channel, or calibrate the weights by their own range.
+
+Limits
+    Weights of up to a million values; whether accuracy suffers, only a comparison tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Evidence, Severity, Sighting
+from outlive.model import Model, Tensor
+from outlive.rules.engine import rule
+from outlive.rules.operator.scene import CONVERT_AGAIN
+from outlive.rules.telling import file_name, tensor_name
+
+_LEAST_SHARE = 1 / 16
+_MOST_VALUES = 1_000_000
+_FEWEST_VALUES = 64
+
+
+@rule("Q108", "unused-range", Severity.NOTE, since="0.1")
+def unused_range(model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    found = [(tensor, used) for tensor in model.tensors() if 0 < (used := _used(tensor)) < 256 * _LEAST_SHARE]
+    if found:
+        yield Sighting(
+            where=file_name(model.path),
+            evidence=tuple(
+                Evidence(fact=f"{tensor_name(tensor)} spans {used} of 256 steps", source="weights")
+                for tensor, used in found[:5]
+            ),
+            why="the scale is much coarser than these weights need",
+            remedies=(CONVERT_AGAIN,),
+        )
+
+
+def _used(tensor: Tensor) -> int:
+    """How many steps there are from the least to the greatest value; 0 if that says nothing."""
+    found, data = tensor.quantization, tensor.data
+    if tensor.dtype != "int8" or found is None or found.kind != "per-tensor" or data is None:
+        return 0
+    if not _FEWEST_VALUES <= data.nbytes <= _MOST_VALUES or tensor.sparsity is not None:
+        return 0
+    values = data.cast("b") if data.contiguous else memoryview(bytes(data)).cast("b")
+    low, high = min(values), max(values)
+    return high - low + 1 if low < high else 0

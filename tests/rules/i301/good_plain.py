@@ -1,0 +1,12 @@
+"""Floats for floats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.rules.given import Feed
+from tests.rules.feeds import feed, plain, ramp
+
+
+def fact(tmp_path: Path) -> Feed:
+    return feed(plain(), image=ramp(0, 1))

@@ -1,0 +1,12 @@
+"""Pixels for a model that quantizes -1 to 1 itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.rules.given import Feed
+from tests.rules.feeds import behind_quantize, feed, ramp
+
+
+def fact(tmp_path: Path) -> Feed:
+    return feed(behind_quantize(), image=ramp(0, 255))

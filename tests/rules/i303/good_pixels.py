@@ -1,0 +1,12 @@
+"""Pixels that were not scaled are told as such."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.rules.given import Feed
+from tests.rules.feeds import behind_quantize, feed, ramp
+
+
+def fact(tmp_path: Path) -> Feed:
+    return feed(behind_quantize(), image=ramp(0, 255))

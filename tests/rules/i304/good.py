@@ -1,0 +1,14 @@
+"""A dark picture that still uses some of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from outlive.rules.given import Feed
+from tests.rules.feeds import feed, small
+
+
+def fact(tmp_path: Path) -> Feed:
+    return feed(small(), image=(np.arange(48) % 9).astype(np.int8).reshape(1, 4, 4, 3))

@@ -1,0 +1,14 @@
+"""Integers that are not quantized."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from outlive.rules.given import Feed
+from tests.rules.feeds import feed, plain
+
+
+def fact(tmp_path: Path) -> Feed:
+    return feed(plain("INT8"), image=(np.arange(48) % 2).astype(np.int8).reshape(1, 4, 4, 3))

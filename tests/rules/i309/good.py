@@ -1,0 +1,14 @@
+"""Both numbers, in different places."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from outlive.rules.given import Feed
+from tests.rules.feeds import division, feed
+
+
+def fact(tmp_path: Path) -> Feed:
+    return feed(division("FLOOR_MOD"), a=np.array([1, -(2**63)]), b=np.array([-1, 2]))

@@ -1,0 +1,12 @@
+"""A dense layer whose bias is left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.model import Source
+from tests.rules.small import dense, save
+
+
+def source(tmp_path: Path) -> Source:
+    return save(tmp_path, dense())

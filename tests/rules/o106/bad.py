@@ -1,0 +1,13 @@
+"""A TANH of 64-bit integers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.model import Source
+from tests.rules.small import graph, operator, save, tensor, tree
+
+
+def source(tmp_path: Path) -> Source:
+    tensors = [tensor("x", [1, 4], "INT64"), tensor("y", [1, 4], "INT64")]
+    return save(tmp_path, tree(graph(tensors, [operator("TANH", [0], [1])], [0], [1])))

@@ -1,0 +1,14 @@
+"""A TANH of a version to come."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.model import Source
+from tests.rules.small import relu, save
+
+
+def source(tmp_path: Path) -> Source:
+    made = relu([1, 4])
+    made["operator_codes"][0]["version"] = 99
+    return save(tmp_path, made)

@@ -1,0 +1,13 @@
+"""A TANH in place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.model import Source
+from tests.rules.small import graph, operator, save, tensor, tree
+
+
+def source(tmp_path: Path) -> Source:
+    tensors = [tensor("x", [1, 4])]
+    return save(tmp_path, tree(graph(tensors, [operator("TANH", [0], [0])], [0], [0])))
