@@ -166,7 +166,7 @@ class Worker:
         In the second case waiting awake only takes the cores from those who have work: for a while both sides
         sleep at once and are woken by the pipe.
         """
-        self._usual_ns = took_ns
+        self._note_usual(took_ns)
         if took_ns >= self._spin_ns // 2:
             return
         self._crowding += _ONE_IN
@@ -179,6 +179,12 @@ class Worker:
         self._patience = self._last_patience
         self.block.words[wire.PATIENT] = 1
 
+    def _note_usual(self, took_ns: int) -> None:
+        """Keep what a quick call takes: to sleep too long costs more than to wake too early."""
+        usual_ns = self._usual_ns
+        quick = not usual_ns or took_ns < usual_ns
+        self._usual_ns = took_ns if quick else usual_ns + (took_ns - usual_ns) // 16
+
     def _have_patience(self) -> None:
         self._patience -= 1
         if not self._patience:
@@ -190,20 +196,19 @@ class Worker:
         To be woken takes 50 us and more, so a call that has lately taken a millisecond or some is slept
         through for most of that time, and awaited awake towards its end. A longer one does not notice.
         """
-        usual_ns, end_ns = self._usual_ns, time.perf_counter_ns() + self._spin_ns
-        if usual_ns > self._spin_ns:
-            if usual_ns < _LONGEST_DOZE_NS:
-                time.sleep(max(0, usual_ns - max(self._spin_ns, usual_ns // 16) - _LATE_NS) * 1e-9)
-                end_ns += usual_ns + usual_ns // 8
-            else:
-                end_ns = 0
-            if self.block.words[wire.DONE] == number:
-                self._usual_ns = usual_ns * 3 // 4  # it has become quicker; by how much, we slept through
-                return True
-        found = self._spin(number, end_ns)
-        if self._crowding and found:
-            self._crowding -= 1
-        return found
+        usual_ns = self._usual_ns
+        if usual_ns <= self._spin_ns:
+            found = self._spin(number, time.perf_counter_ns() + self._spin_ns)
+            if self._crowding and found:
+                self._crowding -= 1
+            return found
+        if usual_ns >= _LONGEST_DOZE_NS:
+            return self._spin(number, 0)
+        time.sleep(max(0, usual_ns - max(self._spin_ns, usual_ns // 16) - _LATE_NS) * 1e-9)
+        if not self._spin(number, time.perf_counter_ns() + max(2 * self._spin_ns, usual_ns // 8)):
+            return False
+        self._note_usual(self.block.words[wire.TOOK_US] * 1000)
+        return True
 
     def _spin(self, number: int, end_ns: int) -> bool:
         words = self.block.words
