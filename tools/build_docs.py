@@ -89,7 +89,7 @@ def _numbers() -> str:
     rows = ""
     for claim in claims:
         bound = f"{'at least' if claim['at_least'] else 'at most'} {claim['bound']:g}"
-        rows += f"| {claim['text']} | {claim['ratio']:.1f} | {bound} |\n"
+        rows += f"| {claim['text']} | {claim['ratio']:.2f} | {bound} |\n"
     return f"\n| ratio, both sides measured in one run | measured | promised |\n|---|---|---|\n{rows}\n"
 
 
