@@ -22,6 +22,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from case_words import cause_of
 from planted_faults import PLANTERS, plants
 from side_by_side import Claim, write_results
 
@@ -31,21 +32,6 @@ from outlive.model import Model, read_source
 REPOSITORY = Path(__file__).resolve().parent.parent
 CORPUS = Path(os.environ.get("OUTLIVE_CORPUS") or REPOSITORY.parent / "shared")
 PACKAGES = ("outlive", "ai-edge-litert", "numpy")
-# The corpus was written with other words for some causes.
-WORDS = {
-    "external_buffer_oob": "external-buffer-out-of-file",
-    "required_tensor_is_minus1": "required-tensor-missing",
-    "quant_zero_point_range": "quant-zero-point-out-of-range",
-    "zero_size_dim": "zero-size-dimension",
-    "tensor_alias": "tensor-aliased",
-    "buffer_alias": "buffer-aliased",
-    "flatbuffer_corruption": "flatbuffer-corrupt",
-    "constant_value_out_of_range": "constant-out-of-range",
-    "custom_op": "unresolved-custom-op",
-    "oom": "out-of-memory",
-    "oom_unchecked_alloc": "unchecked-allocation",
-    "int_min_div_minus_one": "int-min-divided-by-minus-one",
-}
 STAGES = {"teardown": "free", "set_tensor": "set", "get_tensor": "get"}
 # Cases of the corpus that need a call of their own, not only a model and inputs: tests/worker runs those.
 _BY_MODEL = ("_fz_", "_heapdep_", "custom_op_unregistered")
@@ -109,7 +95,7 @@ def judge_case(folder: Path, case: dict[str, Any]) -> Row:
     path = folder / "model.tflite"
     model = read_source(path).model
     diagnosis = outlive.diagnose(path, inputs_for(model, case.get("input_mode")))
-    wanted = WORDS.get(case["root_cause"], case["root_cause"].replace("_", "-"))
+    wanted = cause_of(case)
     op, visible = case.get("op") or {}, case["visible_statically"] in ("flatbuffer", "call_arguments")
     named = op.get("name") if op.get("name") not in (None, "?", "-") else None
     known = {operator.name for operator in model.operators()} if model is not None else set()

@@ -17,7 +17,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from side_by_side import Claim, Contestant, time_in_turns, write_results
+from side_by_side import Claim, Contestant, finish, time_in_turns
 
 from outlive import demo_models
 from outlive.surgery import write
@@ -267,11 +267,7 @@ def main() -> int:
         checked, times = measure(Path(name), quick)
     for what, row in times.items():
         print(f"{what:18}" + "".join(f"{key} {value:,.1f} us   " for key, value in row.items()))
-    print(*checked, sep="\n")
-    if quick:
-        return 0
-    print(f"written to {write_results('isolation_overhead', PACKAGES, checked, {'medians_us': times})}")
-    return 0 if all(claim.holds for claim in checked) else 1
+    return finish("isolation_overhead", PACKAGES, checked, {"medians_us": times}, quick=quick)
 
 
 if __name__ == "__main__":

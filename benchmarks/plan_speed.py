@@ -13,7 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from isolation_overhead import chain
-from side_by_side import Claim, Contestant, time_in_turns, write_results
+from side_by_side import Claim, Contestant, finish, time_in_turns
 
 PACKAGES = ("outlive", "numpy")
 ACCELERATORS = ("builtin", "cpu", "tflm")
@@ -78,12 +78,7 @@ def main() -> int:
         rows = measure(Path(name), quick)
     for ops, row in rows.items():
         print(f"{ops:6} operators  " + "".join(f"{key} {value:,.1f} ms   " for key, value in row.items()))
-    checked = claims(rows)
-    print(*checked, sep="\n")
-    if quick:
-        return 0
-    print(f"written to {write_results('plan_speed', PACKAGES, checked, {'medians_ms': rows})}")
-    return 0 if all(claim.holds for claim in checked) else 1
+    return finish("plan_speed", PACKAGES, claims(rows), {"medians_ms": rows}, quick=quick)
 
 
 if __name__ == "__main__":

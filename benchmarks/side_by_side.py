@@ -111,6 +111,17 @@ def write_results(
     return path
 
 
+def finish(
+    name: str, packages: Sequence[str], claims: Sequence[Claim], body: Mapping[str, object], *, quick: bool
+) -> int:
+    """Print the claims and write the results, unless it was quick; the exit code: 1 if one falls short."""
+    print(*claims, sep="\n")
+    if quick:
+        return 0
+    print(f"written to {write_results(name, packages, claims, body)}")
+    return 0 if all(claim.holds for claim in claims) else 1
+
+
 def _version(package: str) -> str:
     try:
         return version(package)

@@ -60,14 +60,12 @@ def test_corpus_figures(truth: dict[str, dict[str, Any]], corpus_model: Path, ab
 
 def test_corpus_figures_with_cmsis_nn(truth: dict[str, dict[str, Any]], corpus_model: Path) -> None:
     row = told(truth, corpus_model)
-    if not row["ok"]:
-        pytest.skip("TFLM refuses it with any kernels")
-    wanted = row["cmsis_nn_m4"]
     plan = planned(corpus_model, kernels="cmsis-nn")
-    assert plan is not None
+    wanted = row["cmsis_nn_m4"] if row["ok"] else {"error": "TFLM refuses it with any kernels"}
     if "error" in wanted:
-        assert plan.refusals
+        assert plan is None or plan.refusals
         return
+    assert plan is not None
     tail = wanted["arena_used_bytes_32"] - wanted["planner_bytes"]
     assert (plan.arena_bytes, plan.persistent_bytes) == (wanted["planner_bytes"], tail)
 
@@ -77,11 +75,11 @@ def test_the_operators_that_are_missing_are_those_tflm_names(
 ) -> None:
     row = told(truth, corpus_model)
     plan = planned(corpus_model)
-    if plan is None or "registration" not in row.get("error", ""):
-        pytest.skip("no operator is missing")
+    found = {refusal.type for refusal in plan.refusals if refusal.missing} if plan is not None else set()
+    named = "registration" in (row.get("error") or "")
     # The truth lists every kind of operator the file declares, ours those it uses.
-    assert plan.refusals
-    assert {refusal.type for refusal in plan.refusals} <= set(row["missing_op"])
+    assert found <= set(row["missing_op"] or ())
+    assert bool(found) == named
 
 
 def measured(data: bytes) -> MicroMeasure:
@@ -102,11 +100,25 @@ def test_wasm32_figures_are_what_the_benchmark_reports(name: str) -> None:
     assert (plan.arena_bytes, plan.persistent_bytes) == (answer.arena_bytes, answer.persistent_bytes)
 
 
-def test_corpus_figures_in_wasm32(corpus_model: Path) -> None:
-    answer = measure_micro(corpus_model)
-    if isinstance(answer, NotMeasured):
-        pytest.skip(f"{answer.reason} {answer.remedy}")
-    model = read_source(corpus_model).model
-    assert model is not None
-    plan = plan_tflm(model, Question(accelerator="tflm", abi="wasm32"), benchmark=True)
-    assert (plan.arena_bytes, plan.persistent_bytes) == (answer.arena_bytes, answer.persistent_bytes)
+def test_corpus_figures_in_wasm32(corpus_models: tuple[Path, ...]) -> None:
+    compared, expected = 0, 0
+    for path in corpus_models:
+        model = read_source(path).model
+        plan = model and plan_tflm(model, Question(accelerator="tflm", abi="wasm32"), benchmark=True)
+        if not plan or plan.min_arena_bytes is None or not _fits_the_benchmark(plan):
+            continue
+        expected += 1
+        answer = measure_micro(path)
+        if isinstance(answer, NotMeasured):
+            if answer.remedy:
+                pytest.skip(f"{answer.reason}: {answer.remedy}")
+            continue  # it prints its table only after an invoke, which not every model survives there
+        compared += 1
+        figures = (answer.arena_bytes, answer.persistent_bytes)
+        assert (plan.arena_bytes, plan.persistent_bytes) == figures, path.name
+    assert compared >= expected / 2, f"{compared} of {expected} were answered for"
+
+
+def _fits_the_benchmark(plan: Plan) -> bool:
+    """As `outlive.worker.micro` says of it."""
+    return (plan.min_arena_bytes or 0) < 2_900_000 and plan.file_bytes < 2_000_000

@@ -11,6 +11,7 @@ from outlive import api
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, refuse_to_overwrite, write_json, write_text
 from outlive.cli.run import parse_inputs
+from outlive.cli.run_options import add_run_options
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import OutliveError
 from outlive.worker.limits import Limits
@@ -29,20 +30,7 @@ exit codes: 0 it runs, 1 it was refused or is not sound, 3 it died
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     parser.add_argument("file", metavar="MODEL", help="a .tflite model")
-    parser.add_argument(
-        "--inputs",
-        "--input",
-        action="append",
-        default=[],
-        metavar="[NAME=]VALUE",
-        help="a .npy file, an .npz file with all inputs, zeros, ones or random (may be given several times)",
-    )
-    parser.add_argument(
-        "--memory", metavar="SIZE", help="most private memory the model may add, such as 512MB"
-    )
-    parser.add_argument("--seconds", type=float, metavar="S", help="most seconds a call may take (default 8)")
-    parser.add_argument("--accelerator", choices=("cpu", "builtin", "reference"), default="cpu")
-    parser.add_argument("--threads", type=int, metavar="N", help="threads the model may use")
+    add_run_options(parser, "--inputs", "--input", seconds=" (default 8)")
     parser.add_argument(
         "--reduce",
         metavar="OUT.tflite",

@@ -10,6 +10,7 @@ from typing import Any
 from outlive import api
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, write_json, write_text
+from outlive.cli.run_options import add_run_options
 from outlive.errors import LimitReached, OutliveError
 from outlive.worker.limits import Limits
 
@@ -29,29 +30,12 @@ and was not started
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     parser.add_argument("file", metavar="FILE", help="a .tflite model")
-    parser.add_argument(
-        "--input",
-        action="append",
-        default=[],
-        metavar="[NAME=]VALUE",
-        help="a .npy file, an .npz file with all inputs, zeros, ones or random (may be given several times)",
-    )
-    parser.add_argument(
-        "--memory", metavar="SIZE", help="most private memory the model may add, such as 512MB"
-    )
+    add_run_options(parser, "--input")
     parser.add_argument(
         "--force", action="store_true", help="start it even if the plan says that it cannot fit --memory"
     )
-    parser.add_argument("--seconds", type=float, metavar="S", help="most seconds a call may take")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="invoke N times (default 1)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of random inputs (default 0)")
-    parser.add_argument(
-        "--accelerator",
-        choices=("cpu", "builtin", "reference"),
-        default="cpu",
-        help="cpu is XNNPACK, builtin LiteRT's own kernels, reference the plain ones",
-    )
-    parser.add_argument("--threads", type=int, metavar="N", help="threads the model may use")
     parser.add_argument("--runtime", choices=("litert", "tensorflow", "tflite_runtime"), default="litert")
     parser.add_argument("--python", metavar="PATH", help="run the worker under another Python")
     parser.add_argument(

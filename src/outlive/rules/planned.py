@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.arena.budget import Verdict, worst_moment
-from outlive.arena.plan import Plan, Refusal
+from outlive.arena.plan import Plan
 from outlive.finding import Evidence, Remedy, Tag
 from outlive.rules.telling import command, file_name
 from outlive.units import format_bytes
@@ -60,11 +60,6 @@ def ways(verdict: Verdict) -> Iterator[Remedy]:
             action="quantize the model to 8-bit integers, or use one with fewer channels where it is worst",
             tag=Tag.CHANGES_RESULTS,
         )
-
-
-def is_missing(refusal: Refusal) -> bool:
-    """True if the runtime has no kernel at all for the operator."""
-    return refusal.missing or "has no kernel for" in refusal.reason
 
 
 def run_command(plan: Plan, *words: str) -> str:

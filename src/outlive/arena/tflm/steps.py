@@ -141,7 +141,7 @@ def _parse(model: Model, shop: Workshop) -> list[list[Kernel]]:
         for op in subgraph.operators:
             kernel = find_kernel(op, shop.kernels)
             if kernel is None:
-                refusal = _refusal(subgraph.index, op, f"TFLM has no kernel for {op.name}")
+                refusal = _refusal(subgraph.index, op, f"TFLM has no kernel for {op.name}", missing=True)
                 missing.setdefault(op.name, refusal)
                 continue
             found[-1].append(kernel)
@@ -205,8 +205,8 @@ def _prepare(k: Preparation, kernel: Kernel) -> None:
     arena.resize_head(size_of("ScratchBufferRequest", arena.abi) * requests)
 
 
-def _refusal(subgraph: int, op: Operator, reason: str) -> Refusal:
-    return Refusal(subgraph=subgraph, op=op.index, type=op.name, reason=reason)
+def _refusal(subgraph: int, op: Operator, reason: str, *, missing: bool = False) -> Refusal:
+    return Refusal(subgraph=subgraph, op=op.index, type=op.name, reason=reason, missing=missing)
 
 
 def lend_planning_room(prepared: Prepared, subgraphs: int, tensors: int) -> None:

@@ -21,7 +21,6 @@ from collections.abc import Iterator
 from outlive.arena.plan import Plan
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-from outlive.rules.planned import is_missing
 from outlive.rules.telling import file_name
 from outlive.units import plural
 
@@ -31,7 +30,7 @@ _SHOWN = 5
 @rule("O301", "tflm-lacks-operator", Severity.ERROR, since="0.1")
 def tflm_lacks_operator(plan: Plan) -> Iterator[Sighting]:
     """See the module."""
-    missing = [refusal for refusal in plan.refusals if is_missing(refusal)]
+    missing = [refusal for refusal in plan.refusals if refusal.missing]
     if not missing:
         return
     kinds = sorted({refusal.type for refusal in missing})

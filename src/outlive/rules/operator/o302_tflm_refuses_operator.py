@@ -21,7 +21,6 @@ from collections.abc import Iterator
 from outlive.arena.plan import Plan, Refusal
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-from outlive.rules.planned import is_missing
 from outlive.rules.telling import file_name
 
 _SHOWN = 5
@@ -30,7 +29,7 @@ _SHOWN = 5
 @rule("O302", "tflm-refuses-operator", Severity.ERROR, since="0.1")
 def tflm_refuses_operator(plan: Plan) -> Iterator[Sighting]:
     """See the module."""
-    refused = [refusal for refusal in plan.refusals if not is_missing(refusal)]
+    refused = [refusal for refusal in plan.refusals if not refusal.missing]
     if not refused:
         return
     first = refused[0]

@@ -17,27 +17,14 @@ Limits
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
-from outlive.finding import Evidence, Severity, Sighting
+from outlive.finding import Severity, Sighting
 from outlive.model import Model
 from outlive.rules.engine import rule
-from outlive.rules.operator.scene import CONVERT_AGAIN
-from outlive.rules.quantization.counting import count_fault
-from outlive.rules.telling import file_name, tensor_name
+from outlive.rules.quantization.counting import count_fault, refused_tensors
 
 
 @rule("Q104", "quant-params-count", Severity.ERROR, since="0.1", cause="quant-params-missing")
 def quant_params_count(model: Model) -> Iterator[Sighting]:
     """See the module."""
-    found = ((tensor, fault) for tensor in model.tensors() if (fault := count_fault(tensor)))
-    first = list(islice(found, 5))
-    if first:
-        yield Sighting(
-            where=f"{file_name(model.path)}, {tensor_name(first[0][0])}",
-            evidence=tuple(
-                Evidence(fact=f"{tensor_name(tensor)}: {fault}", source="file") for tensor, fault in first
-            ),
-            why="the runtime refuses to load a model with such a tensor",
-            remedies=(CONVERT_AGAIN,),
-        )
+    yield from refused_tensors(model, count_fault)
