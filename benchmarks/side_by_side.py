@@ -12,7 +12,8 @@ import platform
 import statistics
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -32,6 +33,13 @@ def time_it(function):
         seconds.append(time.perf_counter() - start)
         del result
     print(json.dumps(seconds))
+"""
+
+
+# What a contestant's program that stays alive ends with: a turn for each line that comes.
+_TURNS = """
+for _line in sys.stdin:
+    print("turn", json.dumps(turn()), flush=True)
 """
 
 
@@ -73,6 +81,46 @@ def time_in_turns(
         for contestant in contestants if turn % 2 == 0 else reversed(contestants):
             seconds[contestant.name] += _run(contestant, arguments, repetitions)
     return {name: statistics.median(times) for name, times in seconds.items()}
+
+
+def alternate(
+    contestants: Sequence[Contestant], arguments: Sequence[str], *, turns: int
+) -> dict[str, list[float]]:
+    """The seconds that each contestant's `turn()` says, turn by turn; one works at a time.
+
+    A noisy machine is slow for seconds on end: turns of a tenth of a second meet the same weather, turns of
+    whole programs do not.
+    """
+    seconds: dict[str, list[float]] = {contestant.name: [] for contestant in contestants}
+    with ExitStack() as stack:
+        alive = [
+            (contestant, stack.enter_context(_start(contestant, arguments))) for contestant in contestants
+        ]
+        for number in range(turns):
+            for contestant, process in alive if number % 2 == 0 else reversed(alive):
+                seconds[contestant.name].append(_turn(contestant, process))
+    return seconds
+
+
+@contextmanager
+def _start(contestant: Contestant, arguments: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-c", PREAMBLE + contestant.program + _TURNS, "1", *arguments]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def _turn(contestant: Contestant, process: subprocess.Popen[str]) -> float:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write("\n")
+    process.stdin.flush()
+    for line in process.stdout:
+        if line.startswith("turn "):
+            return float(json.loads(line[5:]))
+    raise RuntimeError(f"{contestant.name} ended with {process.wait()}")
 
 
 def _run(contestant: Contestant, arguments: Sequence[str], repetitions: int) -> list[float]:

@@ -42,7 +42,7 @@ class Engine:
     """A session and its tensors, one call at a time.
 
     `_upset` is True when something has to be put right before the next call: after a death, an interrupt,
-    a close, or a signature that has moved the tensors.
+    a close, a fork, or a signature that has moved the tensors.
     """
 
     def __init__(self, opening: Opening, restart: bool) -> None:
@@ -298,14 +298,18 @@ class Engine:
         return array
 
 
-def _free_locks() -> None:
-    """In a forked child of the program: a thread that was inside a call is not here to give the lock back."""
+def _start_over() -> None:
+    """In a forked child of the program: its parent's workers are not its own.
+
+    A thread that was inside a call is not here to give the lock back, either.
+    """
     for engine in list(_engines):
         engine._lock = threading.RLock()
+        engine._upset = True
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_free_locks)
+    os.register_at_fork(after_in_child=_start_over)
 
 
 def _empty_array(reply: dict[str, Any]) -> NDArray[Any]:

@@ -97,7 +97,7 @@ class Interpreter(Engine):
         with self._lock:
             if sys.getrefcount(self._keeper) != self._calm:
                 raise RuntimeError(HELD)
-            if self._upset or self._session.owner != os.getpid():
+            if self._upset:
                 self._stand()
             if self._desk.shared:
                 self._load_own()

@@ -27,6 +27,7 @@ from .guest import Guest
 _SPIN_NS, _LONGEST_SPIN_NS = 120_000, 1_000_000
 # Stores and loads may pass each other on their way to memory; a first sleep this short heals a lost wake-up.
 _FIRST_SLEEP_MS = 50
+_LONGEST_TOLD_NS = 0xFFFFFFFF * 1000
 # What the runtime prints is kept for the record of a death; looked after each so many hot calls (2^n - 1).
 _SOME = 0xFFF
 _MOST_PRINTED_BYTES, _KEPT_BYTES = 1 << 20, 1 << 16
@@ -75,7 +76,7 @@ def run(message: dict[str, Any], descriptors: list[int], facts: dict[str, Any] |
     except OSError:
         pass  # the folder is gone: relative paths fail with the runtime's own words
     applied = confine.limit(message["limits"])
-    server = _Server(commands, replies, block, errors, spin=message.get("spin", False))
+    server = _Server(commands, replies, block, errors, spin=message.get("spin", ""))
     server.guest = Guest(message["runtime"], content, server.enter)
     ready = {"ready": os.getpid(), "limits": applied, "memory": confine.memory(), "facts": facts or {}}
     wire.send(replies, ready)
@@ -91,12 +92,15 @@ class _Server:
 
     guest: Guest
 
-    def __init__(self, commands: int, replies: int, block: int, errors: int, spin: bool) -> None:
+    def __init__(self, commands: int, replies: int, block: int, errors: int, spin: str) -> None:
         self._commands, self._replies, self._block, self._errors = commands, replies, block, errors
-        self._spin_ns = _SPIN_NS if spin and platform.machine().lower() in ("x86_64", "amd64") else 0
+        self._spin_ns = _SPIN_NS if spin else 0
+        # On a single core whoever waits gives it to the other side.
+        self._pause: Callable[[], None] | None = os.sched_yield if spin == "yield" else None
+        self._looks = range(1 if self._pause else 40)
         self._map: mmap.mmap | None = None
         self._remap(wire.HEADER_BYTES)
-        self._last = self._began_ns = 0
+        self._last = 0
         self._poll = select.poll()
         self._poll.register(commands, select.POLLIN)
 
@@ -119,25 +123,20 @@ class _Server:
         self._words = memoryview(self._map)[: wire.HEADER_BYTES].cast("I")
 
     def _awaited(self) -> bool:
-        """True when a hot call has come; waits awake for a while, as calls come in bursts."""
-        words, last = self._words, self._last
-        if words[wire.COMMAND] != last:
-            return True
-        if self._spin_ns and last and not words[wire.PATIENT] and self._spin():
-            return True
-        words[wire.WORKER_STATE] = wire.BLOCKED
-        return words[wire.COMMAND] != last
+        """True when a hot call has come since we last answered one."""
+        self._words[wire.WORKER_STATE] = wire.BLOCKED
+        return self._words[wire.COMMAND] != self._last
 
-    def _spin(self) -> bool:
-        words, last = self._words, self._last
-        words[wire.WORKER_STATE] = wire.SPINNING
-        now = time.perf_counter_ns()
-        end = now + min(max((now - self._began_ns) // 8, self._spin_ns), _LONGEST_SPIN_NS)
+    def _spin(self, end: int) -> bool:
+        """Wait awake for the next call until then, as calls come in bursts."""
+        words, last, looks, pause = self._words, self._last, self._looks, self._pause
         while time.perf_counter_ns() < end:
-            for _ in range(40):
+            for _ in looks:
                 if words[wire.COMMAND] != last:
                     return True
-        return False
+            if pause:
+                pause()
+        return words[wire.COMMAND] != last
 
     def _read_command(self) -> bool:
         """Sleep until a byte or a frame comes; False when it says to stop."""
@@ -150,25 +149,31 @@ class _Server:
         return self._answer(header, payload)
 
     def _answer_hot(self) -> None:
-        words = self._words
-        words[wire.WORKER_STATE] = wire.SPINNING if self._spin_ns else wire.BLOCKED
-        number = words[wire.COMMAND]
-        self._last = number
-        self._began_ns = time.perf_counter_ns()
-        words[wire.STAGE] = _INVOKE
-        try:
-            self.guest.invoke()
-            words[wire.STATUS] = wire.OK
-        except Exception as error:
-            words[wire.STATUS] = wire.FRAME_FOLLOWS
-            wire.send(self._replies, _describe(error))
-        words[wire.STAGE] = _IDLE
-        words[wire.TOOK_US] = min((time.perf_counter_ns() - self._began_ns) // 1000, 0xFFFFFFFF)
-        words[wire.DONE] = number
-        if not number & _SOME:
-            _cut(self._errors)
-        if words[wire.PARENT_STATE] == wire.BLOCKED:
-            wire.write_all(self._replies, bytes((number & 0x7F,)))
+        """Answer a hot call, and those that come soon after it."""
+        words, invoke, clock, spin_ns = self._words, self.guest.invoke, time.perf_counter_ns, self._spin_ns
+        words[wire.WORKER_STATE] = wire.SPINNING if spin_ns else wire.BLOCKED
+        awaited = True
+        while awaited:
+            self._last = number = words[wire.COMMAND]
+            began = clock()
+            words[wire.STAGE] = _INVOKE
+            try:
+                invoke()
+            except Exception as error:
+                words[wire.STATUS] = wire.FRAME_FOLLOWS
+                wire.send(self._replies, _describe(error))
+            words[wire.STAGE] = _IDLE
+            took = clock() - began
+            words[wire.TOOK_US] = took // 1000 if took < _LONGEST_TOLD_NS else _LONGEST_TOLD_NS // 1000
+            words[wire.DONE] = number
+            if not number & _SOME:
+                _cut(self._errors)
+            if words[wire.PARENT_STATE] == wire.BLOCKED:
+                wire.write_all(self._replies, bytes((number & 0x7F,)))
+            if not spin_ns or words[wire.PATIENT]:
+                return
+            rest = spin_ns if took < 8 * spin_ns else min(took // 8, _LONGEST_SPIN_NS)
+            awaited = self._spin(began + took + rest)
 
     def _answer(self, header: dict[str, Any], payload: bytes) -> bool:
         verb = header["do"]

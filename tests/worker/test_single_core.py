@@ -1,0 +1,74 @@
+"""Where both sides share a core, the one that waits gives it to the other."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from outlive.worker import handle
+from tests.worker.dropin_models import unary
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
+
+_PROGRAM = """
+import gc, json, os, subprocess, sys
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
+import numpy as np
+import outlive
+from outlive.worker.handle import Worker, way_to_wait
+
+busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(int(sys.argv[1]))]
+try:
+    with outlive.Interpreter(model_content=sys.stdin.buffer.read()) as interpreter:
+        interpreter.allocate_tensors()
+        row, output = interpreter.get_input_details()[0], interpreter.get_output_details()[0]["index"]
+        worker, = [one for one in gc.get_objects() if isinstance(one, Worker)]
+        answers, patient, switches = set(), False, []
+        for number in range(300):
+            interpreter.set_tensor(row["index"], np.full(row["shape"], number % 3, row["dtype"]))
+            interpreter.invoke()
+            answers.add((number % 3, interpreter.get_tensor(output).tobytes().hex()))
+            patient = patient or worker._patience > 0
+        lines = open(f"/proc/{interpreter.pid}/status").read().splitlines()
+        slept = int([line.split()[1] for line in lines if line.startswith("voluntary")][0])
+finally:
+    for one in busy:
+        one.kill()
+        one.wait()
+print(json.dumps({"way": way_to_wait(), "answers": len(answers), "patient": patient, "slept": slept}))
+"""
+
+
+def _run(busy: int) -> dict[str, object]:
+    command = [sys.executable, "-c", _PROGRAM, str(busy)]
+    model = unary("FLOOR", "FLOAT32", [1, 16])
+    done = subprocess.run(command, input=model, capture_output=True, timeout=100, check=True)
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+def test_calls_cross_without_sleeping() -> None:
+    found = _run(busy=0)
+    assert (found["way"], found["answers"]) == ("yield", 3)
+    # Asleep at each call, the worker would have been woken 300 times.
+    assert int(str(found["slept"])) < 150
+
+
+def test_a_busy_neighbour_is_noticed() -> None:
+    found = _run(busy=1)
+    assert found["answers"] == 3
+    assert found["patient"]
+
+
+@pytest.mark.parametrize(
+    ("cores", "machine", "way"),
+    [(1, "aarch64", "yield"), (1, "x86_64", "yield"), (4, "x86_64", "spin"), (4, "aarch64", "")],
+)
+def test_the_way_to_wait(monkeypatch: pytest.MonkeyPatch, cores: int, machine: str, way: str) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    assert handle.way_to_wait() == way
