@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from isolation_overhead import chain
+from isolation_overhead import classifier
 from side_by_side import Claim, Contestant, finish, time_in_turns
 
 PACKAGES = ("outlive", "numpy")
@@ -45,7 +45,7 @@ def measure(folder: Path, quick: bool) -> dict[int, dict[str, float]]:
     rows = {}
     for ops in (100, 1000) if quick else (100, 1000, 10_000):
         path = folder / f"{ops}.tflite"
-        path.write_bytes(chain(ops, 8, 4))
+        path.write_bytes(classifier(ops, 8, 4))
         contestants = [READ, *map(planner, ACCELERATORS)]
         found = time_in_turns(
             contestants, [str(path)], rounds=1 if quick else 3, repetitions=3 if ops > 1000 else 7
