@@ -16,6 +16,11 @@ PIP_HINT := echo "To see all that pip has to say: make $(MAKECMDGOALS) PIP_QUIET
 MADE := $(VENV)/.made
 READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.dev-ready
+GPU_READY := $(VENV)/.gpu-ready
+# Vulkan without a GPU, for the tests of the GPU: what Debian's chromium brings, and the loader.
+GPU_DRIVER := /usr/lib/chromium/vk_swiftshader_icd.json
+GPU_PACKAGES := chromium libvulkan1
+APT := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0
 PINS := pyproject.toml constraints.txt
 
 TYPED := src $(if $(wildcard tools/*.py),tools) $(if $(wildcard benchmarks/*.py),benchmarks)
@@ -33,7 +38,7 @@ help: ## show this list
 demo: $(READY) ## set up if needed, and show what outlive does on the models it ships
 	@$(BIN)/outlive demo
 
-test: lint ## set up if needed, lint, and run all tests
+test: lint $(GPU_READY) ## set up if needed, lint, and run all tests
 	@$(RUN) -m pytest $(PYTEST_ARGS)
 
 lint: $(DEV_READY) ## ruff, ruff format --check, mypy --strict
@@ -77,3 +82,12 @@ $(DEV_READY): $(MADE) $(PINS)
 	@echo "Installing outlive, its tests and tools into $(VENV) ..."
 	@$(PIP_INSTALL) -e '.[dev]' || { $(PIP_HINT); exit 1; }
 	@touch $(READY) $@
+
+# Where this cannot be had nothing fails: the tests that need it are skipped, and say so.
+$(GPU_READY): $(MADE)
+	@if [ ! -e $(GPU_DRIVER) ] && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	  echo "Installing a software GPU for the tests ($(GPU_PACKAGES)) ..."; \
+	  { $(APT) update && $(APT) install -y --no-install-recommends $(GPU_PACKAGES); } >/dev/null 2>&1 || \
+	  echo "It cannot be installed here; the tests of the GPU will be skipped." >&2; \
+	fi
+	@touch $@

@@ -1,13 +1,14 @@
 """Plants one fault in the middle of a sound model: what a diagnosis must then find, and where.
 
 A planter changes the tree of a model at one operator; `plants(model)` tries each kind at the operator nearest
-to the middle that it fits. The operators that touch what was changed count as its place.
+to the middle that it fits, or, with a seed, at operators in random order. The operators that touch what was
+changed count as its place. The kinds in `unbuilt_faults.py` were not used while the diagnosis was built.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,16 +34,23 @@ class Plant:
     ops: frozenset[int]
 
 
-def plants(model: Model) -> Iterator[Plant]:
-    """One model for each kind of fault that fits somewhere near the middle."""
+def plants(
+    model: Model, planters: Mapping[str, Planter], rng: np.random.Generator | None = None
+) -> Iterator[Plant]:
+    """One model for each kind of fault that fits: somewhere near the middle, or anywhere if chance decides.
+
+    A planter is named by its cause; what follows a colon tells kinds of one cause apart.
+    """
     count = len(model.subgraphs[0].operators)
-    order = sorted(range(1, count), key=lambda index: abs(index - count // 2))
+    middle = sorted(range(1, count), key=lambda index: abs(index - count // 2))
     whole = tree_of(model.content)
-    for cause, planter in PLANTERS.items():
+    for name, planter in planters.items():
+        order = middle if rng is None else [int(place) for place in rng.permutation(np.arange(1, count))]
         tree = _copied(whole)  # a planter that does not fit changes nothing
         fitting = ((index, planter(tree, model, index)) for index in order)
         touched = next((ops for _, ops in fitting if ops is not None), None)
         if touched is not None:
+            cause = name.partition(":")[0]
             yield Plant(cause=cause, data=_written(tree), ops=frozenset(touched))
 
 
@@ -62,21 +70,24 @@ def _copied(value: Any) -> Any:
     return [_copied(item) for item in value] if isinstance(value, list) else value
 
 
-def _op(tree: Tree, index: int) -> Tree:
+def op_row(tree: Tree, index: int) -> Tree:
+    """An operator in the tree."""
     found: Tree = tree["subgraphs"][0]["operators"][index]
     return found
 
 
-def _row(tree: Tree, index: int) -> Tree:
+def tensor_row(tree: Tree, index: int) -> Tree:
+    """A tensor in the tree."""
     found: Tree = tree["subgraphs"][0]["tensors"][index]
     return found
 
 
-def _touching(model: Model, tensor: int) -> set[int]:
+def touching(model: Model, tensor: int) -> set[int]:
+    """The operators that read or write a tensor."""
     return {op.index for op in model.subgraphs[0].operators if tensor in (*op.inputs, *op.outputs)}
 
 
-def _activation(model: Model, index: int, *dtypes: str) -> int | None:
+def activation(model: Model, index: int, *dtypes: str) -> int | None:
     """The first output of an operator, if it is in between others and of one of these types."""
     graph = model.subgraphs[0]
     outputs = graph.operators[index].outputs
@@ -96,7 +107,7 @@ def _drop_output(tree: Tree, model: Model, index: int) -> set[int] | None:
         *_STRIDED,
     ):
         return None
-    _op(tree, index)["outputs"] = []
+    op_row(tree, index)["outputs"] = []
     return {index}
 
 
@@ -104,43 +115,44 @@ def _no_input(tree: Tree, model: Model, index: int) -> set[int] | None:
     operator = model.subgraphs[0].operators[index]
     if operator.is_custom or not operator.inputs:
         return None
-    _op(tree, index)["inputs"] = [-1, *operator.inputs[1:]]
+    op_row(tree, index)["inputs"] = [-1, *operator.inputs[1:]]
     return {index}
 
 
 def _bad_scale(tree: Tree, model: Model, index: int) -> set[int] | None:
-    tensor = _activation(model, index, "int8", "uint8", "int16")
-    if tensor is None or not (_row(tree, tensor)["quantization"] or {}).get("scale"):
+    tensor = activation(model, index, "int8", "uint8", "int16")
+    if tensor is None or not (tensor_row(tree, tensor)["quantization"] or {}).get("scale"):
         return None
-    _row(tree, tensor)["quantization"]["scale"] = [math.inf]
-    return _touching(model, tensor)
+    tensor_row(tree, tensor)["quantization"]["scale"] = [math.inf]
+    return touching(model, tensor)
 
 
 def _no_scale(tree: Tree, model: Model, index: int) -> set[int] | None:
-    tensor = _activation(model, index, "int8", "uint8", "int16")
+    tensor = activation(model, index, "int8", "uint8", "int16")
     if tensor is None:
         return None
-    _row(tree, tensor)["quantization"] = None
-    return _touching(model, tensor)
+    tensor_row(tree, tensor)["quantization"] = None
+    return touching(model, tensor)
 
 
 def _far_zero_point(tree: Tree, model: Model, index: int) -> set[int] | None:
-    tensor = _activation(model, index, "int8", "uint8")
-    if tensor is None or not (_row(tree, tensor)["quantization"] or {}).get("zero_point"):
+    tensor = activation(model, index, "int8", "uint8")
+    if tensor is None or not (tensor_row(tree, tensor)["quantization"] or {}).get("zero_point"):
         return None
-    _row(tree, tensor)["quantization"]["zero_point"] = [100_000]
-    return _touching(model, tensor)
+    tensor_row(tree, tensor)["quantization"]["zero_point"] = [100_000]
+    return touching(model, tensor)
 
 
 def _other_type(tree: Tree, model: Model, index: int) -> set[int] | None:
-    tensor = _activation(model, index, "float32", "int8")
+    tensor = activation(model, index, "float32", "int8")
     if tensor is None or model.subgraphs[0].operators[index].type not in ("ADD", "MUL", "SUB", *_STRIDED):
         return None
-    _row(tree, tensor)["type"] = "INT32"
-    return _touching(model, tensor)
+    tensor_row(tree, tensor)["type"] = "INT32"
+    return touching(model, tensor)
 
 
-def _filter_of(model: Model, index: int) -> int | None:
+def filter_of(model: Model, index: int) -> int | None:
+    """The constant weights of an operator that has some."""
     operator = model.subgraphs[0].operators[index]
     if operator.type not in _CONVOLVING or operator.inputs[1] < 0:
         return None
@@ -149,23 +161,23 @@ def _filter_of(model: Model, index: int) -> int | None:
 
 
 def _flat_filter(tree: Tree, model: Model, index: int) -> set[int] | None:
-    tensor = _filter_of(model, index)
+    tensor = filter_of(model, index)
     if tensor is None:
         return None
-    _row(tree, tensor)["shape"] = [math.prod(model.subgraphs[0].tensors[tensor].shape)]
-    return _touching(model, tensor)
+    tensor_row(tree, tensor)["shape"] = [math.prod(model.subgraphs[0].tensors[tensor].shape)]
+    return touching(model, tensor)
 
 
 def _empty_filter(tree: Tree, model: Model, index: int) -> set[int] | None:
-    tensor = _filter_of(model, index)
+    tensor = filter_of(model, index)
     if tensor is None:
         return None
-    _row(tree, tensor)["shape"] = [0, *model.subgraphs[0].tensors[tensor].shape[1:]]
-    return _touching(model, tensor)
+    tensor_row(tree, tensor)["shape"] = [0, *model.subgraphs[0].tensors[tensor].shape[1:]]
+    return touching(model, tensor)
 
 
 def _no_stride(tree: Tree, model: Model, index: int) -> set[int] | None:
-    operator = _op(tree, index)
+    operator = op_row(tree, index)
     if model.subgraphs[0].operators[index].type not in _STRIDED or not operator["builtin_options"]:
         return None
     operator["builtin_options"] |= {"stride_w": 0, "stride_h": 0}
@@ -173,7 +185,7 @@ def _no_stride(tree: Tree, model: Model, index: int) -> set[int] | None:
 
 
 def _no_options(tree: Tree, model: Model, index: int) -> set[int] | None:
-    operator = _op(tree, index)
+    operator = op_row(tree, index)
     if model.subgraphs[0].operators[index].type not in (*_STRIDED, "SOFTMAX", "CONCATENATION", "SPLIT"):
         return None
     operator["builtin_options"], operator["builtin_options_type"] = None, "NONE"
@@ -181,20 +193,20 @@ def _no_options(tree: Tree, model: Model, index: int) -> set[int] | None:
 
 
 def _lost_weights(tree: Tree, model: Model, index: int) -> set[int] | None:
-    tensor = _filter_of(model, index)
+    tensor = filter_of(model, index)
     if tensor is None:
         return None
     tree["lost"] = model.subgraphs[0].tensors[tensor].buffer_index
-    return _touching(model, tensor)
+    return touching(model, tensor)
 
 
 def _own_input(tree: Tree, model: Model, index: int) -> set[int] | None:
     operator = model.subgraphs[0].operators[index]
-    if operator.type not in ("ADD", "MUL", *_STRIDED) or _activation(model, index, "float32", "int8") is None:
+    if operator.type not in ("ADD", "MUL", *_STRIDED) or activation(model, index, "float32", "int8") is None:
         return None
     if operator.inputs[0] < 0 or model.subgraphs[0].tensors[operator.inputs[0]].is_constant:
         return None
-    _op(tree, index)["outputs"] = [operator.inputs[0]]
+    op_row(tree, index)["outputs"] = [operator.inputs[0]]
     return {index}
 
 
@@ -204,7 +216,7 @@ def _strange(tree: Tree, model: Model, index: int) -> set[int] | None:
     tree["operator_codes"].append(
         {"builtin_code": "CUSTOM", "deprecated_builtin_code": 32, "custom_code": "Odd"}
     )
-    _op(tree, index)["opcode_index"] = len(tree["operator_codes"]) - 1
+    op_row(tree, index)["opcode_index"] = len(tree["operator_codes"]) - 1
     return {index}
 
 
@@ -219,8 +231,8 @@ def _wild_axis(tree: Tree, model: Model, index: int) -> set[int] | None:
         return None
     wild = np.full(max(1, math.prod(tensor.shape)), -99 if operator.type == "PAD" else 99, np.int32)
     tree["buffers"].append({"data": wild.tobytes()})
-    _row(tree, tensor.index)["buffer"] = len(tree["buffers"]) - 1
-    return _touching(model, tensor.index)
+    tensor_row(tree, tensor.index)["buffer"] = len(tree["buffers"]) - 1
+    return touching(model, tensor.index)
 
 
 # By the word of the taxonomy that a diagnosis must find.

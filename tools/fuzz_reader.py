@@ -1,5 +1,9 @@
 """Throws damaged models at the reader: python tools/fuzz_reader.py --minutes 10 [--seed N] [FILES or DIRS].
 
+With `--through check` they go through every rule and every way to tell what was found as well; with
+`--through judge` every way such a model may end is judged; with `--through diagnose` they are diagnosed for
+real, in workers of their own.
+
     parent ──> worker 1: mutant, read it all, say it all, next mutant ...
        │  └──> worker 2: ...
        └── once a second: has one died, hung or grown? Its mutant goes to fuzz_failures/, and it starts anew.
@@ -32,13 +36,15 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY))
 
 from outlive.model import Reading, read_source  # noqa: E402
+from tests.properties.judging import check_and_say, diagnose_and_say, judge_ends  # noqa: E402
 from tests.properties.mutations import Mutator  # noqa: E402
 from tests.properties.specimens import specimens  # noqa: E402
 from tests.properties.trial import allowed_bytes, measure  # noqa: E402
 from tests.properties.visiting import read_everything, say_json, say_text  # noqa: E402
 
 FAILURES = REPOSITORY / "fuzz_failures"
-HANG_S = 20.0
+# Longer than a mutant may take, by what is done with it; a diagnosis ends itself after some seconds a trial.
+HANG_S = {"read": 20.0, "check": 30.0, "judge": 60.0, "diagnose": 120.0}
 _ADDRESS_SPACE_BYTES = 4 << 30
 _RESIDENT_GROWTH_KIB = 4096  # worth a second, measured look
 _MEASURE_EVERY, _DRAW_EVERY, _JSON_EVERY = 64, 32, 4
@@ -72,7 +78,7 @@ def main() -> int:
         print(f"no model of up to {_LARGEST_MODEL_BYTES:,} bytes there", file=sys.stderr)
         return 2
     print(f"{len(models)} models, seed {args.seed}, {args.workers} workers, {args.minutes:g} minutes")
-    fuzz = Fuzz(models, args.seed, args.workers)
+    fuzz = Fuzz(models, args.seed, args.workers, args.through)
     try:
         fuzz.run(args.minutes * 60)
     except KeyboardInterrupt:
@@ -87,8 +93,9 @@ def main() -> int:
 class Fuzz:
     """The parent's side."""
 
-    def __init__(self, models: list[bytes], seed: int, workers: int) -> None:
+    def __init__(self, models: list[bytes], seed: int, workers: int, through: str = "read") -> None:
         """Start the workers; each takes every n-th number from the seed on."""
+        self.through = through
         self.models, self.stride, self.started = models, workers, time.monotonic()
         self.mutator = Mutator(models)
         self.failures: Counter[str] = Counter()
@@ -122,7 +129,7 @@ class Fuzz:
     def _start(self, number: int) -> Worker:
         ours, theirs = multiprocessing.Pipe(duplex=False)
         post = Post()
-        arguments = (self.models, number, self.stride, post, theirs)
+        arguments = (self.models, number, self.stride, post, theirs, self.through)
         process = multiprocessing.get_context("fork").Process(target=_work, args=arguments, daemon=True)
         process.start()
         theirs.close()
@@ -133,10 +140,10 @@ class Fuzz:
         self._hear(worker)
         number, post = worker.post.number.value, worker.post
         waited_s = time.monotonic() - post.since.value if number >= 0 else 0.0
-        if worker.process.is_alive() and waited_s < HANG_S:
+        if worker.process.is_alive() and waited_s < HANG_S[self.through]:
             return worker
         if worker.process.is_alive():
-            self._fail(number, f"no end after {HANG_S:g} s")
+            self._fail(number, f"no end after {HANG_S[self.through]:g} s")
         else:
             self._fail(number, f"the process died with {worker.process.exitcode}")
         worker.process.kill()
@@ -173,24 +180,33 @@ class Fuzz:
         return f"{elapsed_s:5.0f} s  {done:,} mutants, {rate:.0f} per second, {failures} failures "
 
 
-def _work(models: list[bytes], number: int, stride: int, post: Post, pipe: Connection) -> None:
+def _work(models: list[bytes], number: int, stride: int, post: Post, pipe: Connection, through: str) -> None:
     """The worker's side: try one number after the other, and tell what should not happen."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
-    resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE_BYTES, _ADDRESS_SPACE_BYTES))
+    if through != "diagnose":  # the runtime in its workers has limits of its own
+        resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE_BYTES, _ADDRESS_SPACE_BYTES))
     warnings.simplefilter("error")
     mutator = Mutator(models)
     while True:
         post.since.value, post.number.value = time.monotonic(), number
         data = mutator.mutant(number).data
-        for what, details in _try(data, post.done.value):
+        for what, details in _try(data, post.done.value, number, through):
             pipe.send((number, what, details))
         post.done.value += 1
         number += stride
 
 
-def _try(data: bytes, turn: int) -> Iterable[tuple[str, str]]:
+def _try(data: bytes, turn: int, number: int, through: str) -> Iterable[tuple[str, str]]:
     """What goes wrong with this mutant: nothing, one would hope."""
     try:
+        if through == "check":
+            yield from ((f"rule failed: {failed}", "") for failed in check_and_say(data))
+        elif through == "judge":
+            judge_ends(data, number)
+        elif through == "diagnose":
+            diagnose_and_say(data)
+        if through != "read":
+            return
         before = _resident_kib()
         reading = read_source(data)
         grew = _resident_kib() - before > _RESIDENT_GROWTH_KIB
@@ -236,6 +252,9 @@ def _arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="models, or folders of them")
+    parser.add_argument(
+        "--through", choices=tuple(HANG_S), default="read", help="what is done with each mutant"
+    )
     parser.add_argument("--minutes", type=float, default=10.0, help="how long (default: 10)")
     parser.add_argument(
         "--seed", type=int, default=int(time.time()), help="where to start (default: the time)"

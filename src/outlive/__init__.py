@@ -7,6 +7,9 @@
     flight = outlive.run(model)           what happens when it runs, in a process of its own
     outlive.diagnose(model).cause         why it dies, at which operator, and what does work
     part = outlive.cut(model, ops=5)      some of its operators, as a model of their own
+    small = outlive.quantize(model, "static-int8", samples)      quantized, in a worker
+    outlive.compare(model, small.model, samples).worst()         the layers where error is born
+    print(outlive.leak(step))             whether a function or a model leaks, how much, and what
     outlive.Interpreter("m.tflite")       LiteRT's Interpreter, which cannot kill your program
     print(outlive.explain("F104"))        what a finding means
 
@@ -21,16 +24,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from outlive.api import (
         check,
+        compare,
+        convert,
         cut,
         dequantize_output,
         diagnose,
         explain,
+        leak,
         plan,
+        probe,
+        quantize,
         quantize_input,
         read,
         run,
+        watch,
     )
     from outlive.arena.plan import Placement, Plan
+    from outlive.delegates import Accelerator, Coverage
     from outlive.diagnosis.nouns import Diagnosis
     from outlive.errors import (
         InputError,
@@ -43,9 +53,17 @@ if TYPE_CHECKING:
         RuntimeMissing,
     )
     from outlive.finding import Evidence, Finding, Remedy, Severity
+    from outlive.meter.growth import Growth
     from outlive.model import Model, Operator, Quantization, Signature, Subgraph, Tensor
+    from outlive.notebook.protecting import protect, unprotect
+    from outlive.quant.converting import Converted
+    from outlive.quant.debugging import QuantizationDebugger, QuantizationDebugOptions
+    from outlive.quant.nouns import Drift, Quantized
     from outlive.surgery import Cut, CutTensor
+    from outlive.worker.compiled_buffers import TensorBuffer
+    from outlive.worker.compiled_model import CompiledModel, HardwareAccelerator
     from outlive.worker.flight import Flight
+    from outlive.worker.guards.guarding import guard
     from outlive.worker.interpreter import Interpreter, InterpreterWithCustomOps
     from outlive.worker.limits import Limits
     from outlive.worker.options import Delegate, OpResolverType, load_delegate
@@ -54,13 +72,20 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Accelerator",
+    "CompiledModel",
+    "Converted",
+    "Coverage",
     "Cut",
     "CutTensor",
     "Delegate",
     "Diagnosis",
+    "Drift",
     "Evidence",
     "Finding",
     "Flight",
+    "Growth",
+    "HardwareAccelerator",
     "InputError",
     "InternalError",
     "Interpreter",
@@ -76,6 +101,9 @@ __all__ = [
     "Placement",
     "Plan",
     "Quantization",
+    "QuantizationDebugOptions",
+    "QuantizationDebugger",
+    "Quantized",
     "Remedy",
     "RunError",
     "RuntimeMissing",
@@ -84,32 +112,51 @@ __all__ = [
     "SignatureRunner",
     "Subgraph",
     "Tensor",
+    "TensorBuffer",
     "__version__",
     "check",
+    "compare",
+    "convert",
     "cut",
     "dequantize_output",
     "diagnose",
     "explain",
+    "guard",
+    "leak",
     "load_delegate",
+    "load_ipython_extension",
     "plan",
+    "probe",
+    "protect",
+    "quantize",
     "quantize_input",
     "read",
     "run",
+    "unload_ipython_extension",
+    "unprotect",
+    "watch",
 ]
 
 _ROOMS = {
     "outlive.api": (
         "check",
+        "compare",
+        "convert",
         "cut",
         "dequantize_output",
         "diagnose",
         "explain",
+        "leak",
         "plan",
+        "probe",
+        "quantize",
         "quantize_input",
         "read",
         "run",
+        "watch",
     ),
     "outlive.arena.plan": ("Placement", "Plan"),
+    "outlive.delegates": ("Accelerator", "Coverage"),
     "outlive.diagnosis.nouns": ("Diagnosis",),
     "outlive.errors": (
         "InputError",
@@ -122,9 +169,17 @@ _ROOMS = {
         "RuntimeMissing",
     ),
     "outlive.finding": ("Evidence", "Finding", "Remedy", "Severity"),
+    "outlive.meter.growth": ("Growth",),
     "outlive.model": ("Model", "Operator", "Quantization", "Signature", "Subgraph", "Tensor"),
+    "outlive.quant.converting": ("Converted",),
+    "outlive.quant.debugging": ("QuantizationDebugOptions", "QuantizationDebugger"),
+    "outlive.quant.nouns": ("Drift", "Quantized"),
+    "outlive.notebook.protecting": ("protect", "unprotect"),
     "outlive.surgery": ("Cut", "CutTensor"),
+    "outlive.worker.compiled_buffers": ("TensorBuffer",),
+    "outlive.worker.compiled_model": ("CompiledModel", "HardwareAccelerator"),
     "outlive.worker.flight": ("Flight",),
+    "outlive.worker.guards.guarding": ("guard",),
     "outlive.worker.interpreter": ("Interpreter", "InterpreterWithCustomOps"),
     "outlive.worker.limits": ("Limits",),
     "outlive.worker.options": ("Delegate", "OpResolverType", "load_delegate"),
@@ -153,3 +208,17 @@ def __getattr__(name: str) -> object:
 def __dir__() -> list[str]:
     """The public names, for tab completion."""
     return sorted({*globals(), *__all__})
+
+
+def load_ipython_extension(shell: object) -> None:
+    """What `%load_ext outlive` does: cards, magics, and a black box for this kernel."""
+    from importlib import import_module
+
+    import_module("outlive.notebook.extension").load(shell)
+
+
+def unload_ipython_extension(shell: object) -> None:
+    """What `%unload_ext outlive` does: everything as it was."""
+    from importlib import import_module
+
+    import_module("outlive.notebook.extension").unload(shell)

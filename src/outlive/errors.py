@@ -22,7 +22,12 @@ class ModelError(OutliveError, ValueError):
 
 
 class InputError(OutliveError, ValueError):
-    """What was given to the model does not fit it. Also a ValueError, which is what LiteRT raises."""
+    """What was given to the model does not fit it. Also a ValueError, which is what LiteRT raises.
+
+    `.flight` is the record of the run, where it was the runtime that said so.
+    """
+
+    flight: Any = None
 
 
 class RunError(OutliveError, RuntimeError):

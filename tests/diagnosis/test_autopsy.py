@@ -11,6 +11,7 @@ import pytest
 from outlive.cli.main import main
 from outlive.diagnosis.autopsy import read_remains, read_text
 from outlive.diagnosis.messages import Message, known_messages, matches, translate
+from outlive.worker.flight import OpSeen
 
 SOURCES = {
     "LiteRT",
@@ -96,6 +97,46 @@ def test_a_complaint_of_two_sentences_gives_the_operator_of_one_and_the_reason_o
 @pytest.mark.parametrize("data", [b"", b"\0\xff" * 50, b"all is well\n", b"\x7fELF" + b"\xff" * 100])
 def test_what_holds_no_clue_says_so_and_never_fails(data: bytes) -> None:
     assert read_remains(data, None).kind in ("text", "core")
+
+
+def test_the_stage_and_the_operator_come_from_stacks_and_messages() -> None:
+    dump = (
+        'Fatal Python error: Aborted\n  File "ai_edge_litert/interpreter.py", line 575 in allocate_tensors\n'
+    )
+    assert read_text(dump).stage == "allocate"
+    trace = 'File "interpreter.py", line 9, in invoke\nRuntimeError: Node number 3 (DIV) failed to invoke.'
+    told = read_text(trace)
+    assert (told.stage, told.op) == ("invoke", OpSeen(type="DIV", index=3))
+    pasted = "Segmentation fault\n#1 0x1 in tflite::ops::builtin::floor_mod::Eval(TfLiteContext*) ()\n"
+    assert read_text(pasted).op == OpSeen(type="FLOOR_MOD")
+
+
+STACK = """\
+[Current thread is 1 (LWP 7)]
+#0  __memcpy_avx_unaligned_erms () at ../sysdeps/memmove.S:496
+#0  __memcpy_avx_unaligned_erms () at ../sysdeps/memmove.S:496
+#1  0x00007f91a0ed8a53 in tflite::calibration_wrapper::CalibrationWrapper::SetTensor(int) () from /liba.so
+#2  0x00007f91a0ed86a0 in tflite::(anonymous namespace)::Feed(int) () from /x/liba.so
+#3  main (argc=<optimized out>) at main.c:3
+"""
+
+
+def test_the_stack_of_a_core_file_tells_the_cause(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A debugger that prints this is put first on the path."""
+    debugger = tmp_path / "gdb"
+    debugger.write_text(f"#!/bin/sh\ncat <<'END'\n{STACK}END\n")
+    debugger.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    told = read_remains(core(11, b"python3"), "core")
+    assert told.core is not None
+    assert told.core.frames == (
+        "#0 __memcpy_avx_unaligned_erms",
+        "#1 tflite::calibration_wrapper::CalibrationWrapper::SetTensor  liba.so",
+        "#2 tflite::(anonymous namespace)::Feed  liba.so",
+        "#3 main",
+    )
+    assert told.cause == "call-order"
+    assert told.do[0].startswith("call Prepare before")
 
 
 def core(signal: int, name: bytes) -> bytes:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from outlive.diagnosis.caught import diagnose_flight
 from outlive.diagnosis.ending import cause_of_end
 from outlive.diagnosis.nouns import Trial
-from outlive.diagnosis.verdict import Seen, decide, decide_unhurt
+from outlive.diagnosis.verdict import Seen, decide, decide_unhurt, refused_probes
 from outlive.finding import Severity
 from outlive.worker.flight import Flight, OpSeen
 from tests.diagnosis.made import RAN, finding, flight, refusal, trial
@@ -37,6 +38,22 @@ def told(end: Flight, *others: Trial, loops: tuple[OpSeen, ...] = ()) -> str:
         (flight(ended_by="deadline", op=OpSeen(type="WHILE", index=0)), "infinite-loop"),
         (flight(signal="SIGFPE", op=OpSeen(type="FLOOR_MOD", index=0)), "int-min-divided-by-minus-one"),
         (flight(signal="SIGFPE", stage="allocate"), "option-out-of-range"),
+        (flight(signal="SIGFPE", division=(-(2**63), -1)), "int-min-divided-by-minus-one"),
+        (
+            flight(signal="SIGFPE", op=OpSeen(type="DIV", index=0), division=(5, 0)),
+            "constant-out-of-range",
+        ),
+        (flight(op=OpSeen(type="RANDOM_UNIFORM", index=0), fault_address=0), "runtime-shape-from-input"),
+        (
+            flight(signal="SIGABRT", frames=("abort", "tflite::QuantizeMultiplierSmallerThanOneExp")),
+            "quant-scale-invalid",
+        ),
+        (
+            flight(stage="call", frames=("tflite::calibration_wrapper::CalibrationWrapper::FeedTensor",)),
+            "call-order",
+        ),
+        (refusal("Node number 0 (ONE_HOT) failed to invoke.", "invoke"), "out-of-memory"),
+        (refusal("Node number 0 (ADD) failed to invoke.", "invoke"), "unknown"),
         (flight(), "unknown"),
         (refusal("Encountered unresolved custom op: MyOp."), "unresolved-custom-op"),
         (refusal("Select TensorFlow op(s), included in the given model, is(are) not supported"), "flex-op"),
@@ -68,15 +85,17 @@ def test_a_death_that_hangs_on_values_is_the_inputs() -> None:
     assert told(sized, trial(RAN, "zeros")) == "runtime-shape-from-input"
 
 
-def test_sigbus_is_a_changed_file_only_if_a_second_run_is_fine() -> None:
+def test_sigbus_is_a_changed_file_unless_a_second_run_ends_so_too() -> None:
     end = flight(signal="SIGBUS", stage="get", op=None)
-    assert told(end) == "unknown"
+    assert told(end) == "file-changed-while-mapped"
     assert told(end, trial(RAN, "from bytes")) == "file-changed-while-mapped"
+    assert told(end, trial(end, "from bytes")) == "unknown"
 
 
 def test_a_delegate_that_alone_refuses_is_named() -> None:
     end = refusal("XNNPack delegate failed to reshape runtimeNode number 5 (TfLiteXNNPackDelegate) failed")
-    assert told(end) == "unknown"
+    assert told(end) == "bad-resize"  # of a single run it is not known who resized what
+    assert told(end, trial(end, "one thread")) == "unknown"
     assert told(end, trial(RAN, "without delegates")) == "delegate-refused"
 
 
@@ -163,13 +182,52 @@ def test_a_model_that_ran_in_spite_of_its_file_is_not_called_sound() -> None:
     assert decide_unhurt((), (ran,), ()) is None
 
 
+def test_a_zero_in_weights_is_behind_sizes_that_do_not_agree_further_on() -> None:
+    found = (finding("shape-mismatch", (3, "ADD")),)
+    empty = OpSeen(type="FULLY_CONNECTED", index=2)
+    verdict = decide(seen(refusal("XNNPack delegate failed to reshape"), findings=found, hollow=(empty,)))
+    assert (verdict.cause, verdict.op) == ("zero-size-dimension", empty)
+    later = OpSeen(type="FULLY_CONNECTED", index=5)
+    assert decide(seen(flight(), findings=found, hollow=(later,))).cause == "shape-mismatch"
+
+
+def test_a_guarded_call_has_the_stage_that_its_frames_name() -> None:
+    frames = ("litert::Model::GetSignature", "CompiledModelWrapper::GetSignatureByIndex", "cfunction_call")
+    told = diagnose_flight(flight(stage="call", signal="SIGABRT", op=None, frames=frames))
+    assert (told.cause, told.stage) == ("index-out-of-range", "load")
+    assert diagnose_flight(flight(stage="call", op=None, frames=("numpy",))).stage == "call"
+
+
+def test_zeros_that_are_refused_are_told_and_do_not_make_a_model_ill() -> None:
+    words = (
+        "tflite/kernels/div.cc:262 data[i] != zero_point was not true.Node number 1 (DIV) failed to invoke."
+    )
+    trials = [trial(RAN), trial(refusal(words, "invoke"), "inputs: zeros"), trial(RAN, "inputs: ones")]
+    (told,) = refused_probes(trials, ())
+    assert (told.code, told.cause, told.severity) == ("D521", "constant-out-of-range", Severity.WARNING)
+    assert told.op is not None
+    assert (told.op.index, told.op.type) == (1, "DIV")
+    assert refused_probes([trial(RAN), trial(refusal(words), "inputs: negative")], ()) == ()
+
+
+def test_what_works_is_not_advised_twice() -> None:
+    end = refusal("failed to delegate RESIZE_BILINEAR node #63Node number 72 (TfLiteXNNPackDelegate) failed")
+    first = trial(end)
+    verdict = decide(Seen(end=first, trials=(first, trial(RAN, "without delegates")), findings=()))
+    assert verdict.cause == "delegate-refused"
+    said = [
+        item for item in verdict.finding.remedies if "--accelerator builtin" in item.action + item.command
+    ]
+    assert len(said) == 1
+
+
 # What each recorded flight comes to with nothing but its record: a verdict never changes unnoticed.
 RECORDED = {
-    "abort_while_allocating": "unknown",
+    "abort_while_allocating": "quant-scale-invalid",
     "abort_while_running": "unknown",
     "fault_in_xnnpack": "unknown",
-    "fault_while_loading": "unknown",
-    "file_cut_while_mapped": "unknown",
+    "fault_while_loading": "flatbuffer-corrupt",
+    "file_cut_while_mapped": "file-changed-while-mapped",
     "killed_by_sigkill": "unknown",
     "left_with_exit_code": "unknown",
     "loop_without_end": "hang",  # recorded without a stack, and the record knows no model
@@ -177,12 +235,15 @@ RECORDED = {
     "memory_limit_in_words": "out-of-memory",
     "memory_limit_unchecked": "unchecked-allocation",
     "null_pointer_in_builtin_kernel": "unknown",
-    "random_uniform_huge": "unknown",
+    "random_uniform_huge": "runtime-shape-from-input",
     "range_huge_machine": "out-of-memory",
     "resize_40gb": "out-of-memory",
     "smallest_integer_by_minus_one": "int-min-divided-by-minus-one",
     "unknown_custom_op": "unresolved-custom-op",
     "unusual_signal": "unknown",
+    "check_inside_tensorflow": "tf-check-failed",
+    "fork_after_tensorflow": "fork-after-threads",
+    "queue_that_nobody_fills": "hang",
 }
 
 

@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parent
 # Fields that JSON holds as they are.
 _PLAIN = (
     "died", "stage", "signal", "exit_code", "ended_by", "fault_address", "peak_bytes", "baseline_bytes",
-    "stderr_tail", "fault_trace", "limits", "last_memory", "runtime", "untraced", "pid",
+    "stderr_tail", "fault_trace", "limits", "last_memory", "runtime", "untraced", "pid", "activity",
 )  # fmt: skip
 
 
@@ -36,6 +36,7 @@ def rebuild(row: dict[str, Any]) -> Flight:
         op=None if row["op"] is None else OpSeen(**row["op"]),
         op_candidates=tuple(row["op_candidates"]),
         frames=tuple(row["frames"]),
+        division=None if row["division"] is None else tuple(row["division"].values()),
         error_type=error["type"],
         error_text=error["text"],
         outputs=tuple(map(_output, row["outputs"])),

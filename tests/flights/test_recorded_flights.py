@@ -44,7 +44,7 @@ def test_the_drawn_verdict_is_one_finding_without_strange_characters(path: Path)
 
 
 def test_every_verdict_on_deaths_is_recorded() -> None:
-    codes = {rule.code for rule in RULES if rule.facts == ("flight",)}
+    codes = {rule.code for rule in RULES if rule.facts == ("flight",) and rule.code[0] == "D"}
     assert codes - {load(path)[0] for path in recordings()} == NOT_RECORDED
 
 

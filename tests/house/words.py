@@ -113,6 +113,8 @@ def _names_to_offer(package: str, modules: dict[str, Module]) -> Iterator[tuple[
         for node in module.tree.body if module else ():
             if isinstance(node, kinds) and not node.name.startswith("_"):
                 yield node.name, f"{package}.{room}"
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{package}.{room}."):
+                yield from ((alias.name, f"{package}.{room}") for alias in node.names)
     for name in _names_of_front(package, modules[package].tree):
         yield name, package
 

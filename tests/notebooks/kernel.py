@@ -4,29 +4,47 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from jupyter_client.manager import start_new_async_kernel
 
 _TIMEOUT_S = 120
+# With it, ipykernel does not show what native code prints (ipykernel/iostream.py), as it does for users.
+_NOT_INHERITED = ("PYTEST_CURRENT_TEST",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """How a cell ended: `error` is the exception's name, empty if there was none."""
+    """How a cell ended: `error` is the exception's name, empty if there was none.
+
+    `shown` has what was displayed, by media type, in order; the last is the cell's own value, if it has one.
+    """
 
     error: str
     text: str
+    shown: tuple[dict[str, Any], ...] = field(default=())
+
+    def html(self) -> str:
+        """All HTML that was shown."""
+        return "".join(item.get("text/html", "") for item in self.shown)
+
+    def plain(self) -> str:
+        """All plain text that was shown."""
+        return "\n".join(item.get("text/plain", "") for item in self.shown)
 
 
 class Kernel:
     """A running kernel; the loop is ours, because the one of jupyter_client is never closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, **environment: str) -> None:
         self._loop = asyncio.new_event_loop()
-        self.manager, self.client = self._wait(start_new_async_kernel(kernel_name="python3"))
+        inherited = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
+        starting = start_new_async_kernel(kernel_name="python3", env={**inherited, **environment})
+        self.manager, self.client = self._wait(starting)
 
     def _wait(self, work: Any) -> Any:
         return self._loop.run_until_complete(work)
@@ -35,9 +53,10 @@ class Kernel:
     def pid(self) -> int:
         return int(self.manager.provisioner.process.pid)
 
-    def run(self, code: str, stop_after_s: float | None = None) -> Cell:
+    def run(self, code: str, stop_after_s: float | None = None, counted: bool = True) -> Cell:
         """Run a cell; press the button with the square a moment later, if that is asked for."""
         said: list[str] = []
+        shown: list[dict[str, Any]] = []
 
         def hear(message: dict[str, Any]) -> None:
             content = message["content"]
@@ -45,9 +64,13 @@ class Kernel:
                 said.append(content["text"])
             elif message["msg_type"] == "error":
                 said.extend(content["traceback"])
+            elif message["msg_type"] in ("display_data", "execute_result"):
+                shown.append(content["data"])
 
         async def both() -> Any:
-            cell = self.client.execute_interactive(code, timeout=_TIMEOUT_S, output_hook=hear)
+            cell = self.client.execute_interactive(
+                code, timeout=_TIMEOUT_S, output_hook=hear, store_history=counted
+            )
             running = asyncio.ensure_future(cell)
             if stop_after_s is not None:
                 await asyncio.sleep(stop_after_s)
@@ -55,7 +78,30 @@ class Kernel:
             return await running
 
         reply = self._wait(both())
-        return Cell(error=reply["content"].get("ename", ""), text="".join(said))
+        return Cell(error=reply["content"].get("ename", ""), text="".join(said), shown=tuple(shown))
+
+    def die(self, code: str) -> None:
+        """Run a cell that ends the kernel, and wait until it has; nobody asks for the status before."""
+        self.client.execute(code)
+        self.wait_until_dead()
+
+    def wait_until_dead(self) -> None:
+        end = time.monotonic() + _TIMEOUT_S
+        while _is_running(self.pid) and time.monotonic() < end:
+            time.sleep(0.01)
+        assert not _is_running(self.pid), "the kernel goes on"
+
+    def restart(self, *, now: bool = False) -> None:
+        """As the button does; with `now`, as it is done after a death."""
+        self.client.stop_channels()
+        self._wait(self.manager.restart_kernel(now=now))
+        self.client = self.manager.client()
+        self.client.start_channels()
+        self._wait(self.client.wait_for_ready(timeout=_TIMEOUT_S))
+
+    def shut_down(self) -> None:
+        """As a notebook does that is closed: the kernel is asked to end."""
+        self._wait(self.manager.shutdown_kernel(now=False))
 
     def kill(self) -> None:
         self._wait(self.manager.signal_kernel(9))
@@ -67,10 +113,18 @@ class Kernel:
         self._loop.close()
 
 
+def _is_running(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
 @contextlib.contextmanager
-def started() -> Iterator[Kernel]:
+def started(**environment: str) -> Iterator[Kernel]:
     """A kernel of this Python."""
-    kernel = Kernel()
+    kernel = Kernel(**environment)
     try:
         yield kernel
     finally:

@@ -20,7 +20,8 @@ def mutator(tmp_path_factory: pytest.TempPathFactory) -> Mutator:
     folder = tmp_path_factory.mktemp("cases")
     names = [f"{path.parent.name}.{path.stem}" for path in sorted(RULE_CASES.glob("[oq]1*/*.py"))]
     cases = (importlib.import_module(f"tests.rules.{name}") for name in names)
-    return Mutator([Path(case.source(folder)).read_bytes() for case in cases])
+    # Some rules are about calls and not about files.
+    return Mutator([Path(case.source(folder)).read_bytes() for case in cases if hasattr(case, "source")])
 
 
 @pytest.mark.parametrize("start", range(0, MUTANTS, BATCH))

@@ -1,8 +1,7 @@
 """The shape that SARIF 2.1.0 gives to the objects we write, as a JSON schema of our own making.
 
 It is stricter than the standard: every object may have only the properties named here, as the section of the
-standard beside it has them. To hold a log against the schema that OASIS publishes as well, name its file in
-OUTLIVE_SARIF_SCHEMA.
+standard beside it has them. The schema that OASIS publishes is in `sarif_schema.py`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from outlive.worker.flight import Flight, OpSeen
+from outlive.worker.delegation import DelegationSeen
+from outlive.worker.flight import Flight, OpSeen, OutputSeen
 from outlive.worker.verdicts import Call
 
 MIB = 1 << 20
@@ -38,9 +39,28 @@ def complaint(text: str = "", kind: str = "RuntimeError", **fields: Any) -> Flig
     return Flight(died=False, error_type=kind, error_text=text, **{**usual, **fields})
 
 
-def landing() -> Flight:
+def landing(**fields: Any) -> Flight:
     """A run that went well."""
-    return Flight(died=False, stage="done", limits=LIMITS, peak_bytes=7 * MIB)
+    return Flight(died=False, stage="done", limits=LIMITS, peak_bytes=7 * MIB, **fields)
+
+
+def output(name: str, shape: tuple[int, ...], untouched: int | None, dtype: str = "float32") -> OutputSeen:
+    """An output with the bytes of it that were never written."""
+    return OutputSeen(
+        name=name,
+        index=9,
+        shape=shape,
+        dtype=dtype,
+        minimum=0.0,
+        maximum=1.0,
+        sha256="",
+        untouched_bytes=untouched,
+    )
+
+
+def delegation(taken: int, left: tuple[tuple[int, str], ...], asked: str = "XNNPACK") -> DelegationSeen:
+    """What a delegate took of a model of 12 operators."""
+    return DelegationSeen(asked=(asked,), operators=12, taken=taken, parts=min(taken, 1), left=left)
 
 
 def call(

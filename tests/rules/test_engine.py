@@ -9,6 +9,7 @@ import pytest
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules import Judgement, Rule, judge, rule
 from outlive.rules.catalogue import RULES, find_rule, near_rules
+from tests.diagnosis.test_autopsy import CAUSES
 
 SEEN = Sighting(where="here", evidence=(Evidence(fact="it is so", source="eyes"),))
 
@@ -153,3 +154,11 @@ def test_the_catalogue_is_in_the_order_of_its_codes() -> None:
 def test_every_rule_needs_a_fact(item: Rule) -> None:
     """A rule without one would speak whatever it is asked about."""
     assert item.facts
+
+
+def test_the_cause_of_a_rule_is_a_word_of_the_taxonomy() -> None:
+    assert {rule.code: rule.cause for rule in RULES if rule.cause and rule.cause not in CAUSES} == {}
+
+
+def test_rules_on_refused_inputs_have_a_cause() -> None:
+    assert [rule.code for rule in RULES if rule.code.startswith("I2") and not rule.cause] == []

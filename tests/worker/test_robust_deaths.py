@@ -295,3 +295,12 @@ def test_what_a_runtime_prints_is_bounded() -> None:
     interpreter.get_tensor_details()
     assert os.fstat(errors).st_size < 1 << 20
     assert interpreter.story().stderr_tail.endswith("the last words")
+
+
+def test_a_death_does_not_change_what_the_next_model_seems_to_take() -> None:
+    """Looking at a stack leaves free memory in the maker of workers, which they would fill first."""
+    before = outlive.run(HEALTHY).peak_bytes
+    assert outlive.run(DEADLY).died
+    after = outlive.run(HEALTHY).peak_bytes
+    assert before is not None
+    assert after == pytest.approx(before, rel=0.25)

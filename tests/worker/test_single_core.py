@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from outlive.worker import handle
+from outlive.worker import waiting
 from tests.worker.dropin_models import unary
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
@@ -19,7 +19,12 @@ import gc, json, os, subprocess, sys
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
 import numpy as np
 import outlive
-from outlive.worker.handle import Worker, way_to_wait
+from outlive.worker.handle import Worker
+from outlive.worker.waiting import way_to_wait
+
+def asleep(pid):
+    lines = open(f"/proc/{pid}/status").read().splitlines()
+    return int([line.split()[1] for line in lines if line.startswith("voluntary")][0])
 
 busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(int(sys.argv[1]))]
 try:
@@ -27,19 +32,21 @@ try:
         interpreter.allocate_tensors()
         row, output = interpreter.get_input_details()[0], interpreter.get_output_details()[0]["index"]
         worker, = [one for one in gc.get_objects() if isinstance(one, Worker)]
-        answers, patient, switches = set(), False, []
-        for number in range(300):
+        answers, patient, slept, before = set(), False, [], asleep(interpreter.pid)
+        for number in range(600):
             interpreter.set_tensor(row["index"], np.full(row["shape"], number % 3, row["dtype"]))
             interpreter.invoke()
             answers.add((number % 3, interpreter.get_tensor(output).tobytes().hex()))
-            patient = patient or worker._patience > 0
-        lines = open(f"/proc/{interpreter.pid}/status").read().splitlines()
-        slept = int([line.split()[1] for line in lines if line.startswith("voluntary")][0])
+            patient = patient or worker._waiting.patience > 0
+            if number % 10 == 9:
+                now = asleep(interpreter.pid)
+                slept.append(now - before)
+                before = now
 finally:
     for one in busy:
         one.kill()
         one.wait()
-print(json.dumps({"way": way_to_wait(), "answers": len(answers), "patient": patient, "slept": slept}))
+print(json.dumps({"way": way_to_wait(), "answers": len(answers), "patient": patient, "slept": min(slept)}))
 """
 
 
@@ -54,8 +61,8 @@ def _run(busy: int) -> dict[str, object]:
 def test_calls_cross_without_sleeping() -> None:
     found = _run(busy=0)
     assert (found["way"], found["answers"]) == ("yield", 3)
-    # Asleep at each call, the worker would have been woken 300 times.
-    assert int(str(found["slept"])) < 150
+    # Asleep at each call, the worker would be woken ten times in ten calls; others may disturb some of them.
+    assert int(str(found["slept"])) < 5
 
 
 def test_a_busy_neighbour_is_noticed() -> None:
@@ -71,4 +78,4 @@ def test_a_busy_neighbour_is_noticed() -> None:
 def test_the_way_to_wait(monkeypatch: pytest.MonkeyPatch, cores: int, machine: str, way: str) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
     monkeypatch.setattr("platform.machine", lambda: machine)
-    assert handle.way_to_wait() == way
+    assert waiting.way_to_wait() == way

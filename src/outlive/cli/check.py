@@ -14,6 +14,7 @@ from outlive.cli.output import refuse_to_overwrite, track, write_json, write_pla
 from outlive.finding import Severity
 from outlive.model import read_source
 from outlive.rules.choosing import split_words
+from outlive.rules.quantization.expecting import EXPECTATIONS
 
 if TYPE_CHECKING:
     from outlive.fitting.checking import Checked, Order
@@ -24,6 +25,7 @@ examples:
   outlive check model.tflite                             everything the file shows
   outlive check model.tflite --device raspberry-pi-pico  and whether it fits
   outlive check model.tflite --inputs samples.npz        and whether these values are right for it
+  outlive check model.tflite --expect int8               and whether it was quantized as it was to be
   outlive check models/*.tflite --select F,Q --ignore zero-scale
   outlive check model.tflite --format sarif --output outlive.sarif
   outlive check model.tflite --format github             annotations in a GitHub workflow
@@ -43,6 +45,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]FILE",
         help="values the model would be given: an .npz file, or a .npy file for an input",
     )
+    parser.add_argument(
+        "--expect",
+        choices=tuple(EXPECTATIONS),
+        help="what the model was to be quantized to: values (int8, int16), also inputs and outputs (-io), "
+        "or weights only (dynamic, float16)",
+    )
     rules = parser.add_argument_group("rules")
     rules.add_argument(
         "--select", action="append", metavar="CODES", help="only these: codes, starts of codes, names"
@@ -56,7 +64,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     one = fit.add_mutually_exclusive_group()
     one.add_argument("--ram", metavar="SIZE", help="memory granted to the model, such as 64MB")
     one.add_argument("--device", metavar="NAME", help="a device by name, or a .toml file that describes one")
-    one.add_argument("--here", action="store_true", help="what this process may use: container, limits, RAM")
+    one.add_argument(
+        "--here", action="store_true", help="this machine: its memory and limits, and what is installed on it"
+    )
     fit.add_argument("--accelerator", choices=ACCELERATORS, help="what it will run on (default cpu)")
     group = parser.add_argument_group("output")
     group.add_argument(
@@ -93,6 +103,7 @@ def _order(args: argparse.Namespace, config: Config) -> Order:
         here=args.here,
         inputs=load_inputs(args.inputs),
         accelerator=args.accelerator,
+        expect=args.expect,
         select=_words(args.select, config.select),
         ignore=_words(args.ignore, config.ignore),
     )

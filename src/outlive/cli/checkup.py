@@ -42,6 +42,15 @@ class Checkup:
     diagnosis: Diagnosis | None = None
 
     @property
+    def silent(self) -> tuple[Finding, ...]:
+        """What went wrong in a run without a word."""
+        from outlive.report.verdict import judge_landing
+
+        if self.flight is None or self.flight.died or self.flight.error_type:
+            return ()
+        return judge_landing(self.flight, self.reading.path)
+
+    @property
     def code(self) -> int:
         """The exit code."""
         if self.diagnosis is not None and self.diagnosis.verdict is not None:
@@ -116,7 +125,7 @@ def _document(found: Checkup) -> object:
     body = {
         "read": reading_json(found.reading, found.judgement),
         "plan": None if found.plan is None else plan_json(found.plan, None, ()),
-        "run": None if found.flight is None else flight_json(found.flight, path, ()),
+        "run": None if found.flight is None else flight_json(found.flight, path, found.silent),
         "diagnose": None if found.diagnosis is None else diagnosis_json(found.diagnosis),
     }
     return document("checkup", body)
@@ -129,6 +138,7 @@ def _text(found: Checkup) -> Iterator[RenderableType]:
     yield from _need(found.plan)
     yield from _findings(found.judgement)
     yield from _run(found.flight)
+    yield from _told(found.silent)
     if found.diagnosis is not None:
         yield from diagnosis_text(found.diagnosis)
 
@@ -170,15 +180,22 @@ def _need(plan: Plan | None) -> Iterator[RenderableType]:
 
 
 def _findings(judgement: Judgement) -> Iterator[RenderableType]:
-    from outlive.report.finding_text import count_findings, rich_finding
+    from outlive.report.finding_text import count_findings
     from outlive.report.model_text import heading
 
     if not judgement.findings:
         return
     yield heading("findings", count_findings(judgement.findings))
-    grave = [finding for finding in judgement.findings if finding.severity is not Severity.NOTE]
+    yield from _told(judgement.findings)
+
+
+def _told(findings: Sequence[Finding]) -> Iterator[RenderableType]:
+    """Errors and warnings in full, a few notes in a line each."""
+    from outlive.report.finding_text import rich_finding
+
+    grave = [finding for finding in findings if finding.severity is not Severity.NOTE]
     yield from (rich_finding(finding) for finding in grave)
-    yield from _notes([finding for finding in judgement.findings if finding.severity is Severity.NOTE])
+    yield from _notes([finding for finding in findings if finding.severity is Severity.NOTE])
 
 
 def _notes(notes: list[Finding]) -> Iterator[RenderableType]:

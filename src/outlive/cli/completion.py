@@ -32,10 +32,17 @@ def completion_script(shell: str, parser: argparse.ArgumentParser) -> str:
     return _ZSH + bash if shell == "zsh" else bash
 
 
+def _quoted(text: str | None) -> str:
+    """What stands between single quotes in fish, where a backslash escapes them."""
+    return (text or "").replace("\\", "\\\\").replace("'", "\\'")
+
+
 def _fish_lines(commands: dict[str, argparse.ArgumentParser]) -> list[str]:
     lines = ["# fish completion for outlive: outlive --completion fish | source"]
     for name, sub in commands.items():
-        lines.append(f"complete -c outlive -n __fish_use_subcommand -a {name} -d '{sub.description}'")
+        lines.append(
+            f"complete -c outlive -n __fish_use_subcommand -a {name} -d '{_quoted(sub.description)}'"
+        )
         lines += [
             f"complete -c outlive -n '__fish_seen_subcommand_from {name}' -l {option.removeprefix('--')}"
             for option in _options(sub)

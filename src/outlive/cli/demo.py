@@ -94,7 +94,12 @@ def _tour() -> Iterator[RenderableType]:
     yield Text.assemble(("\n6. A file that lies: the healthy model, cut in half\n", "bold"))
     yield from (rich_finding(finding) for finding in api.check(_half(paths["healthy"])).errors)
     yield Text.assemble(
-        ("\n7. A model that kills whoever runs it, run\n", "bold"),
+        ("\n7. A model that kills whoever runs it, before it runs\n", "bold"),
+        ("   outlive check deadly.tflite\n", "green"),
+    )
+    yield from (rich_finding(finding) for finding in api.check(paths["deadly"]).errors)
+    yield Text.assemble(
+        ("\n8. The same model, run: it dies, we do not\n", "bold"),
         ("   outlive run deadly.tflite\n", "green"),
     )
     flight = api.run(paths["deadly"])

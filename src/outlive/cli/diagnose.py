@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reduce",
         metavar="OUT.tflite",
-        help="write the smallest model found that ends the same way, and repro.py beside it",
+        help="write the smallest model found that ends so (few operators, small tensors), with repro.py",
     )
     parser.add_argument(
         "--bundle", metavar="OUT.zip", help="write flights, findings, versions and the reproducer to a zip"

@@ -23,16 +23,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look, try, and tell; 1 if something is missing without which no model can be run."""
+    from outlive.rules import judge
+    from outlive.rules.catalogue import RULES
     from outlive.worker.capabilities import is_ready, survey
+    from outlive.worker.surroundings import look_around
 
     checks = survey()
     ready = is_ready(checks)
+    about_here = [rule for rule in RULES if rule.facts == ("surroundings",)]
+    findings = judge({"surroundings": look_around()}, about_here).findings
     if args.format == "json":
         from outlive.report.doctor_json import doctor_json
 
-        write_json(args, doctor_json(checks, ready))
+        write_json(args, doctor_json(checks, ready, findings))
     else:
         from outlive.report.doctor_text import doctor_parts
 
-        write_text(args, doctor_parts(checks, ready))
+        write_text(args, doctor_parts(checks, ready, findings))
     return exits.CLEAN if ready else exits.FINDINGS

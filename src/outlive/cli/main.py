@@ -12,7 +12,27 @@ import traceback
 from collections.abc import Sequence
 from types import ModuleType
 
-from outlive.cli import autopsy, check, checkup, cut, demo, diagnose, doctor, exits, explain, plan, read, run
+from outlive.cli import (
+    autopsy,
+    blackbox,
+    check,
+    checkup,
+    compare,
+    cut,
+    delegates,
+    demo,
+    diagnose,
+    doctor,
+    exits,
+    explain,
+    guard,
+    leak,
+    notebook,
+    plan,
+    quantize,
+    read,
+    run,
+)
 from outlive.cli.output import OutputError
 from outlive.report.names import safe
 
@@ -22,8 +42,15 @@ COMMANDS: dict[str, ModuleType] = {
     "check": check,
     "run": run,
     "diagnose": diagnose,
+    "delegates": delegates,
     "autopsy": autopsy,
     "cut": cut,
+    "compare": compare,
+    "quantize": quantize,
+    "leak": leak,
+    "guard": guard,
+    "blackbox": blackbox,
+    "notebook": notebook,
     "explain": explain,
     "doctor": doctor,
     "demo": demo,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from outlive.cli import exits
 from outlive.cli.output import add_output_options, write_json, write_text
 from outlive.cli.run_options import add_run_options
 from outlive.errors import LimitReached, OutliveError
+from outlive.worker.compiled_ways import AcceleratorWarning
 from outlive.worker.limits import Limits
 
 SUMMARY = "run a model in a process of its own, with limits, and say what happened"
@@ -21,6 +23,9 @@ examples:
   outlive run model.tflite --input image=photo.npy --save outputs.npz
   outlive run model.tflite --input scaled.npy --quantize --dequantize   real numbers in and out
   outlive run model.tflite --input zeros --repeat 20 --accelerator builtin
+  outlive run model.tflite --delegate libnpu.so,power=low   does it take all of the model?
+  outlive run model.tflite --watch-outputs              are all outputs really written?
+  outlive run model.tflite --accelerator auto           the first of gpu, cpu, builtin that is fit for it
   outlive run model.tflite --memory 512MB --seconds 30  end it if it takes more
 exit codes: 0 it ran, 1 the runtime refused it, 3 it died or was ended at a limit, 4 it cannot fit the limit
 and was not started
@@ -30,7 +35,7 @@ and was not started
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     parser.add_argument("file", metavar="FILE", help="a .tflite model")
-    add_run_options(parser, "--input")
+    add_run_options(parser, "--input", compiled=True)
     parser.add_argument(
         "--force", action="store_true", help="start it even if the plan says that it cannot fit --memory"
     )
@@ -39,10 +44,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runtime", choices=("litert", "tensorflow", "tflite_runtime"), default="litert")
     parser.add_argument("--python", metavar="PATH", help="run the worker under another Python")
     parser.add_argument(
+        "--delegate",
+        action="append",
+        default=[],
+        metavar="LIBRARY[,KEY=VALUE...]",
+        help="an accelerator's library with its options, loaded in the worker",
+    )
+    parser.add_argument(
         "--quantize", action="store_true", help="turn floats for quantized inputs into their integers"
     )
     parser.add_argument(
         "--dequantize", action="store_true", help="give quantized outputs as the real numbers they stand for"
+    )
+    parser.add_argument(
+        "--watch-outputs",
+        action="store_true",
+        help="run it twice, in memory filled with different bytes, and say which outputs it never wrote",
     )
     parser.add_argument("--save", metavar="FILE.npz", help="save the outputs as arrays")
     add_output_options(parser)
@@ -55,19 +72,27 @@ def run(args: argparse.Namespace) -> int:
         inputs = parse_inputs(args.input)
         if args.repeat < 1:
             raise ValueError("--repeat takes a number of at least 1")
-        options = {"num_threads": args.threads, "runtime": args.runtime, "python": args.python}
-        flight = api.run(
-            args.file,
-            inputs,
-            limits=limits,
-            accelerator=args.accelerator,
-            repeat=args.repeat,
-            seed=args.seed,
-            force=args.force,
-            quantize=args.quantize,
-            dequantize=args.dequantize,
-            **options,
-        )
+        options = {
+            "num_threads": args.threads,
+            "runtime": args.runtime,
+            "python": args.python,
+            "experimental_delegates": [_delegate(word) for word in args.delegate] or None,
+        }
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AcceleratorWarning)  # told below, in the words of this command
+            flight = api.run(
+                args.file,
+                inputs,
+                limits=limits,
+                accelerator=args.accelerator,
+                repeat=args.repeat,
+                seed=args.seed,
+                force=args.force,
+                quantize=args.quantize,
+                dequantize=args.dequantize,
+                watch_outputs=args.watch_outputs,
+                **options,
+            )
     except LimitReached as error:
         return _not_started(args, error)
     except OutliveError as error:
@@ -76,6 +101,8 @@ def run(args: argparse.Namespace) -> int:
     except (ValueError, OSError) as error:
         print(f"outlive run: {error}", file=sys.stderr)
         return exits.USAGE
+    for name, why in flight.runtime.get("skipped", ()):
+        print(f"outlive run: {name} is not used: {why}", file=sys.stderr)
     return _report(args, flight)
 
 
@@ -96,10 +123,10 @@ def _not_started(args: argparse.Namespace, error: LimitReached) -> int:
 def _report(args: argparse.Namespace, flight: Any) -> int:
     from outlive.report.flight_json import flight_json
     from outlive.report.flight_text import flight_text
-    from outlive.report.verdict import judge_fact
+    from outlive.report.verdict import judge_fact, judge_landing
 
     bad = flight.died or flight.error_type
-    findings = (judge_fact("flight", flight, args.file)[0],) if bad else ()
+    findings = (judge_fact("flight", flight, args.file)[0],) if bad else judge_landing(flight, args.file)
     if args.format == "json":
         write_json(args, flight_json(flight, args.file, findings))
     else:
@@ -111,6 +138,16 @@ def _report(args: argparse.Namespace, flight: Any) -> int:
     if flight.died or flight.ended_by:
         return exits.DIED
     return exits.FINDINGS if bad else exits.CLEAN
+
+
+def _delegate(word: str) -> Any:
+    """What `--delegate` names: a library, and its options behind commas."""
+    from outlive.worker.options import load_delegate
+
+    library, *pairs = word.split(",")
+    if not library or not all("=" in pair for pair in pairs):
+        raise ValueError(f"{word!r} is no delegate: give LIBRARY or LIBRARY,KEY=VALUE,KEY=VALUE")
+    return load_delegate(library, dict(pair.split("=", 1) for pair in pairs))
 
 
 def parse_inputs(words: list[str]) -> Any:

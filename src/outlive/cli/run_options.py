@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import argparse
 
+_KERNELS = "cpu is XNNPACK, builtin LiteRT's own kernels, reference the plain ones"
+_MORE = {
+    "gpu": "the GPU",
+    "npu": "an NPU through OpenVINO",
+    "auto": "the first that is fit for the model, stepping down when one dies",
+}
 
-def add_run_options(parser: argparse.ArgumentParser, *inputs: str, seconds: str = "") -> None:
-    """What is fed, what it may take, and how it is run; `inputs` are the names of the first option."""
+
+def add_run_options(
+    parser: argparse.ArgumentParser, *inputs: str, seconds: str = "", compiled: bool = False
+) -> None:
+    """What is fed, what it may take, and how it is run; `inputs` are the names of the first option.
+
+    With `compiled` the accelerators beyond the kernels of the CPU are offered too.
+    """
+    more = "".join(f", {name} {words}" for name, words in _MORE.items()) if compiled else ""
     parser.add_argument(
         *inputs,
         action="append",
@@ -20,8 +33,8 @@ def add_run_options(parser: argparse.ArgumentParser, *inputs: str, seconds: str 
     parser.add_argument("--seconds", type=float, metavar="S", help=f"most seconds a call may take{seconds}")
     parser.add_argument(
         "--accelerator",
-        choices=("cpu", "builtin", "reference"),
+        choices=("cpu", "builtin", "reference", *(_MORE if compiled else ())),
         default="cpu",
-        help="cpu is XNNPACK, builtin LiteRT's own kernels, reference the plain ones",
+        help=_KERNELS + more,
     )
     parser.add_argument("--threads", type=int, metavar="N", help="threads the model may use")

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from outlive.diagnosis.caught import STAGE_OF_CALL
 from outlive.diagnosis.corefile import CoreSeen, is_core, read_core
+from outlive.diagnosis.ending import cause_of_end
+from outlive.diagnosis.frames import operator_of, stage_in
 from outlive.diagnosis.messages import Match, matches
+from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Trial
+from outlive.worker.flight import Flight, OpSeen
 
 # The end of a log tells most; what lies before this is not read.
 _MOST_BYTES = 16 << 20
 _MOST_LINES = 200_000
+# A line of faulthandler's dump or of a traceback that names a method of an interpreter.
+_CALL = re.compile(r'File "[^"]*\b(?:interpreter|compiled_model|tensor_buffer)\.py", line \d+,? in (\w+)')
 _SIGNALS = {
     "SIGSEGV": ("unknown", "native code touched memory it does not have"),
     "SIGBUS": ("file-changed-while-mapped", "a mapped file was made shorter while it was in use"),
@@ -30,7 +39,10 @@ class Clue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Autopsy:
-    """What was found, the most telling clue first; `cause` is empty if nothing was recognised."""
+    """What was found, the most telling clue first; `cause` is empty if nothing was recognised.
+
+    `stage` and `op` are those that a stack, native or Python's, or a message names.
+    """
 
     kind: str
     cause: str
@@ -38,6 +50,8 @@ class Autopsy:
     do: tuple[str, ...]
     clues: tuple[Clue, ...] = ()
     core: CoreSeen | None = None
+    stage: str = ""
+    op: OpSeen | None = None
 
 
 def read_remains(data: bytes, path: str | None) -> Autopsy:
@@ -50,7 +64,8 @@ def read_remains(data: bytes, path: str | None) -> Autopsy:
 
 def read_text(text: str) -> Autopsy:
     """The autopsy of a log or a pasted message."""
-    clues = _clues(text.splitlines()[-_MOST_LINES:])
+    lines = text.splitlines()[-_MOST_LINES:]
+    clues = _clues(lines)
     if not clues:
         meaning = "none of its lines is one that outlive knows"
         return Autopsy(kind="text", cause="", meaning=meaning, do=(_DIAGNOSE,))
@@ -59,10 +74,35 @@ def read_text(text: str) -> Autopsy:
     cause = next(
         (clue.match.message.cause for clue in clues if _tells(clue)), best.message.cause or "unknown"
     )
-    return Autopsy(kind="text", cause=cause, meaning=best.meaning, do=_advice(clues), clues=clues)
+    return Autopsy(
+        kind="text",
+        cause=cause,
+        meaning=best.meaning,
+        do=_advice(clues),
+        clues=clues,
+        stage=_stage(lines),
+        op=_op(clues, lines),
+    )
 
 
 _DIAGNOSE = "run the model itself: outlive diagnose MODEL"
+
+
+def _stage(lines: Sequence[str]) -> str:
+    """The stage, by the call that Python's stack names, or by native frames."""
+    calls = (_CALL.search(line) for line in lines)
+    stages = (STAGE_OF_CALL.get(call.group(1)) for call in calls if call)
+    return next((stage for stage in stages if stage), "") or stage_in(lines)
+
+
+def _op(clues: Sequence[Clue], lines: Sequence[str]) -> OpSeen | None:
+    """The operator that a message names, or the kernel in a pasted stack."""
+    for groups in (clue.match.groups for clue in clues):
+        kind, node = groups.get("op", ""), groups.get("node", "")
+        if kind and "Delegate" not in kind:
+            return OpSeen(type=kind, index=int(node) if node.isdigit() else None)
+    named = operator_of(lines)
+    return None if named is None else OpSeen(type=named)
 
 
 def _clues(lines: list[str]) -> tuple[Clue, ...]:
@@ -88,6 +128,13 @@ def _advice(clues: tuple[Clue, ...]) -> tuple[str, ...]:
 
 def _of_core(core: CoreSeen) -> Autopsy:
     cause, meaning = _SIGNALS.get(core.signal or "", ("unknown", "it ended by a signal that says little"))
+    named, stage = operator_of(core.frames), stage_in(core.frames)
+    op = None if named is None else OpSeen(type=named)
+    flight = Flight(died=True, stage=stage, signal=core.signal, op=op, frames=core.frames)
+    trial = Trial(name=AS_IT_IS, conditions=Conditions(source=""), flight=flight, seconds=0.0)
+    told = cause_of_end(trial, (trial,))
+    if told.cause != "unknown":
+        cause, meaning = told.cause, told.why or meaning
     who = f"{core.command or 'a process'} ended by {core.signal or 'a signal that the file does not name'}"
     steps = [f"see its native stack: {command}" for command in core.commands]
     if core.frames:
@@ -96,6 +143,8 @@ def _of_core(core: CoreSeen) -> Autopsy:
         kind="core",
         cause=cause,
         meaning=f"{who}: {meaning}",
-        do=(*steps, _DIAGNOSE),
+        do=(*(remedy.action for remedy in told.remedies), *steps, _DIAGNOSE),
         core=core,
+        stage=stage,
+        op=op,
     )

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.diagnosis.nouns import Conditions, Trial
-from outlive.diagnosis.probing import feedable, usual
+from outlive.diagnosis.probing import by_tensor, feedable, usual
 from outlive.diagnosis.trying import attempt
 from outlive.model import Model
 from outlive.surgery import Cut, Request, cut_model
@@ -48,7 +48,11 @@ def prefix_ends_like(model: Model, end: Trial, last: int, seconds: float) -> boo
 
 def ends_like(model: Model, part: Cut, end: Trial, seconds: float, values: Any = None) -> bool:
     """True if a part ends as the whole did, fed with `values` or with the whole's own inputs."""
-    trial = attempt("part", part_conditions(model, part, end.conditions, seconds, values))
+    return same_end(attempt("part", part_conditions(model, part, end.conditions, seconds, values)), end)
+
+
+def same_end(trial: Trial, end: Trial) -> bool:
+    """True if a trial ended as another did: so far as a part can."""
     alike = trial.manner == end.manner and trial.flight.signal == end.flight.signal
     return alike and _gist(trial.flight.error_text) == _gist(end.flight.error_text)
 
@@ -64,7 +68,12 @@ def part_conditions(
     """The conditions of the whole, for a part of it."""
     inputs = _inputs(model, part, conditions.inputs) if values is None else values
     limit = seconds if conditions.seconds is None else min(seconds, conditions.seconds)
-    return replace(conditions, source=part.model, inputs=inputs, seconds=limit)
+    shapes = {
+        item.index: conditions.shapes[item.original]
+        for item in part.inputs
+        if item.original in conditions.shapes
+    }
+    return replace(conditions, source=part.model, inputs=inputs, seconds=limit, shapes=shapes)
 
 
 def cut_or_none(model: Model, request: Request) -> Cut | None:
@@ -84,11 +93,3 @@ def _inputs(model: Model, part: Cut, given: Any) -> Any:
     else:
         by_index = by_tensor(model, given)
     return [by_index.get(item.original, "random") for item in part.inputs]
-
-
-def by_tensor(model: Model, given: Any) -> dict[int, Any]:
-    """Inputs as the user gave them, by tensor index."""
-    if isinstance(given, dict):
-        return {tensor.index: given[tensor.name] for tensor in model.inputs if tensor.name in given}
-    values = list(given) if isinstance(given, (list, tuple)) else [given]
-    return {tensor.index: value for tensor, value in zip(model.inputs, values, strict=False)}

@@ -20,9 +20,14 @@ _TRAVELLING = frozenset({"shape-mismatch", "rank-mismatch", "zero-size-dimension
 _RANK = {cause: rank for rank, cause in enumerate(_BASIC_FIRST)}
 
 
-def pick(findings: Sequence[Finding], op: OpSeen | None) -> Finding | None:
-    """The finding that explains an end at this operator: one about it, or else the only cause there is."""
-    ordered = sorted(findings, key=lambda item: _RANK.get(item.cause, len(_RANK)))
+def pick(
+    findings: Sequence[Finding], op: OpSeen | None, hints: frozenset[str] = frozenset()
+) -> Finding | None:
+    """The finding that explains an end at this operator: one about it, or else the only cause there is.
+
+    `hints` are causes that the native stack speaks for: where there is a choice, they come first.
+    """
+    ordered = sorted(findings, key=lambda item: (item.cause not in hints, _RANK.get(item.cause, len(_RANK))))
     if op is not None:
         for about in (_same, _same_type):
             found = next((item for item in ordered if about(item, op)), None)

@@ -6,6 +6,7 @@ gdb or pystack, if there is one ──► the frames
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import signal
@@ -23,6 +24,10 @@ _CURRENT_SIGNAL_AT, _NAME_AT, _NAME_BYTES = 12, 40, 16
 _MOST_NOTES, _MOST_HEADERS = 10_000, 10_000
 _DEBUGGER_S = 60
 _MOST_FRAMES = 40
+# #5  0x00007f91a0ed8a53 in name (arguments) from library; `operator()` and `(anonymous` belong to the name.
+_GDB_FRAME = re.compile(
+    r"(#\d+)\s+(?:0x[0-9a-f]+ in )?((?:operator\(\)|\(anonymous namespace\)|[^(])+)(\(.*)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,8 +111,18 @@ def _stack(path: str) -> tuple[str, tuple[str, ...]]:
 
 def _frames(text: str) -> Iterator[str]:
     lines = [line.strip() for line in text.splitlines()]
-    telling = [line for line in lines if line.startswith(("#", "(C) File", "(Python) File"))]
-    yield from telling[:_MOST_FRAMES]
+    telling = [_shortened(line) for line in lines if line.startswith(("#", "(C) File", "(Python) File"))]
+    yield from list(dict.fromkeys(telling))[:_MOST_FRAMES]  # gdb says where it stands before it says all
+
+
+def _shortened(line: str) -> str:
+    """A frame of gdb's as number, function and library; arguments are long and seldom known."""
+    found = _GDB_FRAME.match(line)
+    if found is None:
+        return line
+    number, called, rest = found.groups()
+    library = rest.rpartition(" from ")[2].rpartition("/")[2] if " from " in rest else ""
+    return f"{number} {called.strip()}" + (f"  {library}" if library else "")
 
 
 def _debuggers(path: str) -> tuple[tuple[str, list[str]], ...]:

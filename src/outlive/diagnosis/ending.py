@@ -5,28 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from outlive.diagnosis.frames import hinted_causes, said_by
 from outlive.diagnosis.messages import Match, translate
 from outlive.diagnosis.nouns import Trial
+from outlive.diagnosis.sizing import SIZED_BY_VALUES, UNCHECKED
 from outlive.finding import Evidence, Remedy, Tag
 from outlive.rules import witness
 from outlive.worker.flight import Flight, OpSeen
 
 _DIVIDERS = frozenset({"DIV", "FLOOR_DIV", "FLOOR_MOD", "STABLEHLO_DIVIDE", "STABLEHLO_REMAINDER"})
-# Operators whose output is as large as the values of an input say.
-_SIZED_BY_VALUES = frozenset(
-    {
-        "RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL", "MULTINOMIAL", "FILL", "RANGE", "RESHAPE", "BROADCAST_TO",
-        "ONE_HOT", "TILE", "PAD", "PADV2", "MIRROR_PAD", "SLICE", "STRIDED_SLICE", "SPARSE_TO_DENSE",
-        "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR", "DYNAMIC_UPDATE_SLICE", "SCATTER_ND",
-        "STABLEHLO_RNG_BIT_GENERATOR", "TRANSPOSE_CONV", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND", "CUMSUM",
-    }
-)  # fmt: skip
 # Messages of this weight name the fault itself; lighter ones only what came of it.
 _PLAIN_WORDS = 8
 _LOOPS = frozenset({"WHILE", "STABLEHLO_WHILE"})
 _XNNPACK_WORDS = ("xnn_", "xnnpack", "pthreadpool")
 # Trials that change only the values the model is fed.
-_VALUE_TRIALS = frozenset({"zeros", "ones", "usual inputs"})
+_VALUE_TRIALS = frozenset({"zeros", "ones", "usual inputs", "fitting sizes"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +34,13 @@ class Told:
     remedies: tuple[Remedy, ...] = ()
 
 
-def cause_of_end(end: Trial, trials: Sequence[Trial], loops: Sequence[OpSeen] = ()) -> Told:
-    """The cause, "unknown" if the end is silent about it. `loops` are the loops of the model."""
+def cause_of_end(
+    end: Trial, trials: Sequence[Trial], loops: Sequence[OpSeen] = (), sized: Sequence[OpSeen] = ()
+) -> Told:
+    """The cause, "unknown" if the end is silent about it.
+
+    `loops` are the loops of the model, `sized` its operators whose output is as large as values say.
+    """
     flight, kind = end.flight, witness.cause(end.flight)
     worked = {trial.name for trial in trials if trial.ran}
     if kind == "deadline":
@@ -50,19 +48,34 @@ def cause_of_end(end: Trial, trials: Sequence[Trial], loops: Sequence[OpSeen] = 
     if kind in ("memory-limit", "killed-for-memory"):
         return _starved(flight, worked)
     if kind == "refusal":
-        return _refused(flight, worked)
-    if flight.signal == "SIGBUS" and isinstance(end.conditions.source, str) and worked:
-        why = (
-            "the mapped file was made shorter or overwritten while the model was in use; a second run is fine"
-        )
-        return Told(cause="file-changed-while-mapped", certain=True, why=why)
+        resized = len(trials) < 2 or bool(end.conditions.shapes)  # of a single run it is not known
+        return _refused(flight, worked, sized, resized=resized)
     if kind == "arithmetic-fault":
         return _divided(flight)
+    if kind in ("memory-fault", "abort"):
+        return _faulted(end, worked, alone=len(trials) < 2)
+    return Told(cause="unknown")
+
+
+def _faulted(end: Trial, worked: set[str], alone: bool) -> Told:
+    """A crash: what changes it tells more than where it was."""
+    flight, said = end.flight, said_by(end.flight.frames)
+    if said is not None and not worked:
+        return Told(cause=said.message.cause, why=said.meaning, remedies=_remedies(said))
+    if flight.signal == "SIGBUS" and isinstance(end.conditions.source, str) and (worked or alone):
+        second = "; a second run is fine" if worked else ""
+        why = f"the mapped file was made shorter or overwritten while the model was in use{second}"
+        return Told(cause="file-changed-while-mapped", certain=bool(worked), why=why)
     if _in_delegate(flight) and "without delegates" in worked:
         why = "it dies inside XNNPACK, and runs with LiteRT's own kernels"
         return Told(cause="delegate-crash", why=why)
-    if kind in ("memory-fault", "abort") and (worked & _VALUE_TRIALS or end.name in _PROBED):
+    if worked & _VALUE_TRIALS or end.name in _PROBED:
         return _by_values(flight)
+    if alone and flight.op is not None and flight.op.type in UNCHECKED and flight.stage == "invoke":
+        return _by_values(flight)
+    if hinted_causes(flight.frames):
+        why = "it was working out how to multiply quantized numbers, and a scale does not allow it"
+        return Told(cause="quant-scale-invalid", why=why)
     return Told(cause="unknown")
 
 
@@ -90,20 +103,44 @@ def _starved(flight: Flight, worked: set[str]) -> Told:
     return Told(cause="out-of-memory", certain=limited or killed or bool(more), evidence=more)
 
 
-def _refused(flight: Flight, worked: set[str]) -> Told:
+def _refused(flight: Flight, worked: set[str], sized: Sequence[OpSeen], *, resized: bool) -> Told:
     found = translate(flight.error_text)
     if found is None:
         return Told(cause="unknown")
-    cause = found.message.cause
+    op = _named_op(found)
+    by_size = flight.stage == "invoke" and _is_sized(op, sized, worked)
+    cause, why = found.message.cause or "unknown", found.meaning
+    if flight.stage == "allocate" and "usual inputs" in worked:
+        cause, why = "bad-resize", f"{why}; with inputs of the file's own shapes it runs"
+    elif cause == "bad-resize" and "failed to reshape" in flight.error_text and not resized:
+        cause = "delegate-refused"  # nobody has resized anything: the delegate alone does not want it
     if cause == "delegate-refused" and "without delegates" not in worked:
         cause = "unknown"  # it is not the delegate alone that does not want it
-    return Told(
-        cause=cause or "unknown",
-        certain=found.message.weight >= _PLAIN_WORDS,
-        why=found.meaning,
-        op=_named_op(found),
-        remedies=tuple(Remedy(action=action, tag=Tag.SAME_RESULTS) for action in found.advice),
-    )
+    if by_size and found.message.id == "litert-node-invoke":
+        cause, why = "out-of-memory", _NO_WORD
+    elif by_size and cause in ("unknown", "shape-mismatch"):
+        cause, why = "runtime-shape-from-input", f"{why}; {_SIZES}"
+    elif cause == "unknown" and worked & _VALUE_TRIALS:
+        cause, why = "data-dependent-index", f"{why}; with other values of its inputs it runs"
+    certain = found.message.weight >= _PLAIN_WORDS and cause == found.message.cause
+    return Told(cause=cause, certain=certain, why=why, op=op, remedies=_remedies(found))
+
+
+# LiteRT, tflite/core/subgraph.cc: an operator that cannot make its output as large as asked just fails.
+_NO_WORD = "its output is as large as an input's values say, and memory of that size was not to be had"
+_SIZES = "the values of an input decide the size of its output, and these do not fit"
+
+
+def _is_sized(op: OpSeen | None, sized: Sequence[OpSeen], worked: set[str]) -> bool:
+    """True if values that are only known at run time decide the size of what this operator makes."""
+    if op is None or op.type not in SIZED_BY_VALUES:
+        return False
+    known = any(item.type == op.type and op.index in (None, item.index) for item in sized)
+    return known or bool(worked & _VALUE_TRIALS) or not sized
+
+
+def _remedies(found: Match) -> tuple[Remedy, ...]:
+    return tuple(Remedy(action=action, tag=Tag.SAME_RESULTS) for action in found.advice)
 
 
 def _named_op(found: Match) -> OpSeen | None:
@@ -115,9 +152,13 @@ def _named_op(found: Match) -> OpSeen | None:
 
 
 def _divided(flight: Flight) -> Told:
-    if flight.op is not None and flight.op.type in _DIVIDERS and flight.stage == "invoke":
+    divisor = None if flight.division is None else flight.division[1]
+    divides = flight.op is not None and flight.op.type in _DIVIDERS and flight.stage == "invoke"
+    if divisor == -1 or (divides and divisor != 0):
         why = "the smallest integer was divided by -1: the result does not fit, and the processor stops"
         return Told(cause="int-min-divided-by-minus-one", why=why)
+    if divides:
+        return Told(cause="constant-out-of-range", why="an integer was divided by zero while the model ran")
     if flight.stage == "allocate":
         why = "a size, stride or count of zero was divided by while the model was prepared"
         return Told(cause="option-out-of-range", why=why)
@@ -129,7 +170,7 @@ def _in_delegate(flight: Flight) -> bool:
 
 
 def _by_values(flight: Flight) -> Told:
-    if flight.op is not None and flight.op.type in _SIZED_BY_VALUES:
+    if flight.op is not None and flight.op.type in SIZED_BY_VALUES:
         why = "an input's values decide the size of the output, and these values are not sane"
         return Told(cause="runtime-shape-from-input", why=why)
     why = "it dies with some values of its inputs and not with others, as when one is used as an index"

@@ -6,17 +6,20 @@ as it is ──ran──► probes: other inputs, a perturbed heap ──all ran
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from outlive.diagnosis.bisecting import first_needed
-from outlive.diagnosis.naming import loops_in, owners_of, placed
-from outlive.diagnosis.nouns import Conditions, Diagnosis, Trial, Verdict
-from outlive.diagnosis.probing import PROBES, feedable, has_numbers_to_choose, probe
+from outlive.diagnosis.naming import hollow_in, loops_in, owners_of, placed
+from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Diagnosis, Trial, Verdict
+from outlive.diagnosis.probing import PROBES, feedable, has_numbers_to_choose, probe, with_fitting_sizes
+from outlive.diagnosis.sizing import sized_by_inputs
 from outlive.diagnosis.trying import PERTURBED, attempt
-from outlive.diagnosis.verdict import Seen, decide, decide_unhurt
+from outlive.diagnosis.verdict import Seen, decide, decide_unhurt, refused_probes, silent_faults
 from outlive.finding import Finding, Severity
 from outlive.model import Model, Reading
 from outlive.rules.witness import starved
@@ -30,10 +33,11 @@ _HUNG_AGAIN_S = 2.0
 _FAR_LONGER = 20
 _PART_S = 5.0
 _MOST_COPIED_BYTES = 512 << 20
-AS_IT_IS = "as it is"
 
 Tell = Callable[[str], None]
 Plan = tuple[str, Conditions]
+# What the rules on given values say of a model and the inputs it is to get.
+JudgeValues = Callable[[Model, Any], tuple[Finding, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,6 +47,7 @@ class Case:
     reading: Reading
     findings: tuple[Finding, ...]
     conditions: Conditions
+    judge_values: JudgeValues = lambda model, inputs: ()
 
     @property
     def model(self) -> Model | None:
@@ -66,6 +71,7 @@ def investigate(case: Case, tell: Tell) -> Diagnosis:
         return _Investigation(case, tell).diagnosis()
     finally:
         close_special_hatcheries()
+        gc.collect()  # dead interpreters are held by the tracebacks of their deaths, and hold descriptors
 
 
 class _Investigation:
@@ -84,12 +90,20 @@ class _Investigation:
         seen = Seen(
             end=end,
             trials=tuple(self._trials),
-            findings=self._case.findings,
+            findings=(*self._case.findings, *self._on_values(end)),
             needed=needed,
             owners=owners,
             loops=loops_in(self._case.model),
+            sized=sized_by_inputs(self._case.model),
+            hollow=hollow_in(self._case.model),
         )
         return self._told(end, needed, decide(seen))
+
+    def _on_values(self, end: Trial) -> tuple[Finding, ...]:
+        """What is wrong with the values it ended with, where somebody chose them: the user, or a probe."""
+        inputs, model = end.conditions.inputs, self._case.model
+        chosen = inputs is not None and not isinstance(inputs, str)
+        return self._case.judge_values(model, inputs) if chosen and model is not None else ()
 
     def _first_bad_end(self) -> Trial | None:
         first = self._try(AS_IT_IS, self._case.conditions)
@@ -132,11 +146,16 @@ class _Investigation:
         if base.accelerator == "cpu":
             yield "without delegates", replace(base, accelerator="builtin")
         yield "reference kernels", replace(base, accelerator="reference")
+        if base.shapes and end.flight.stage == "allocate":
+            yield "usual inputs", replace(base, inputs=None, shapes={})
         if starved(end.flight):
             yield "more memory", replace(base, memory_bytes=None)
         if end.flight.stage in ("set", "invoke", "get", "free") and model is not None and feedable(model):
             if not _is_usual(base.inputs):
-                yield "usual inputs", replace(base, inputs=None)
+                yield "usual inputs", replace(base, inputs=None, shapes={})
+            sizes = with_fitting_sizes(model)
+            if sizes is not None:
+                yield "fitting sizes", replace(base, inputs=sizes, shapes={})
             if end.name == AS_IT_IS:
                 yield "zeros", replace(base, inputs="zeros")
                 yield "ones", replace(base, inputs="ones")
@@ -171,8 +190,12 @@ class _Investigation:
         return trial
 
     def _unhurt(self) -> Diagnosis:
-        verdict = decide_unhurt(self._case.findings, self._trials, owners_of(self._case.reading))
-        return self._told(None, None, verdict)
+        first = self._trials[0]
+        model = self._case.model
+        silent = (*silent_faults(first, model), *refused_probes(self._trials, sized_by_inputs(model)))
+        findings = (*self._case.findings, *self._on_values(first), *silent)
+        verdict = decide_unhurt(findings, self._trials, owners_of(self._case.reading))
+        return replace(self._told(None, None, verdict), findings=findings)
 
     def _told(self, end: Trial | None, needed: OpSeen | None, verdict: Verdict | None) -> Diagnosis:
         last = self._trials[0] if end is None else end

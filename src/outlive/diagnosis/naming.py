@@ -7,6 +7,7 @@ import shlex
 from dataclasses import replace
 
 from outlive.diagnosis.nouns import Diagnosis, Trial
+from outlive.finding import Finding
 from outlive.model import Model, Reading
 from outlive.worker.flight import OpSeen
 
@@ -21,23 +22,46 @@ _OPERATOR = re.compile(r"\b(?:operator|op) (\d+)\b")
 
 def with_path(diagnosis: Diagnosis) -> Diagnosis:
     """The diagnosis with the model's path in its commands, where rules could only say FILE."""
-    if diagnosis.verdict is None or diagnosis.path is None:
+    if diagnosis.path is None:
         return diagnosis
     name = shlex.quote(diagnosis.path)
+    verdict = None if diagnosis.verdict is None else _about(diagnosis.verdict, name)
+    findings = tuple(_about(item, name) if item.code[:1] == "D" else item for item in diagnosis.findings)
+    return replace(diagnosis, verdict=verdict, findings=findings)
 
+
+def _about(finding: Finding, name: str) -> Finding:
     def named(words: str) -> str:
         return _FILE.sub(lambda _: name, words)
 
-    remedies = tuple(
-        replace(item, action=named(item.action), command=named(item.command))
-        for item in diagnosis.verdict.remedies
+    remedies = (
+        replace(item, action=named(item.action), command=named(item.command)) for item in finding.remedies
     )
-    return replace(diagnosis, verdict=replace(diagnosis.verdict, remedies=remedies))
+    return replace(finding, remedies=tuple(remedies))
 
 
 def loops_in(model: Model | None) -> tuple[OpSeen, ...]:
     """The operators that can run in a circle."""
     return () if model is None else tuple(op for op in _operators(model) if op.type in _LOOPS)
+
+
+def hollow_in(model: Model | None) -> tuple[OpSeen, ...]:
+    """The operators that read weights without elements: a shape with a zero, and bytes behind it."""
+    return (
+        ()
+        if model is None
+        else tuple(
+            OpSeen(type=operator.name, subgraph=graph.index, index=operator.index)
+            for graph in model.subgraphs
+            for operator in graph.operators
+            if any(
+                0 <= index < len(graph.tensors)
+                and graph.tensors[index].is_constant
+                and 0 in graph.tensors[index].shape
+                for index in operator.inputs
+            )
+        )
+    )
 
 
 def placed(trial: Trial, model: Model | None) -> Trial:

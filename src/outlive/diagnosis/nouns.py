@@ -9,10 +9,16 @@ from typing import Any
 from outlive.finding import Finding
 from outlive.worker.flight import Flight, OpSeen
 
+# The name of the trial in which nothing is changed.
+AS_IT_IS = "as it is"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Conditions:
-    """How a model is flown. `source` is a path, or the model's bytes."""
+    """How a model is flown. `source` is a path, or the model's bytes.
+
+    `shapes` are other shapes for inputs, by index: those of given arrays, where the model leaves them open.
+    """
 
     source: str | bytes = field(repr=False)
     inputs: Any = None
@@ -21,6 +27,7 @@ class Conditions:
     memory_bytes: int | None = None
     seconds: float | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    shapes: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -115,6 +122,11 @@ class Diagnosis:
     def refused(self) -> bool:
         """True if the runtime, or a check before it, said no and nobody died."""
         return not self.died and self.verdict is not None
+
+    @property
+    def silent(self) -> tuple[Finding, ...]:
+        """What is wrong with a run that came back and said nothing."""
+        return () if self.end is not None else tuple(item for item in self.findings if item.code[:1] == "D")
 
     @property
     def flights(self) -> tuple[Flight, ...]:

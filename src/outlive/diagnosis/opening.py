@@ -8,14 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.diagnosis.blaming import blamed_op
-from outlive.diagnosis.investigating import AS_IT_IS, Case, investigate
+from outlive.diagnosis.investigating import Case, JudgeValues, investigate
 from outlive.diagnosis.naming import with_path
-from outlive.diagnosis.nouns import Conditions, Diagnosis, Trial
-from outlive.diagnosis.verdict import Seen, decide
+from outlive.diagnosis.nouns import Conditions, Diagnosis
+from outlive.diagnosis.probing import open_shapes
 from outlive.finding import Finding, Severity
 from outlive.model import Model, Reading, read_source
 from outlive.rules.catalogue import assess
-from outlive.worker.flight import Flight
 from outlive.worker.limits import Limits
 
 # Long enough for any model of usual size, short enough for somebody who waits.
@@ -30,9 +29,17 @@ _BROKEN = "flatbuffer-corrupt"
 
 
 def open_case(
-    source: Any, inputs: Any, limits: Limits, accelerator: str = "cpu", threads: int | None = None
+    source: Any,
+    inputs: Any,
+    limits: Limits,
+    accelerator: str = "cpu",
+    threads: int | None = None,
+    judge_values: JudgeValues = lambda model, inputs: (),
 ) -> Case:
-    """What is to be investigated, with everything that can be known without running it."""
+    """What is to be investigated, with everything that can be known without running it.
+
+    `judge_values` is asked about inputs that were chosen.
+    """
     reading = read_source(source)
     findings = tuple(map(with_cause, assess(reading).findings))
     seconds = USUAL_SECONDS if limits.seconds is None else limits.seconds
@@ -43,8 +50,9 @@ def open_case(
         threads=threads,
         memory_bytes=limits.memory_bytes,
         seconds=seconds,
+        shapes=open_shapes(reading.model, inputs),
     )
-    return Case(reading=reading, findings=findings, conditions=conditions)
+    return Case(reading=reading, findings=findings, conditions=conditions, judge_values=judge_values)
 
 
 def diagnose_case(case: Case, tell: Callable[[str], None] = lambda _: None) -> Diagnosis:
@@ -52,27 +60,6 @@ def diagnose_case(case: Case, tell: Callable[[str], None] = lambda _: None) -> D
     if not case.conditions.source or (case.model is None and case.reading.file_bytes == 0):
         return _unopened(case)
     return with_path(investigate(case, tell))
-
-
-def diagnose_flight(flight: Flight) -> Diagnosis:
-    """The diagnosis of a run that is over, from its record alone."""
-    trial = Trial(name=AS_IT_IS, conditions=Conditions(source=""), flight=flight, seconds=0.0)
-    bad = not trial.ran
-    verdict = decide(Seen(end=trial, trials=(trial,), findings=())) if bad else None
-    return Diagnosis(
-        path=None,
-        verdict=None if verdict is None else verdict.finding,
-        cause="" if verdict is None else verdict.cause,
-        stage=flight.stage,
-        signal=flight.signal,
-        op=None if verdict is None else verdict.op,
-        running=flight.op,
-        needed=None,
-        works_with=() if bad else (AS_IT_IS,),
-        trials=(trial,),
-        findings=(),
-        end=trial if bad else None,
-    )
 
 
 def with_cause(finding: Finding) -> Finding:

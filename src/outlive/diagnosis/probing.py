@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outlive.diagnosis.sizing import fitting_sizes
 from outlive.model import Model, Tensor
 from outlive.units import count_elements
 from outlive.worker.feeding import make_feeds
@@ -44,6 +45,39 @@ def probe(model: Model, kind: str) -> list[Any]:
         return list(usual(model, kind).values())
     rng = np.random.default_rng(_SEED)
     return [_extreme(tensor, kind, rng) for tensor in model.inputs]
+
+
+def with_fitting_sizes(model: Model) -> list[Any] | None:
+    """The usual inputs, but sizes as the file itself has them; None if no input is a size."""
+    sizes = fitting_sizes(model)
+    return list((usual(model) | sizes).values()) if sizes else None
+
+
+def open_shapes(model: Model | None, given: Any) -> dict[int, tuple[int, ...]]:
+    """Shapes of given arrays that are others than the file's, in dimensions that it leaves open (-1)."""
+    if model is None or given is None or isinstance(given, str):
+        return {}
+    return {
+        index: np.shape(value)
+        for index, value in by_tensor(model, given).items()
+        if not isinstance(value, str) and _may_be(model, index, np.shape(value))
+    }
+
+
+def by_tensor(model: Model, given: Any) -> dict[int, Any]:
+    """Inputs as the user gave them, by tensor index."""
+    if isinstance(given, dict):
+        return {tensor.index: given[tensor.name] for tensor in model.inputs if tensor.name in given}
+    values = list(given) if isinstance(given, (list, tuple)) else [given]
+    return {tensor.index: value for tensor, value in zip(model.inputs, values, strict=False)}
+
+
+def _may_be(model: Model, index: int, shape: tuple[int, ...]) -> bool:
+    tensor = next(tensor for tensor in model.inputs if tensor.index == index)
+    signature = tensor.shape_signature or ()
+    if shape == tensor.shape or len(signature) != len(shape):
+        return False
+    return all(wanted in (-1, size) for wanted, size in zip(signature, shape, strict=True))
 
 
 def usual(model: Model, given: Any = None) -> dict[int, NDArray[Any]]:

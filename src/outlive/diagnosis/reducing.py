@@ -2,6 +2,7 @@
 
 prefix that ends so ──► its last operator alone ──► ... with the values it really gets
                     ──► the last 2, 4, 8 ... operators ──► the prefix itself
+what was found ──► smaller and smaller tensors (shrinking.py)
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from outlive.diagnosis.bisecting import cut_or_none, ends_like, first_needed, part_conditions
+from outlive.diagnosis.bisecting import cut_or_none, ends_like, first_needed, part_conditions, same_end
 from outlive.diagnosis.investigating import Case
 from outlive.diagnosis.nouns import Diagnosis, Reproducer, Trial
 from outlive.diagnosis.probing import feedable, usual
 from outlive.diagnosis.reproducing import write_script
+from outlive.diagnosis.shrinking import shrink
 from outlive.diagnosis.trying import attempt
 from outlive.model import Model, read_source
 from outlive.surgery import Cut, Request
@@ -24,6 +26,7 @@ from outlive.surgery import Cut, Request
 _PART_S = 5.0
 _HUNG_S = 2.0
 _ENOUGH_S = 60.0
+_SHRINKING_S = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,6 +48,8 @@ def with_reproducer(diagnosis: Diagnosis, case: Case, path: str, tell: Callable[
         return diagnosis
     tell("looking for the smallest model that ends so")
     found = reduce_case(case, end, diagnosis.op.index if diagnosis.op else None)
+    tell("making its tensors smaller")
+    found = shrink_case(case, end, found)
     target = Path(path)
     target.write_bytes(found.model)
     script = write_script(target, found.model, end, found.inputs, diagnosis)
@@ -67,6 +72,29 @@ def reduce_case(case: Case, end: Trial, guess: int | None) -> Reduced:
         if time.monotonic() - started > _ENOUGH_S:
             break
     return whole
+
+
+def shrink_case(case: Case, end: Trial, found: Reduced) -> Reduced:
+    """The same operators with smaller tensors, as far as they still end so at the same operator."""
+    seconds = _HUNG_S if end.manner == "deadline" else _PART_S
+    started = time.monotonic()
+    first = attempt("part", replace(end.conditions, source=found.model, inputs=found.inputs, seconds=seconds))
+    if not case.sound or not same_end(first, end):
+        return found
+
+    def still_ends(model: bytes, inputs: Any) -> bool:
+        trial = attempt("smaller", replace(first.conditions, source=model, inputs=inputs))
+        return same_end(trial, end) and _place(trial) == _place(first)
+
+    smaller = shrink(found.model, found.inputs, still_ends, lambda: time.monotonic() - started > _SHRINKING_S)
+    return replace(found, model=smaller.model, inputs=smaller.inputs)
+
+
+def _place(trial: Trial) -> tuple[str, str | None, tuple[str, ...]]:
+    """Where it ended: stage, operator, and the innermost functions that have names."""
+    flight = trial.flight
+    named = tuple(frame for frame in flight.frames if "::" in frame)[:1]
+    return flight.stage, None if flight.op is None else flight.op.type, named
 
 
 def _shrinking(model: Model, end: Trial, seconds: float, guess: int | None) -> Iterator[tuple[int, ...]]:

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from outlive.diagnosis.bisecting import by_tensor
 from outlive.diagnosis.nouns import Diagnosis, Trial
-from outlive.diagnosis.probing import feedable, usual
+from outlive.diagnosis.probing import by_tensor, feedable, usual
 from outlive.model import read_source
 from outlive.worker.options import ACCELERATORS
 
@@ -45,6 +44,9 @@ interpreter = Interpreter(
     num_threads={threads},
 )
 stage("allocate")
+for number, row in enumerate(interpreter.get_input_details()):
+    if str(number) in given and given[str(number)].shape != tuple(row["shape"]):
+        interpreter.resize_tensor_input(row["index"], given[str(number)].shape)
 interpreter.allocate_tensors()
 stage("set")
 for number, row in enumerate(interpreter.get_input_details()):

@@ -23,7 +23,7 @@ def attempt(name: str, conditions: Conditions) -> Trial:
     start = time.monotonic()
     refusal: Finding | None = None
     try:
-        flight = fly(conditions.inputs, 1, 0, **_arguments(conditions))
+        flight = fly(conditions.inputs, 1, 0, shapes=conditions.shapes, **_arguments(conditions))
     except RuntimeMissing:
         raise
     except OutliveError as error:

@@ -12,10 +12,13 @@ from dataclasses import dataclass, replace
 
 from outlive.diagnosis.blaming import blamed_op, pick
 from outlive.diagnosis.ending import Told, cause_of_end
-from outlive.diagnosis.nouns import Trial, Verdict
-from outlive.finding import Evidence, Finding, Remedy, Severity, Tag
+from outlive.diagnosis.frames import hinted_causes
+from outlive.diagnosis.nouns import AS_IT_IS, Trial, Verdict
+from outlive.finding import Evidence, Finding, OpPlace, Remedy, Severity, Tag
+from outlive.model import Model
 from outlive.rules import judge
 from outlive.rules.catalogue import RULES
+from outlive.rules.death.d521_refused_values import RefusedValues
 from outlive.worker.flight import OpSeen
 
 # Causes that show in how it ended, whatever else is wrong with the file.
@@ -36,30 +39,41 @@ class Seen:
     needed: OpSeen | None = None
     owners: tuple[OpSeen, ...] = ()
     loops: tuple[OpSeen, ...] = ()
+    sized: tuple[OpSeen, ...] = ()
+    hollow: tuple[OpSeen, ...] = ()
 
 
 def decide(seen: Seen) -> Verdict:
     """The verdict on an end that was not a good one."""
-    told = cause_of_end(seen.end, seen.trials, seen.loops)
+    told = cause_of_end(seen.end, seen.trials, seen.loops, seen.sized)
     static = _static(seen, told)
     by_end = told.certain or told.cause in _TOLD_BY_THE_END
+    if static is not None and (static.cause, told.cause) == ("runtime-shape-from-input", "out-of-memory"):
+        by_end = True  # sizes that could be had with more memory: the runtime has said no, and nobody died
     if static is not None and (not by_end or static.cause == told.cause):
         op = blamed_op(seen.end.flight, static, seen.needed, seen.owners)
         finding = _enrich(static, seen)
         return Verdict(cause=static.cause, finding=finding, op=op, ruled_out=_ruled_out(seen))
-    op = _told_op(seen, told)
-    finding = _enrich(replace(_death(seen.end), cause=told.cause), seen, told.evidence)
+    op, death = _told_op(seen, told), _death(seen.end)
+    cause = death.cause if told.cause == "unknown" and death.cause else told.cause
+    finding = _enrich(replace(death, cause=cause), seen, told.evidence)
     if told.why:
         finding = replace(finding, why=told.why)
     if told.remedies:
-        finding = replace(finding, remedies=(*told.remedies, *finding.remedies))
+        finding = replace(finding, remedies=(*_not_said(told.remedies, finding), *finding.remedies))
     return Verdict(
-        cause=told.cause,
+        cause=cause,
         finding=finding,
         op=op,
         ruled_out=_ruled_out(seen),
-        missing=_missing(seen, told.cause),
+        missing=_missing(seen, cause),
     )
+
+
+def _not_said(remedies: Sequence[Remedy], finding: Finding) -> list[Remedy]:
+    """Remedies without those whose command the finding has already, as one that was seen to work."""
+    commands = [item.command for item in finding.remedies if item.command]
+    return [item for item in remedies if not any(command in item.action for command in commands)]
 
 
 def _told_op(seen: Seen, told: Told) -> OpSeen | None:
@@ -85,25 +99,78 @@ def decide_unhurt(
     return Verdict(cause=static.cause, finding=finding, op=op)
 
 
+def silent_faults(trial: Trial, model: Model | None) -> tuple[Finding, ...]:
+    """What is wrong with a run that came back and said nothing."""
+    if model is None:
+        return ()
+    rules = [rule for rule in RULES if set(rule.facts) == {"flight", "model"}]
+    return judge({"flight": trial.flight, "model": model}, rules).findings
+
+
+def refused_probes(trials: Sequence[Trial], sized: Sequence[OpSeen]) -> tuple[Finding, ...]:
+    """What is said of plain inputs that were refused, by a model that runs with others."""
+    found: list[Finding] = []
+    rules = [rule for rule in RULES if rule.facts == ("refused",)]
+    for trial in trials:
+        values = trial.name.removeprefix("inputs: ")
+        if trial.manner != "refused" or values not in ("zeros", "ones"):
+            continue
+        told = cause_of_end(trial, trials, (), sized)
+        at = told.op if told.op is not None and told.op.index is not None else None
+        fact = RefusedValues(
+            values=values,
+            flight=trial.flight,
+            cause=told.cause,
+            meaning=told.why,
+            op=None if at is None else OpPlace(subgraph=at.subgraph, index=at.index or 0, type=at.type),
+        )
+        found += judge({"refused": fact}, rules).findings
+    return tuple(found)
+
+
 def _static(seen: Seen, told: Told) -> Finding | None:
-    if seen.end.refusal is not None and _CALL_CAUSES.get(seen.end.refusal.name):
-        return replace(seen.end.refusal, cause=_CALL_CAUSES[seen.end.refusal.name])
     accusing = [finding for finding in seen.findings if _accuses(finding)]
+    if seen.end.refusal is not None and seen.end.refusal.name in CALL_CAUSES:
+        # Floats for quantized integers are more than a wrong type: the values are wrong as well.
+        values = (finding for finding in accusing if finding.cause == "not-quantized")
+        return next(values, with_call_cause(seen.end.refusal))
     named = told.op if told.op is not None and told.op.index is not None else None
-    return pick(accusing, named or blamed_op(seen.end.flight, None, seen.needed, seen.owners))
+    op = named or blamed_op(seen.end.flight, None, seen.needed, seen.owners)
+    return _most_basic(pick(accusing, op, hinted_causes(seen.end.flight.frames)), seen.hollow)
+
+
+def _most_basic(found: Finding | None, hollow: Sequence[OpSeen]) -> Finding | None:
+    """Sizes that do not agree because one is zero, here or in weights before: the zero is the cause."""
+    if found is None or found.op is None or found.cause != "shape-mismatch":
+        return found
+    at = found.op
+    before = [op for op in hollow if op.subgraph == at.subgraph and (op.index or 0) <= at.index]
+    if not before:
+        return found
+    last = before[-1]
+    place = OpPlace(subgraph=last.subgraph, index=last.index or 0, type=last.type)
+    fact = f"op {last.index} {last.type} reads weights without elements"
+    evidence = (*found.evidence, Evidence(fact=fact, source="file"))
+    return replace(found, cause="zero-size-dimension", op=place, evidence=evidence)
 
 
 # What rules on calls find, in the words of the taxonomy.
-_CALL_CAUSES = {
+CALL_CAUSES = {
     "missing-batch": "wrong-shape",
     "wrong-layout": "wrong-layout",
     "wrong-shape": "wrong-shape",
     "wrong-dtype": "wrong-dtype",
-    "swapped-bytes": "wrong-dtype",
+    "swapped-bytes": "wrong-layout",
     "constant-overwritten": "write-to-constant",
     "not-computed": "call-order",
     "unset-string": "string-tensor-unset",
+    "zero-divisor": "constant-out-of-range",
 }
+
+
+def with_call_cause(finding: Finding) -> Finding:
+    """The finding on a call with its word of the taxonomy, where its rule has none."""
+    return finding if finding.cause else replace(finding, cause=CALL_CAUSES.get(finding.name, ""))
 
 
 def _accuses(finding: Finding) -> bool:
@@ -123,7 +190,7 @@ def _enrich(finding: Finding, seen: Seen, more: tuple[Evidence, ...] = ()) -> Fi
     added = [*more]
     if finding.code[:1] != "D":
         added.append(Evidence(fact=seen.end.ending, source="trial"))
-    if seen.end.name != "as it is":
+    if seen.end.name != AS_IT_IS:
         added.append(Evidence(fact=f"it ended so with: {seen.end.name}", source="trial"))
     running = seen.end.flight.op
     if seen.needed is not None and running is not None and seen.needed.index != running.index:

@@ -19,7 +19,9 @@ from outlive.rules import Judgement, NotChecked, Rule, judge
 from outlive.rules.catalogue import file_errors
 from outlive.rules.choosing import choose_rules
 from outlive.rules.engine import by_weight
+from outlive.rules.quantization.expecting import Expectation, find_expectation
 from outlive.units import parse_bytes
+from outlive.worker.surroundings import Surroundings, look_around
 from outlive.worker.verdicts import Call
 
 # What can be wrong with a value as it is set: its shape, layout, type and byte order.
@@ -36,6 +38,8 @@ class Order:
     wish: Wish
     budget: Budget | None = None
     inputs: Any = None
+    expectation: Expectation | None = None
+    surroundings: Surroundings | None = None
 
     @property
     def plans(self) -> bool:
@@ -67,6 +71,7 @@ def make_order(
     accelerator: str | None = None,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
+    expect: str | None = None,
 ) -> Order:
     """The order in a user's words; ValueError for what there is not."""
     if sum((device is not None, ram is not None, here)) > 1:
@@ -77,12 +82,14 @@ def make_order(
         wish=_wish(found, accelerator),
         budget=device_budget(found) if found is not None else here_budget() if here else _granted(ram),
         inputs=inputs,
+        expectation=None if expect is None else find_expectation(expect),
+        surroundings=look_around() if here else None,
     )
 
 
 def check_reading(reading: Reading, order: Order) -> Checked:
     """What all rules say about a file that was opened; ValueError for values of inputs there are not."""
-    facts: dict[str, object] = {"file": reading}
+    facts: dict[str, object] = {"file": reading, "surroundings": order.surroundings}
     if file_errors(reading) or reading.model is None:
         # What a broken file seems to waste or need is no more to be trusted than the rest of it.
         return Checked(reading=reading, judgement=judge(facts, order.rules))
@@ -92,7 +99,7 @@ def check_reading(reading: Reading, order: Order) -> Checked:
         facts["inputs"] = feed = make_feed(model, order.inputs)
         calls = calls_of(feed)
     plan, verdict, problem = _weigh(model, order)
-    facts |= {"plan": plan, "verdict": verdict}
+    facts |= {"plan": plan, "verdict": verdict, "expectation": order.expectation}
     judgement = _also(judge(facts, order.rules), calls, order.rules, problem)
     return Checked(reading=reading, judgement=judgement, verdict=verdict)
 

@@ -19,11 +19,13 @@ _SHOWN = 12
 
 def autopsy_json(autopsy: Autopsy, name: str) -> Json:
     """The document of `outlive autopsy`."""
-    core = autopsy.core
+    core, op = autopsy.core, autopsy.op
     body = {
         "source": name,
         "found": autopsy.kind,
         "cause": autopsy.cause or None,
+        "stage": autopsy.stage or None,
+        "op": None if op is None else {"subgraph": op.subgraph, "index": op.index, "type": op.type},
         "meaning": autopsy.meaning,
         "do": list(autopsy.do),
         "clues": [_clue(clue) for clue in autopsy.clues],
@@ -55,6 +57,15 @@ def _clue(clue: Clue) -> Json:
     }
 
 
+def _place(autopsy: Autopsy) -> Iterator[str]:
+    """The operator and the stage, as far as they are known."""
+    if autopsy.op is not None:
+        index = "" if autopsy.op.index is None else f"op {autopsy.op.index} "
+        yield f"{index}{autopsy.op.type}"
+    if autopsy.stage:
+        yield autopsy.stage
+
+
 def autopsy_text(autopsy: Autopsy, name: str) -> Iterator[RenderableType]:
     """What it means, which lines say so, and what to do next."""
     from rich.text import Text
@@ -62,6 +73,9 @@ def autopsy_text(autopsy: Autopsy, name: str) -> Iterator[RenderableType]:
     cause = autopsy.cause or "nothing that outlive knows"
     yield Text.assemble((safe(name, _LINE), "bold"), "  ", (cause, "bold red" if autopsy.cause else "yellow"))
     yield Text.assemble("  ", safe(autopsy.meaning, 4 * _LINE))
+    place = ", ".join(_place(autopsy))
+    if place:
+        yield Text.assemble("  at ", safe(place, _LINE))
     if autopsy.clues:
         yield heading("clues", "the most telling first")
         table = grid("right", "dim", "left")

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 _NAME = 160
 # What would have to be given for a rule to be able to look, in the words of the command line.
 _NEEDS = {
+    "expectation": "--expect",
     "flight": "a run",
     "inputs": "--inputs",
     "plan": "--device or --ram",
+    "surroundings": "--here",
     "verdict": "--device or --ram",
     "model": "a sound file",
 }

@@ -28,6 +28,9 @@ def diagnosis_text(diagnosis: Diagnosis) -> Iterator[RenderableType]:
         cause = diagnosis.cause or "unknown"
         yield heading("why", f"cause: {cause}{_place(diagnosis.op)}")
         yield rich_finding(diagnosis.verdict)
+    if diagnosis.silent:
+        yield heading("silent", "it came back, but")
+        yield from map(rich_finding, diagnosis.silent)
     yield from _tried(diagnosis)
     yield from _conclusions(diagnosis)
     yield from _reproducer(diagnosis)

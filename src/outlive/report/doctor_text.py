@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from outlive.finding import Finding
+from outlive.report.finding_text import count_findings, rich_finding
 from outlive.report.model_text import grid, heading
 from outlive.report.names import safe
 from outlive.units import plural
@@ -19,8 +21,10 @@ _STYLE = {State.OK: "green", State.LIMITED: "yellow", State.MISSING: "yellow"}
 _LIMIT = 160
 
 
-def doctor_parts(checks: Sequence[Check], ready: bool) -> Iterator[RenderableType]:
-    """The parts, top to bottom: the verdict, each group with its checks, then the commands."""
+def doctor_parts(
+    checks: Sequence[Check], ready: bool, findings: Sequence[Finding] = ()
+) -> Iterator[RenderableType]:
+    """The parts, top to bottom: the verdict, each group with its checks, what is wrong, then the commands."""
     yield _verdict(checks, ready)
     for group, rows in groupby(checks, key=lambda check: check.group):
         yield heading(group)
@@ -28,6 +32,9 @@ def doctor_parts(checks: Sequence[Check], ready: bool) -> Iterator[RenderableTyp
         for check in rows:
             table.add_row("", _state(check), check.name, safe(check.found, _LIMIT), check.meaning)
         yield table
+    if findings:
+        yield heading("what is wrong here", count_findings(findings))
+        yield from (rich_finding(finding) for finding in findings)
     remedies = [check for check in checks if check.remedy]
     if remedies:
         yield heading("to get more")

@@ -35,7 +35,7 @@ def draw(plan: Plan, path: str) -> None:
     if path.lower().endswith(".svg"):
         Path(path).write_text(svg(marks), encoding="utf-8")
     else:
-        _write_png(marks, path)
+        write_png(marks, path)
 
 
 def svg(marks: Sequence[Mark]) -> str:
@@ -66,7 +66,8 @@ def _text(label: Label) -> str:
     return f"<text {place} fill='{label.colour}' pointer-events='none'>{escape(label.text)}</text>"
 
 
-def _write_png(marks: Sequence[Mark], path: str) -> None:
+def write_png(marks: Sequence[Mark], path: str) -> None:
+    """Draw with matplotlib, which writes the file."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -7,6 +7,7 @@ import shlex
 from dataclasses import replace
 from typing import Any
 
+from outlive.diagnosis.explaining import with_told_cause
 from outlive.errors import InternalError
 from outlive.finding import Finding
 from outlive.model import read_source
@@ -23,8 +24,17 @@ def judge_fact(kind: str, fact: Any, source: str | bytes | None) -> tuple[Findin
     judgement = judge({kind: fact}, [rule for rule in RULES if rule.facts == (kind,)])
     if not judgement.findings:
         raise InternalError(f"no rule explains this {kind}: {fact!r}")
-    finding = _name_file(judgement.findings[0], source)
+    finding = judgement.findings[0]
+    if isinstance(fact, Flight):
+        finding = with_told_cause(finding, fact, source)
+    finding = _name_file(finding, source)
     return finding, plain_finding(finding), fact
+
+
+def judge_landing(flight: Flight, source: str | bytes | None) -> tuple[Finding, ...]:
+    """What there is to say of a run that went well: outputs never written, delegates that fell back."""
+    found = judge({"flight": flight}, [rule for rule in RULES if rule.facts == ("flight",)]).findings
+    return tuple(_name_file(finding, source) for finding in found)
 
 
 def _name_file(finding: Finding, source: str | bytes | None) -> Finding:

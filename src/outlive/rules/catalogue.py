@@ -6,6 +6,16 @@ import difflib
 
 from outlive.finding import Finding
 from outlive.model import Reading
+from outlive.rules.accelerator.a801_accelerator_died import accelerator_died
+from outlive.rules.accelerator.a802_accelerator_differs import accelerator_differs
+from outlive.rules.accelerator.a803_model_refused import model_refused
+from outlive.rules.accelerator.a804_partly_taken import partly_taken
+from outlive.rules.accelerator.a805_accelerator_absent import accelerator_absent
+from outlive.rules.accelerator.a806_delegate_library_unusable import delegate_library_unusable
+from outlive.rules.accelerator.a807_software_gpu import software_gpu
+from outlive.rules.accelerator.a808_too_many_threads import too_many_threads
+from outlive.rules.accelerator.a809_slower_than_cpu import slower_than_cpu
+from outlive.rules.accelerator.a810_accelerator_not_here import accelerator_not_here
 from outlive.rules.death.d501_killed_for_memory import killed_for_memory
 from outlive.rules.death.d502_memory_limit_reached import memory_limit_reached
 from outlive.rules.death.d503_deadline_missed import deadline_missed
@@ -17,8 +27,23 @@ from outlive.rules.death.d508_killed_from_outside import killed_from_outside
 from outlive.rules.death.d509_process_left import process_left
 from outlive.rules.death.d510_end_unknown import end_unknown
 from outlive.rules.death.d511_runtime_refusal import runtime_refusal
+from outlive.rules.death.d512_fork_after_threads import fork_after_threads
+from outlive.rules.death.d513_check_failed import check_failed
+from outlive.rules.death.d520_outgrown_output import outgrown_output
+from outlive.rules.death.d521_refused_values import refused_values
 from outlive.rules.engine import Judgement, Rule, judge
 from outlive.rules.environment.e401_runtime_missing import runtime_missing
+from outlive.rules.environment.e402_numpy_mismatch import numpy_mismatched
+from outlive.rules.environment.e403_system_library_missing import system_library_missing
+from outlive.rules.environment.e404_c_library_too_old import c_library_too_old
+from outlive.rules.environment.e411_runtime_for_older_numpy import runtime_for_older_numpy
+from outlive.rules.environment.e412_no_wheel_for_machine import no_wheel_for_machine
+from outlive.rules.environment.e413_cpu_without_avx import cpu_without_avx
+from outlive.rules.environment.e414_few_descriptors import few_descriptors
+from outlive.rules.environment.e415_few_processes import few_processes
+from outlive.rules.environment.e416_little_address_space import little_address_space
+from outlive.rules.environment.e417_strict_overcommit import strict_overcommit
+from outlive.rules.environment.e421_runtime_older_than_model import runtime_older_than_model
 from outlive.rules.file.f101_unreadable_file import unreadable_file
 from outlive.rules.file.f102_empty_file import empty_file
 from outlive.rules.file.f103_directory_not_file import directory_not_file
@@ -42,6 +67,14 @@ from outlive.rules.file.f120_missing_part import missing_part
 from outlive.rules.file.f121_overlapping_parts import overlapping_parts
 from outlive.rules.file.f122_unsupported_version import unsupported_version
 from outlive.rules.file.f123_broken_metadata import broken_metadata
+from outlive.rules.growth.g601_native_heap_leak import native_heap_leak
+from outlive.rules.growth.g602_python_objects_kept import python_objects_kept
+from outlive.rules.growth.g603_descriptors_leak import descriptors_leak
+from outlive.rules.growth.g604_threads_leak import threads_leak
+from outlive.rules.growth.g605_mapped_memory_leak import mapped_memory_leak
+from outlive.rules.growth.g606_unexplained_growth import unexplained_growth
+from outlive.rules.growth.g607_growth_unclear import growth_unclear
+from outlive.rules.growth.g608_round_raised import round_raised
 from outlive.rules.input.i201_missing_batch import missing_batch
 from outlive.rules.input.i202_wrong_layout import wrong_layout
 from outlive.rules.input.i203_wrong_shape import wrong_shape
@@ -93,6 +126,7 @@ from outlive.rules.operator.o120_unresolved_custom_op import unresolved_custom_o
 from outlive.rules.operator.o121_flex_op import flex_op
 from outlive.rules.operator.o122_unsupported_op import unsupported_op
 from outlive.rules.operator.o123_operator_too_new import operator_too_new
+from outlive.rules.operator.o125_converter_refused import converter_refused
 from outlive.rules.operator.o130_dynamic_tensors import dynamic_tensors
 from outlive.rules.operator.o131_in_place_output import in_place_output
 from outlive.rules.operator.o132_placeholder_input import placeholder_input
@@ -106,8 +140,37 @@ from outlive.rules.quantization.q105_quantized_axis import quantized_axis
 from outlive.rules.quantization.q106_odd_scale import odd_scale
 from outlive.rules.quantization.q107_bias_scale import bias_scale
 from outlive.rules.quantization.q108_unused_range import unused_range
+from outlive.rules.quantization.q201_not_as_expected import not_as_expected
+from outlive.rules.quantization.q210_no_samples import no_samples
+from outlive.rules.quantization.q211_nan_in_sample import nan_in_sample
+from outlive.rules.quantization.q212_infinity_in_sample import infinity_in_sample
+from outlive.rules.quantization.q213_quantizer_refused import quantizer_refused
+from outlive.rules.quantization.q214_nothing_quantized import nothing_quantized
+from outlive.rules.quantization.q215_constant_samples import constant_samples
+from outlive.rules.quantization.q216_sample_misfit import sample_misfit
+from outlive.rules.quantization.q217_quantized_model_refused import quantized_model_refused
+from outlive.rules.quantization.q218_target_missed import target_missed
+from outlive.rules.quantization.q220_error_born_here import error_born_here
+from outlive.rules.quantization.q221_clipped_values import clipped_values
+from outlive.rules.quantization.q222_coarse_steps import coarse_steps
+from outlive.rules.quantization.q223_samples_beyond_input import samples_beyond_input
+from outlive.rules.quantization.q224_winners_differ import winners_differ
+from outlive.rules.quantization.q225_not_finite_values import not_finite_values
+from outlive.rules.silent.s701_output_never_written import output_never_written
+from outlive.rules.silent.s702_delegate_fell_back import delegate_fell_back
+from outlive.rules.silent.s703_nothing_accelerated import nothing_accelerated
 
 RULES: tuple[Rule, ...] = (
+    accelerator_died,
+    accelerator_differs,
+    model_refused,
+    partly_taken,
+    accelerator_absent,
+    delegate_library_unusable,
+    software_gpu,
+    too_many_threads,
+    slower_than_cpu,
+    accelerator_not_here,
     killed_for_memory,
     memory_limit_reached,
     deadline_missed,
@@ -119,7 +182,22 @@ RULES: tuple[Rule, ...] = (
     process_left,
     end_unknown,
     runtime_refusal,
+    fork_after_threads,
+    check_failed,
+    outgrown_output,
+    refused_values,
     runtime_missing,
+    numpy_mismatched,
+    system_library_missing,
+    c_library_too_old,
+    runtime_for_older_numpy,
+    no_wheel_for_machine,
+    cpu_without_avx,
+    few_descriptors,
+    few_processes,
+    little_address_space,
+    strict_overcommit,
+    runtime_older_than_model,
     unreadable_file,
     empty_file,
     directory_not_file,
@@ -143,6 +221,14 @@ RULES: tuple[Rule, ...] = (
     overlapping_parts,
     unsupported_version,
     broken_metadata,
+    native_heap_leak,
+    python_objects_kept,
+    descriptors_leak,
+    threads_leak,
+    mapped_memory_leak,
+    unexplained_growth,
+    growth_unclear,
+    round_raised,
     missing_batch,
     wrong_layout,
     wrong_shape,
@@ -194,6 +280,7 @@ RULES: tuple[Rule, ...] = (
     flex_op,
     unsupported_op,
     operator_too_new,
+    converter_refused,
     dynamic_tensors,
     in_place_output,
     placeholder_input,
@@ -207,6 +294,25 @@ RULES: tuple[Rule, ...] = (
     odd_scale,
     bias_scale,
     unused_range,
+    not_as_expected,
+    no_samples,
+    nan_in_sample,
+    infinity_in_sample,
+    quantizer_refused,
+    nothing_quantized,
+    constant_samples,
+    sample_misfit,
+    quantized_model_refused,
+    target_missed,
+    error_born_here,
+    clipped_values,
+    coarse_steps,
+    samples_beyond_input,
+    winners_differ,
+    not_finite_values,
+    output_never_written,
+    delegate_fell_back,
+    nothing_accelerated,
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from outlive.finding import Evidence, Remedy, Tag
+from outlive.rules.tensorflow_words import failed_check, own_line, running_op
 from outlive.units import format_bytes, format_shape
 from outlive.worker.flight import Flight
 from outlive.worker.verdicts import Call
@@ -18,6 +19,9 @@ STAGE_WORDS = {
     "get": "while a tensor was read",
     "free": "while the interpreter was freed",
     "idle": "between two calls",
+    "call": "while the function ran",
+    "cell": "while a cell ran",
+    "between cells": "between two cells",
 }
 _BY_SIGNAL = {
     "SIGSEGV": "memory-fault",
@@ -33,8 +37,12 @@ _BY_SIGNAL = {
 _NULL_PAGE_BYTES = 0x10000
 # A runtime asks for large pieces: with this share of its limit in use, the next one may well not be had.
 _NEAR_LIMIT = 0.5
+# A process that waits takes less of a processor than this, one that computes far more.
+_BUSY_SHARE = 0.2
+# On a crowded machine it may get less, and wants it all the time.
+_WANTING_SHARE = 0.6
 # Frames between the signal and the code that asked for it.
-_MESSENGERS = ("libc.so", "libstdc++", "gsignal", "raise", "abort", "__", "_Z", "None")
+_MESSENGERS = ("absl::", "libc.so", "libstdc++", "gsignal", "raise", "abort", "__", "_Z", "None")
 
 
 def cause(flight: Flight) -> str:
@@ -44,13 +52,15 @@ def cause(flight: Flight) -> str:
             return ""
         return "memory-limit" if starved(flight) else "refusal"
     if flight.ended_by == "deadline":
-        return "deadline"
+        return "forked" if has_stuck_forks(flight) else "deadline"
     if starved(flight):
         return "memory-limit"
     if flight.ended_by:
         return "outside"
     if flight.signal == "SIGKILL" and oom_kills_rose(flight):
         return "killed-for-memory"
+    if flight.signal == "SIGABRT" and failed_check(flight) is not None:
+        return "check-failed"
     if flight.signal is not None:
         return _BY_SIGNAL.get(flight.signal, "other-signal")
     return "left" if flight.exit_code is not None else "unknown"
@@ -69,6 +79,27 @@ def starved(flight: Flight) -> bool:
     if flight.signal == "SIGABRT":
         return "bad_alloc" in flight.stderr_tail
     return flight.signal == "SIGSEGV" and is_null(flight) and _near_limit(flight)
+
+
+def is_function(flight: Flight) -> bool:
+    """True if it was a function of the user's own that ran, and not a model."""
+    return flight.stage in ("call", "cell", "between cells")
+
+
+def was_busy(flight: Flight) -> bool | None:
+    """Whether it used a processor at its deadline; None if nobody could look."""
+    share = flight.activity.get("cpu_share")
+    if not isinstance(share, (int, float)):
+        return None
+    children = [child.get("cpu_share", 0) for child in flight.activity.get("children", ())]
+    wanting = flight.activity.get("runnable_share", 0)
+    return bool(max([share, *children]) >= _BUSY_SHARE or wanting >= _WANTING_SHARE)
+
+
+def has_stuck_forks(flight: Flight) -> bool:
+    """True if copies of a process with threads wait beside it: threads are not copied, what they hold is."""
+    forks = [child for child in flight.activity.get("children", ()) if child.get("forked")]
+    return bool(forks) and flight.activity.get("threads", 0) > 1 and not was_busy(flight)
 
 
 def oom_kills_rose(flight: Flight) -> bool:
@@ -95,7 +126,9 @@ def place(flight: Flight) -> str:
     """Where it happened: the operator if it is known, and the stage."""
     stage = STAGE_WORDS.get(flight.stage, flight.stage)
     if flight.op is None:
-        return stage
+        named = running_op(flight)
+        line = own_line(flight) if is_function(flight) else ""
+        return ", ".join(word for word in (named, line or stage) if word)
     index = "" if flight.op.index is None else f"op {flight.op.index} "
     subgraph = f"subgraph {flight.op.subgraph}, " if flight.op.subgraph else ""
     return f"{subgraph}{index}{flight.op.type}, {stage}"
@@ -137,7 +170,8 @@ def memory(flight: Flight) -> list[Evidence]:
     """What is known of its memory."""
     found = []
     if flight.peak_bytes is not None:
-        fact = f"it held at least {format_bytes(flight.peak_bytes)} more than before the model"
+        what = "cell" if flight.stage == "cell" else "call" if is_function(flight) else "model"
+        fact = f"it held at least {format_bytes(flight.peak_bytes)} more than before the {what}"
         found.append(Evidence(fact=fact, source="memory timeline"))
     limit = amount(flight.limits.get("memory_bytes"))
     if limit is not None:
@@ -154,6 +188,8 @@ def last_words(flight: Flight) -> str:
 
 def other_kernels(flight: Flight) -> tuple[Remedy, ...]:
     """Other kernels to try, where the stack says which ones were at work, or there is no stack."""
+    if is_function(flight):
+        return ()
     seen = " ".join(flight.frames)
     if "xnn" in seen.lower():
         action, kernels = "run it without XNNPACK, in which it died", "builtin"

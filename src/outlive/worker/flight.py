@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from outlive.meter import Point
+from outlive.worker.delegation import DelegationSeen
+
+_DIVISION = ("dividend", "divisor")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +22,7 @@ class OpSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputSeen:
-    """An output of a run in numbers."""
+    """An output of a run in numbers; `untouched_bytes` were never written, None if nobody looked."""
 
     name: str
     index: int
@@ -28,6 +31,7 @@ class OutputSeen:
     minimum: float | None
     maximum: float | None
     sha256: str
+    untouched_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +39,9 @@ class Flight:
     """What was seen of a run: plain data that can be written as JSON and judged later.
 
     `ended_by` says what we did ourselves: "deadline", "memory", "interrupt", or "" if it ended by itself.
-    `values` holds the outputs of a run that went well; they are not part of the record.
+    `division` is the dividend and divisor that stopped the processor, `activity` what the process was doing
+    at its deadline (meter.activity). `values` holds the outputs of a run that went well; they are not part
+    of the record.
     """
 
     died: bool
@@ -47,6 +53,8 @@ class Flight:
     op_candidates: tuple[str, ...] = ()
     frames: tuple[str, ...] = ()
     fault_address: int | None = None
+    division: tuple[int, int] | None = None
+    activity: dict[str, Any] = field(default_factory=dict)
     error_type: str = ""
     error_text: str = ""
     outputs: tuple[OutputSeen, ...] = ()
@@ -62,6 +70,7 @@ class Flight:
     runtime: dict[str, Any] = field(default_factory=dict)
     untraced: str = ""
     pid: int | None = None
+    delegation: DelegationSeen | None = None
     values: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def to_json(self) -> dict[str, Any]:
@@ -76,6 +85,8 @@ class Flight:
             "op_candidates": list(self.op_candidates),
             "frames": list(self.frames),
             "fault_address": self.fault_address,
+            "division": None if self.division is None else dict(zip(_DIVISION, self.division, strict=True)),
+            "activity": self.activity,
             "error": {"type": self.error_type, "text": self.error_text} if self.error_type else None,
             "outputs": [_output(output) for output in self.outputs],
             "peak_bytes": self.peak_bytes,
@@ -90,6 +101,7 @@ class Flight:
             "runtime": self.runtime,
             "untraced": self.untraced,
             "pid": self.pid,
+            **({} if self.delegation is None else {"delegation": self.delegation.to_json()}),
         }
 
 
@@ -106,4 +118,5 @@ def _output(output: OutputSeen) -> dict[str, Any]:
         "min": output.minimum,
         "max": output.maximum,
         "sha256": output.sha256,
+        **({} if output.untouched_bytes is None else {"untouched_bytes": output.untouched_bytes}),
     }

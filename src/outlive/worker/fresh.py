@@ -13,7 +13,6 @@ from outlive.worker.hatchery import Ending, Hatched, Kind, spawn
 
 _NAMES = ("commands", "replies", "block", "errors", "faults", "content")
 _OBEY_S = 1.0
-_ERRORS = _NAMES.index("errors")
 
 
 class FreshHatchery:
@@ -28,9 +27,11 @@ class FreshHatchery:
     def hatch(self, order: dict[str, Any], descriptors: list[int]) -> Hatched:
         """Start a worker that serves these descriptors."""
         number = next(self._numbers)
-        ends = dict(zip(_NAMES, descriptors, strict=False))
+        names = order.get("names", _NAMES)
+        ends = dict(zip(names, descriptors, strict=False))
         arguments = {**order, **ends, "parent": os.getpid()}
-        process = spawn(self._kind, "worker", arguments, descriptors, descriptors[_ERRORS])
+        errors = descriptors[names.index("errors")]
+        process = spawn(self._kind, order.get("program", "worker"), arguments, descriptors, errors)
         self._processes[number] = process
         facts = {"runtime": self._kind.runtime}
         return Hatched(number=number, pid=process.pid, untraced="the worker was not forked", facts=facts)
@@ -50,6 +51,25 @@ class FreshHatchery:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_OBEY_S)
         return self.kill(number)
+
+    def interrupt(self, number: int) -> None:
+        """Do to a worker what Ctrl-C does."""
+        process = self._processes.get(number)
+        if process is not None and hasattr(os, "fork"):
+            process.send_signal(signal.SIGINT)
+
+    def watch(self, number: int, most_bytes: int | None) -> None:
+        """Nobody watches here: the system's own limit has to do."""
+
+    def retire(self, number: int) -> None:
+        """Nobody waits for a worker any more: it may end by itself, and is ended if it does not."""
+        process = self._processes.get(number)
+        if process is None:
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_OBEY_S)
+        self.kill(number)
+        self.ending(number, timeout_s=_OBEY_S)
 
     def ending(self, number: int, timeout_s: float) -> Ending:
         """How a worker ended."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import platform
 import time
 import weakref
 from typing import Any
 
+from outlive.meter.activity import watch_activity
 from outlive.worker.channel import DeadlineMissed
 from outlive.worker.child import wire
 from outlive.worker.descriptors import tail_of
@@ -23,17 +23,9 @@ from outlive.worker.lines import Lines
 from outlive.worker.nurseries import starting
 from outlive.worker.recorder import Recorder
 from outlive.worker.story import Story
+from outlive.worker.waiting import Waiting, way_to_wait
 
-_SPIN_NS = 150_000
-# A call that takes longer than this costs next to nothing more if we have to be woken after it.
-_LONGEST_DOZE_NS = 20_000_000
-_LATE_NS = 60_000  # by which a sleeper is woken too late
-_NAP_S = 20e-6
 _FIRST_SLEEP_MS = 50
-# When the worker often finds no core, more than one time in so many: how many calls both sides then sleep at
-# once, doubled each time it happens again soon.
-_ONE_IN, _OFTEN = 8, 4
-_PATIENCE, _MOST_PATIENCE, _RECENTLY_NS = 64, 1024, 1_000_000_000
 # Python runs the handlers of signals that another thread received only between two sleeps of this one.
 _LATER_SLEEP_MS = 200
 _ENDING_TIMEOUT_S = 5.0
@@ -62,19 +54,6 @@ class RuntimeRaised(Exception):
         self.kind, self.text, self.near_limit = kind, text, near_limit
 
 
-def way_to_wait() -> str:
-    """How a side waits awake for the other: "spin", "yield" or not at all ("").
-
-    Spinning pays with two cores, and needs memory that keeps its order (x86). On a single core whoever waits
-    gives it to the other instead, which costs half of what waking it through a pipe does.
-    """
-    if not hasattr(os, "sched_getaffinity"):
-        return ""
-    if len(os.sched_getaffinity(0)) == 1:
-        return "yield"
-    return "spin" if platform.machine().lower() in ("x86_64", "amd64") else ""
-
-
 class Worker:
     """One worker process, from its start to its end."""
 
@@ -85,19 +64,12 @@ class Worker:
         self._hatchery, self._limits, self._owner = hatchery, limits, os.getpid()
         self._number = 0
         self._struck = False
-        way = way_to_wait()
-        self._spin_ns = _SPIN_NS if way else 0
-        # On a single core a sleeper is woken soon, and whoever is late has met a third.
-        one_core = way == "yield"
-        self._spin = self._spin_in_turns if one_core else self._spin_alone
-        self._longest_doze_ns, self._often = (0, 2) if one_core else (_LONGEST_DOZE_NS, _OFTEN)
-        self._usual_ns = self._crowded_ns = 0
-        self._patience, self._last_patience, self._crowding = 0, _PATIENCE, 0
         self.flight: Flight | None = None
         self.applied_limits: dict[str, Any] = {}
         self.story = Story()
         memory_bytes = limits.effective_memory_bytes()
         self._recorder = Recorder(limits)
+        way = way_to_wait()
         order = {
             "cwd": _folder(),
             "runtime": runtime,
@@ -115,6 +87,7 @@ class Worker:
                 self._lines.handed_over()
             _alive.add(self)
         self.block, self._channel = self._lines.block, self._lines.channel
+        self._waiting = Waiting(self.block, way)
         self.facts = self._hatched.facts
         self._greet()
 
@@ -161,98 +134,18 @@ class Worker:
                 words[wire.PARENT_STATE] = wire.BLOCKED
                 self._channel.wake()
                 self._sleep(number)
-                if self._patience:
-                    self._have_patience()
-            elif not (self._await_short if self._usual_ns <= self._spin_ns else self._await_long)(number):
+                if self._waiting.patience:
+                    self._waiting.have_patience()
+            elif not self._waiting.sees(number):
                 words[wire.PARENT_STATE] = wire.BLOCKED
                 self._sleep(number)
-                self._learn(words[wire.TOOK_US] * 1000)
+                self._waiting.learn(words[wire.TOOK_US] * 1000)
             if words[wire.STATUS] == wire.OK:
                 return
             reply = self._channel.receive(self._deadline())[0]
         except BaseException as error:
             raise self._ended(error) from None
         raise self._raised(reply)
-
-    def _learn(self, took_ns: int) -> None:
-        """A call outlasted our waiting awake: it is long, or the worker had no core to run on.
-
-        In the second case waiting awake only takes the cores from those who have work: for a while both sides
-        sleep at once and are woken by the pipe.
-        """
-        self._note_usual(took_ns)
-        if took_ns >= self._spin_ns // 2:
-            return
-        self._crowding += _ONE_IN
-        if self._crowding < self._often * _ONE_IN:
-            return
-        now = time.perf_counter_ns()
-        recently = now - self._crowded_ns < _RECENTLY_NS
-        self._last_patience = min(self._last_patience * 2, _MOST_PATIENCE) if recently else _PATIENCE
-        self._crowded_ns, self._crowding = now, 0
-        self._patience = self._last_patience
-        self.block.words[wire.PATIENT] = 1
-
-    def _note_usual(self, took_ns: int) -> None:
-        """Keep what a quick call takes: to sleep too long costs more than to wake too early."""
-        usual_ns = self._usual_ns
-        quick = not usual_ns or took_ns < usual_ns
-        self._usual_ns = took_ns if quick else usual_ns + (took_ns - usual_ns) // 16
-
-    def _have_patience(self) -> None:
-        self._patience -= 1
-        if not self._patience:
-            self.block.words[wire.PATIENT] = 0
-
-    def _await_short(self, number: int) -> bool:
-        """Wait awake for the answer; False if it takes longer than that is worth."""
-        found = self._spin(number, time.perf_counter_ns() + self._spin_ns)
-        if self._crowding and found:
-            self._crowding -= 1
-        return found
-
-    def _await_long(self, number: int) -> bool:
-        """The same for calls that have lately taken a millisecond or some.
-
-        To be woken takes 50 us and more, so such a call is slept through for most of that time, and awaited
-        awake towards its end. A longer one does not notice.
-        """
-        usual_ns = self._usual_ns
-        if usual_ns >= self._longest_doze_ns:
-            return False
-        time.sleep(max(0, usual_ns - max(self._spin_ns, usual_ns // 16) - _LATE_NS) * 1e-9)
-        now = time.perf_counter_ns()
-        found = self._spin(number, now + max(2 * self._spin_ns, usual_ns // 8))
-        if found or self._nap(number, now + usual_ns // 2):
-            self._note_usual(self.block.words[wire.TOOK_US] * 1000)
-            return True
-        return False
-
-    def _nap(self, number: int, end_ns: int) -> bool:
-        """Look now and then: a nap ends sooner after the answer than a sleeper is woken."""
-        words = self.block.words
-        while time.perf_counter_ns() < end_ns:
-            if words[wire.DONE] == number:
-                return True
-            time.sleep(_NAP_S)
-        return False
-
-    def _spin_alone(self, number: int, end_ns: int) -> bool:
-        words = self.block.words
-        while time.perf_counter_ns() < end_ns:
-            for _ in range(40):
-                if words[wire.DONE] == number:
-                    return True
-        return False
-
-    def _spin_in_turns(self, number: int, end_ns: int) -> bool:
-        """The same where both sides share a core; an answer that comes late tells of others on it."""
-        words = self.block.words
-        while time.perf_counter_ns() < end_ns:
-            os.sched_yield()
-            if words[wire.DONE] == number:
-                return time.perf_counter_ns() < end_ns
-        return False
 
     def _sleep(self, number: int) -> None:
         """Wait asleep for the answer, until the deadline."""
@@ -296,8 +189,10 @@ class Worker:
 
     def _record(self, ended_by: str) -> Flight:
         """End the worker, if it has not ended, and write down all that is known of the end."""
+        activity: dict[str, Any] = {}
         try:
             if ended_by == "deadline":
+                activity = watch_activity(self._hatched.pid)
                 self._hatchery.abort(
                     self._hatched.number
                 )  # what it was doing is what its owner wants to know
@@ -313,6 +208,7 @@ class Worker:
                 story=self.story,
                 applied=self.applied_limits,
                 facts=self.facts,
+                activity=activity,
             )
         finally:
             self.close()

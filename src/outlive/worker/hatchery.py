@@ -74,6 +74,15 @@ class Hatchery(Protocol):
     def abort(self, number: int) -> None:
         """End a worker so that it leaves word of what it was doing; at once if it does not obey."""
 
+    def interrupt(self, number: int) -> None:
+        """Do to a worker what Ctrl-C does."""
+
+    def watch(self, number: int, most_bytes: int | None) -> None:
+        """Have a worker ended if it holds more private memory than this, where somebody can watch it."""
+
+    def retire(self, number: int) -> None:
+        """Nobody waits for a worker any more: it may end by itself, and is ended if it does not."""
+
     def ending(self, number: int, timeout_s: float) -> Ending:
         """How a worker ended; without signal and exit code if that cannot be learned in time."""
 

@@ -6,15 +6,20 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from outlive.errors import OutliveError
 from outlive.worker.affine import affine_of, dequantize, find_row, quantize
+from outlive.worker.compiled_ladder import LADDER, explained, opening_on, stand, why_left
 from outlive.worker.engine import HELD, Engine
 from outlive.worker.flight import Flight
 from outlive.worker.limits import Limits
 from outlive.worker.options import Delegate, OpResolverType, make_opening
+from outlive.worker.session import Opening
 from outlive.worker.signature import SignatureRunner
 from outlive.worker.slots import hand_out
 
@@ -25,7 +30,8 @@ class Interpreter(Engine):
     More than LiteRT has: `memory` and `seconds` limit what the model may use and how long a call may take;
     `on_death="restart"` puts a new worker in the place of a dead one at the next call (inputs and shapes are
     kept, variables start anew); `runtime` and `python` choose what runs it. `.flight` is the record of the
-    last death, `.pid` the worker's process.
+    last death, `.pid` the worker's process. `accelerator` is "gpu", "npu", "cpu", "builtin", "reference", or
+    "auto" to take the first of `ladder` that is fit for the model and to step down when it dies.
     """
 
     def __init__(
@@ -47,9 +53,12 @@ class Interpreter(Engine):
         on_death: str = "raise",
         runtime: str = "litert",
         python: str | None = None,
+        accelerator: str | None = None,
+        ladder: Sequence[str] = LADDER,
         _custom_ops: Sequence[str] | None = None,
         _watch: Callable[[int], None] | None = None,
         _environment: Mapping[str, str] | None = None,
+        _compiled: dict[str, Any] | None = None,
     ) -> None:
         """Start a worker and load the model in it."""
         if on_death not in ("raise", "restart"):
@@ -75,9 +84,20 @@ class Interpreter(Engine):
             custom_ops=_custom_ops,
             watch=_watch,
             environment=_environment,
+            compiled=_compiled,
         )
         self._compressed = experimental_compress_quantization_zero_points
-        super().__init__(opening, restart=on_death == "restart")
+        opening, self._ladder = stand(opening, accelerator, ladder, type(self)._of)
+        with explained(self._ladder):
+            super().__init__(opening, restart=on_death == "restart")
+
+    @classmethod
+    def _of(cls, opening: Opening) -> Interpreter:
+        """An interpreter for an opening as it is, without a ladder."""
+        made = cls.__new__(cls)
+        made._compressed, made._ladder = False, None
+        Engine.__init__(made, opening, restart=False)
+        return made
 
     # What LiteRT has.
 
@@ -87,9 +107,13 @@ class Interpreter(Engine):
             self._ensure_safe()
             self._stand()
             self._set_aside()
-            with self._minding():
+            try:
                 self._session.allocate()
                 self._lay_slots()
+            except BaseException as error:
+                self._note(error)
+                if not self._steps_down(error, allocate=True):
+                    raise
             self._fresh, self._computed = True, False
 
     def invoke(self) -> None:
@@ -105,7 +129,9 @@ class Interpreter(Engine):
                 moved = self._session.invoke(self._fresh)
             except BaseException as error:
                 self._note(error)
-                raise
+                if not self._steps_down(error):
+                    raise
+                return self.invoke()
             if self._fresh or self._session.moving:
                 self._details = {}  # a first run makes temporary tensors, and dynamic ones get their shapes
             self._fresh, self._computed = False, True
@@ -245,6 +271,32 @@ class Interpreter(Engine):
         return dequantize(affine_of(row), self.get_tensor(row["index"]))
 
     @property
+    def accelerator(self) -> str:
+        """What runs the model: what was asked for, or what the ladder came to; empty if nobody asked."""
+        return "" if self._ladder is None else self._ladder.current
+
+    @property
+    def skipped(self) -> tuple[tuple[str, str], ...]:
+        """The accelerators that `accelerator="auto"` left out or left, each with the reason."""
+        return () if self._ladder is None else tuple(self._ladder.skipped)
+
+    def _steps_down(self, error: BaseException, allocate: bool = False) -> bool:
+        """Go on with the next accelerator of the ladder; False if there is none, or no reason to."""
+        why = why_left(error) if self._ladder is not None else ""
+        while why and self._ladder is not None and not self._closed:
+            name = self._ladder.step(why)
+            if name is None:
+                return False
+            try:
+                self._session.change(partial(opening_on, name=name), allocate)
+                self._start_again()
+                self._upset = False
+                return True
+            except OutliveError as next_error:
+                why = why_left(next_error)
+        return False
+
+    @property
     def flight(self) -> Flight | None:
         """The record of the last death; None while all is well."""
         return self._session.flight
@@ -264,10 +316,24 @@ class Interpreter(Engine):
         """Bytes of inputs and outputs that lie in memory shared with the worker, and nowhere else."""
         return self._session.overlaid_bytes
 
+    def nodes(self) -> list[Any]:
+        """Type, inputs and outputs of the nodes of the main graph; those of delegates are at the end."""
+        reply, _ = self._ask({"do": "nodes"})
+        return list(reply["value"])
+
+    def report(self) -> tuple[bool | None, str]:
+        """Of a compiled model: whether accelerators took all of it, and what they have printed."""
+        reply, said = self._ask({"do": "report"})
+        return reply.get("fully_accelerated"), bytes(said).decode("utf-8", "replace")
+
     def story(self) -> Flight:
         """The record of the run so far, while all is well."""
         with self._lock:
-            return self._session.story()
+            told = self._session.story()
+        if self._ladder is None:
+            return told
+        stand = {"accelerator": self._ladder.current, "skipped": [list(pair) for pair in self.skipped]}
+        return replace(told, runtime={**told.runtime, **stand})
 
     def kill(self) -> None:
         """End the worker at once, without freeing anything; a call of another thread ends with an error."""

@@ -104,12 +104,28 @@ class Nursery:
     def kill(self, number: int) -> None:
         """End a worker at once; by its maker, which cannot mistake a new process for it."""
         with contextlib.suppress(CannotHatch):
-            self._send({"kill": number}, [])
+            self._send({"to": number, "do": "kill"}, [])
 
     def abort(self, number: int) -> None:
         """End a worker so that its tracer and its faulthandler say where it was."""
         with contextlib.suppress(CannotHatch):
-            self._send({"abort": number}, [])
+            self._send({"to": number, "do": "abort"}, [])
+
+    def interrupt(self, number: int) -> None:
+        """Do to a worker what Ctrl-C does."""
+        with contextlib.suppress(CannotHatch):
+            self._send({"to": number, "do": "interrupt"}, [])
+
+    def watch(self, number: int, most_bytes: int | None) -> None:
+        """Have a worker ended if it holds more private memory than this."""
+        with contextlib.suppress(CannotHatch):
+            self._send({"to": number, "do": "watch", "most_bytes": most_bytes}, [])
+
+    def retire(self, number: int) -> None:
+        """Nobody waits for a worker any more: it may end by itself, and is ended if it does not."""
+        with contextlib.suppress(CannotHatch):
+            self._send({"to": number, "do": "retire"}, [])
+        self._forget(number)
 
     def ending(self, number: int, timeout_s: float) -> Ending:
         """How a worker ended."""

@@ -62,6 +62,7 @@ def make_opening(
     custom_ops: Sequence[str] | None,
     watch: Callable[[int], None] | None = None,
     environment: Mapping[str, str] | None = None,
+    compiled: dict[str, Any] | None = None,
 ) -> Opening:
     """What a worker needs to open this model; ValueError in LiteRT's words for arguments it refuses."""
     if runtime not in RUNTIMES:
@@ -88,6 +89,7 @@ def make_opening(
         delegates=tuple(_delegate(item) for item in delegates or ()),
         custom_ops=None if custom_ops is None else tuple(_name(item) for item in custom_ops),
         watch=watch,
+        compiled=compiled,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import signal
+from dataclasses import dataclass
 from typing import Any
 
 from outlive.meter import MemoryCgroup, find_memory_cgroup, read_oom_counters
@@ -15,6 +16,24 @@ from outlive.worker.hatchery import Ending, Hatched
 from outlive.worker.limits import Limits
 from outlive.worker.lines import Lines
 from outlive.worker.story import Story
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastWords:
+    """What a worker itself left behind: the stage it was in, and what it printed last."""
+
+    stage: str
+    stderr_tail: str
+    fault_trace: str
+
+    @classmethod
+    def of(cls, lines: Lines) -> LastWords:
+        """As they stand in the shared block and the files of a model's worker."""
+        return cls(
+            stage=wire.STAGES[min(lines.block.words[wire.STAGE], len(wire.STAGES) - 1)],
+            stderr_tail=tail_of(lines.errors),
+            fault_trace=tail_of(lines.faults),
+        )
 
 
 class Recorder:
@@ -31,18 +50,20 @@ class Recorder:
         ended_by: str,
         ending: Ending,
         hatched: Hatched,
-        lines: Lines,
+        lines: Lines | LastWords,
         story: Story,
         applied: dict[str, Any],
         facts: dict[str, Any],
+        activity: dict[str, Any] | None = None,
     ) -> Flight:
         """The record."""
         name = _signal_name(ending.signal)
         evidence = ending.evidence if ended_by == "deadline" else _of_this_end(ending.evidence, name)
         memory = evidence.get("memory") or {}
+        words = lines if isinstance(lines, LastWords) else LastWords.of(lines)
         return Flight(
             died=True,
-            stage=wire.STAGES[min(lines.block.words[wire.STAGE], len(wire.STAGES) - 1)],
+            stage=words.stage,
             signal=name,
             exit_code=ending.exit_code,
             ended_by=ended_by or ending.ended_by,
@@ -52,11 +73,13 @@ class Recorder:
                 str(frame.get("symbol") or frame.get("library")) for frame in evidence.get("frames", ())
             ),
             fault_address=evidence.get("fault_address"),
+            division=_division(evidence.get("division")),
+            activity=activity or {},
             peak_bytes=story.peak(memory),
             baseline_bytes=story.baseline_bytes,
             timeline=story.points(),
-            stderr_tail=tail_of(lines.errors),
-            fault_trace=tail_of(lines.faults),
+            stderr_tail=words.stderr_tail,
+            fault_trace=words.fault_trace,
             limits={**self._limits.to_json(), **applied},
             oom_kills=ending.oom_kills or self._oom_kills_since(),
             last_memory=memory,
@@ -98,6 +121,14 @@ def _signal_name(number: int | None) -> str | None:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+def _division(seen: Any) -> tuple[int, int] | None:
+    """Dividend and divisor, if the nursery could read them."""
+    if not isinstance(seen, dict):
+        return None
+    pair = seen.get("dividend"), seen.get("divisor")
+    return pair if isinstance(pair[0], int) and isinstance(pair[1], int) else None  # type: ignore[return-value]
 
 
 def _op(evidence: dict[str, Any]) -> OpSeen | None:

@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outlive.errors import RunError
+from outlive.errors import InputError, RunError
 from outlive.meter import Sampler
 from outlive.worker.affine import affine_of
 from outlive.worker.affine import dequantize as dequantize_values
+from outlive.worker.delegation import DelegationSeen, see_delegation
 from outlive.worker.feeding import make_feeds
 from outlive.worker.flight import Flight, OutputSeen
 from outlive.worker.interpreter import Interpreter
+from outlive.worker.options import OpResolverType
 
 
 class _Watch:
@@ -73,6 +75,10 @@ def fly(
         if error.flight is None:
             raise
         return watch.finish(error.flight)
+    except InputError as error:
+        if error.flight is None or error.flight.stage != "get":
+            raise  # what was given is at fault, and not what the model left in its outputs
+        return watch.finish(error.flight)
     finally:
         if watch.sampler is not None:
             watch.sampler.stop()
@@ -93,6 +99,9 @@ def _fly(
     if watch.sampler is not None:
         watch.sampler.mark("load")
     try:
+        # Before tensors are allocated: then XNNPACK comes as well, and takes what others have left.
+        named = [delegate.library for delegate in arguments.get("experimental_delegates") or ()]
+        delegation = _delegation(interpreter, named) if named else None
         for index, shape in shapes.items():
             interpreter.resize_tensor_input(index, list(shape))
         watch.stage("allocate", interpreter.allocate_tensors)
@@ -105,6 +114,8 @@ def _fly(
         rows = interpreter.get_output_details()
         values = watch.stage("get", lambda: [interpreter.get_tensor(row["index"]) for row in rows])
         pid, story = interpreter.pid, interpreter.story()
+        if delegation is None and _asks_xnnpack(arguments):
+            delegation = _delegation(interpreter, ["XNNPACK"])
         watch.stage("free", interpreter.close)
     except BaseException:
         interpreter.kill()
@@ -112,8 +123,24 @@ def _fly(
     if meant[1]:
         values = [dequantize_values(affine_of(row), value) for row, value in zip(rows, values, strict=True)]
     outputs = tuple(_describe(row, value) for row, value in zip(rows, values, strict=True))
-    named = {str(row["name"]): value for row, value in zip(rows, values, strict=True)}
-    return replace(story, outputs=outputs, values=named, pid=pid, stage="done")
+    by_name = {str(row["name"]): value for row, value in zip(rows, values, strict=True)}
+    return replace(story, outputs=outputs, values=by_name, pid=pid, delegation=delegation, stage="done")
+
+
+def _asks_xnnpack(arguments: Mapping[str, Any]) -> bool:
+    """True if the runtime brings XNNPACK unasked: with its default resolvers."""
+    resolver = arguments.get("experimental_op_resolver_type", OpResolverType.AUTO)
+    return resolver in (OpResolverType.AUTO, OpResolverType.BUILTIN)
+
+
+def _delegation(interpreter: Interpreter, asked: list[str]) -> DelegationSeen | None:
+    """What delegates took; None if the runtime does not say."""
+    try:
+        return see_delegation(asked, interpreter.nodes())
+    except RunError:
+        raise
+    except (AttributeError, KeyError, OverflowError, RuntimeError, TypeError, ValueError):
+        return None  # an older runtime, names that are no text: the run went well all the same
 
 
 def _set_all(interpreter: Interpreter, feeds: dict[int, NDArray[Any]]) -> None:

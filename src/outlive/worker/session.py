@@ -40,6 +40,7 @@ class Opening:
     delegates: tuple[tuple[str, dict[str, str]], ...] = ()
     custom_ops: tuple[str, ...] | None = None
     watch: Callable[[int], None] | None = None
+    compiled: dict[str, Any] | None = None
 
     @property
     def source(self) -> str | bytes:
@@ -103,6 +104,8 @@ class Session:
             header["delegates"] = [list(pair) for pair in opening.delegates]
         if opening.custom_ops is not None:
             header["custom_op_registerers"] = list(opening.custom_ops)
+        if opening.compiled is not None:
+            header["compiled"] = opening.compiled
         self.ask(header)
 
     def _arguments(self) -> dict[str, Any]:
@@ -111,6 +114,12 @@ class Session:
         if "model_path" in arguments and _folder() != self._folder:
             arguments["model_path"] = os.path.join(self._folder, arguments["model_path"])
         return arguments
+
+    def change(self, how: Callable[[Opening], Opening], allocated: bool = False) -> None:
+        """Open the model otherwise from now on; `allocated` if its tensors are to be allocated again."""
+        self.worker.kill()
+        self._opening = how(self._opening)
+        self.allocated = self.allocated or allocated
 
     def reopen(self) -> None:
         """Stand in a new worker where the old one stood."""

@@ -38,8 +38,8 @@ _OTHER_KINDS: dict[str, type[Exception]] = {
     kind.__name__: kind for kind in (TypeError, IndexError, KeyError, AttributeError, OSError)
 }
 _judges: list[Judge] = []
-# Verdicts that a limit was reached, whether we ended the worker or the limit did: D502 memory, D503 time.
-_LIMITS = ("D502", "D503")
+# Verdicts that a limit was reached, by us or by itself: D502 of memory, the others of time.
+_LIMITS = ("D502", "D503", "D512")
 
 
 def set_judge(judge: Judge) -> None:
@@ -80,5 +80,7 @@ def raised(error: RuntimeRaised, flight: Flight, source: Source | None = None) -
     if flight.ended_by == "memory":
         return LimitReached(finding, text, flight=flight)
     if error.kind == "ValueError":
-        return InputError(finding, text)
+        refusal = InputError(finding, text)
+        refusal.flight = flight
+        return refusal
     return RunError(finding, text, flight=flight)

@@ -1,4 +1,4 @@
-"""LiteRT is installed, and a library that it needs is not."""
+"""LiteRT is installed, and was built for another Python."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from pathlib import Path
 
 
 def fact(tmp_path: Path) -> str:
-    return "ImportError: libstdc++.so.6: version `GLIBCXX_3.4.32' not found"
+    return "ImportError: _pywrap_litert_interpreter_wrapper.so: undefined symbol: PyType_FromMetaclass"

@@ -166,6 +166,11 @@ def _variable(sight: Sight, progress: _Progress) -> str:
     return "" if known == (value.dtype, sight.shape(value)) else "the variable changes its type or shape"
 
 
+def partition(subgraph: Subgraph, taken: frozenset[int]) -> tuple[Run, ...]:
+    """The runs that the runtime makes of operators that a delegate takes, whichever it is."""
+    return _partition(subgraph, set(taken))
+
+
 def _partition(subgraph: Subgraph, taken: set[int]) -> tuple[Run, ...]:
     """PartitionGraphIntoIndependentNodeSubsets, greedily: tflite/graph_info.cc."""
     queue = _Queue(subgraph, taken)

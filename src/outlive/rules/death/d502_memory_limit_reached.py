@@ -21,7 +21,8 @@ from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-from outlive.rules.witness import amount, cause, memory, place, witness
+from outlive.rules.tensorflow_words import asked_for
+from outlive.rules.witness import amount, cause, is_function, memory, place, witness
 from outlive.units import format_bytes
 from outlive.worker.flight import Flight
 
@@ -39,12 +40,17 @@ def memory_limit_reached(flight: Flight) -> Iterator[Sighting]:
         return
     yield Sighting(
         where=place(flight),
-        evidence=(*(witness(flight) if flight.died else _said(flight)), *_in_use(flight)),
+        evidence=(*_asked(flight), *(witness(flight) if flight.died else _said(flight)), *_in_use(flight)),
         why=f"it asked for memory that the limit did not let it have{_AFTER.get(flight.signal or '', '')}",
         remedies=_remedies(flight),
         confidence="likely",
         fault=Fault.MACHINE,
     )
+
+
+def _asked(flight: Flight) -> tuple[Evidence, ...]:
+    size = asked_for(flight)
+    return (Evidence(fact=f"it asked for {size}", source="standard error"),) if size and flight.died else ()
 
 
 def _said(flight: Flight) -> tuple[Evidence, ...]:
@@ -68,9 +74,14 @@ def _remedies(flight: Flight) -> tuple[Remedy, ...]:
     if limit is None:
         see = "see how much memory this machine and container have; no limit was set, so that is the limit"
         return smaller, Remedy(action=see, tag=Tag.SAME_RESULTS, command="outlive doctor")
+    twice = f"{max(1, 2 * limit // 1_000_000)}MB"
     more = Remedy(
         action="raise the limit (memory=), if the machine has more",
         tag=Tag.SAME_RESULTS,
-        command=f"outlive run FILE --memory {max(1, 2 * limit // 1_000_000)}MB",
+        command=(
+            f'outlive.guard(function, memory="{twice}")'
+            if is_function(flight)
+            else f"outlive run FILE --memory {twice}"
+        ),
     )
     return more, smaller

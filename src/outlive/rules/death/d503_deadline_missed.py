@@ -1,4 +1,4 @@
-"""the model did not finish in the time it was given
+"""the call did not finish in the time it was given
 
 What it checks
     Whether a call took longer than its limit (seconds=, --seconds), so that outlive ended the worker.
@@ -11,7 +11,8 @@ What to do
     they stop.
 
 Limits
-    Slow and endless look the same at the deadline.
+    Slow and endless look the same at the deadline. Whether it computed or waited is measured over the last
+    fifth of a second.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-from outlive.rules.witness import cause, memory, native_stack, place
+from outlive.rules.witness import cause, is_function, memory, native_stack, place, was_busy
 from outlive.worker.flight import Flight
 
 _DOCTOR = Remedy(action="see whether workers can start here", tag=Tag.SAME_RESULTS, command="outlive doctor")
@@ -29,6 +30,18 @@ _LOOPS = Remedy(
     tag=Tag.SAME_RESULTS,
     command="outlive read FILE --graph",
 )
+
+_STACKS = Remedy(
+    action="see where each thread stood: the flight's fault_trace has all their Python stacks",
+    tag=Tag.SAME_RESULTS,
+)
+# By whether it used a processor at the end; None: nobody could look.
+_CAUSES = {True: "infinite-loop", False: "hang", None: ""}
+_CONFIDENCE = {
+    True: "certain; whether it is slow or endless is not known",
+    False: "certain that it waited",
+    None: "certain; whether it is slow or endless is not known",
+}
 
 
 @rule("D503", "deadline-missed", Severity.ERROR, since="0.1")
@@ -40,19 +53,45 @@ def deadline_missed(flight: Flight) -> Iterator[Sighting]:
     waited, longer = "no answer", ""
     if isinstance(seconds, (int, float)):
         waited, longer = f"no answer after {seconds:g} s", f"outlive run FILE --seconds {10 * seconds:g}"
-    starting = flight.stage == "start"
+    starting, function = flight.stage == "start", is_function(flight)
     yield Sighting(
         where=place(flight),
-        evidence=(Evidence(fact=waited, source="deadline"), *native_stack(flight), *memory(flight)),
-        why="the worker did not come to life in time, and outlive ended it"
-        if starting
-        else "the call was still running at its deadline, and outlive ended its process",
-        remedies=(_DOCTOR,) if starting else (_more_time(longer), _LOOPS),
-        confidence="certain" if starting else "certain; whether it is slow or endless is not known",
+        evidence=(
+            Evidence(fact=waited, source="deadline"),
+            *_activity(flight),
+            *native_stack(flight),
+            *memory(flight),
+        ),
+        why="the worker did not come to life in time, and outlive ended it" if starting else _why(flight),
+        remedies=_remedies(flight, "" if function else longer) if not starting else (_DOCTOR,),
+        confidence="certain" if starting else _CONFIDENCE[was_busy(flight)],
         fault=Fault.MACHINE if starting else Fault.RUNTIME,
+        cause="" if starting else _CAUSES[was_busy(flight)],
     )
 
 
-def _more_time(command: str) -> Remedy:
-    action = "give it more time (seconds=), to learn whether it is slow"
-    return Remedy(action=action, tag=Tag.SAME_RESULTS, command=command)
+def _activity(flight: Flight) -> tuple[Evidence, ...]:
+    share = flight.activity.get("cpu_share")
+    if not isinstance(share, (int, float)):
+        return ()
+    threads = flight.activity.get("threads", 1)
+    fact = f"at its deadline it used {share:.0%} of a processor, with {threads} thread{'s' * (threads != 1)}"
+    return (Evidence(fact=fact, source="process table"),)
+
+
+def _why(flight: Flight) -> str:
+    if was_busy(flight) is False:
+        return "the call was waiting for something that did not come, and outlive ended its process"
+    doing = "computing" if was_busy(flight) else "running"
+    return f"the call was still {doing} at its deadline, and outlive ended its process"
+
+
+def _remedies(flight: Flight, longer: str) -> tuple[Remedy, ...]:
+    if was_busy(flight) is False:
+        return (_STACKS,)
+    more = Remedy(
+        action="give it more time (seconds=), to learn whether it is slow",
+        tag=Tag.SAME_RESULTS,
+        command=longer,
+    )
+    return (more, _STACKS) if is_function(flight) else (more, _LOOPS)

@@ -21,7 +21,8 @@ from collections.abc import Iterator
 
 from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-from outlive.rules.witness import cause, is_null, other_kernels, place, witness
+from outlive.rules.tensorflow_words import in_tensorflow
+from outlive.rules.witness import cause, is_function, is_null, other_kernels, place, witness
 from outlive.worker.flight import Flight
 
 _CHECK = Remedy(action="check whether the file is sound", tag=Tag.SAME_RESULTS, command="outlive read FILE")
@@ -29,6 +30,10 @@ _OWN_COPY = Remedy(
     action="give the model as bytes, which nobody else can change",
     tag=Tag.SAME_RESULTS,
     command="Interpreter(model_content=open(FILE, 'rb').read())",
+)
+
+_ARGUMENTS = Remedy(
+    action="look at the shapes, indices and sizes that this op is given", tag=Tag.CHANGES_RESULTS
 )
 
 
@@ -42,10 +47,17 @@ def memory_fault(flight: Flight) -> Iterator[Sighting]:
         where=place(flight),
         evidence=witness(flight),
         why=_why(flight),
-        remedies=(_OWN_COPY, _CHECK) if cut else (*other_kernels(flight), _CHECK),
+        remedies=_remedies(flight, cut),
         confidence="likely" if cut else "certain",
         fault=Fault.FILE if cut else Fault.RUNTIME,
+        cause="tf-out-of-bounds" if in_tensorflow(flight) and not cut else "",
     )
+
+
+def _remedies(flight: Flight, cut: bool) -> tuple[Remedy, ...]:
+    if is_function(flight):
+        return (_ARGUMENTS,) if in_tensorflow(flight) else ()
+    return (_OWN_COPY, _CHECK) if cut else (*other_kernels(flight), _CHECK)
 
 
 def _why(flight: Flight) -> str:

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-from outlive.rules.witness import cause, other_kernels, place, witness
+from outlive.rules.witness import cause, is_function, other_kernels, place, witness
 from outlive.worker.flight import Flight
 
 # What the C library prints before it gives up on a heap: glibc, malloc/malloc.c.
@@ -40,7 +40,7 @@ def runtime_abort(flight: Flight) -> Iterator[Sighting]:
         where=place(flight),
         evidence=witness(flight),
         why=_why(flight),
-        remedies=(*other_kernels(flight), check),
+        remedies=() if is_function(flight) else (*other_kernels(flight), check),
         fault=Fault.RUNTIME,
     )
 

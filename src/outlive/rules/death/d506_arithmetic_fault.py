@@ -11,16 +11,17 @@ What to do
     Look at divisors, strides and sizes of zero in the model, and at the values of integer inputs.
 
 Limits
-    The signal does not say which of the two it was, nor with which numbers.
+    Which of the two it was is read from the processor's registers (x86-64); where that is not allowed, the
+    signal alone does not say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
+from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-from outlive.rules.witness import cause, place, witness
+from outlive.rules.witness import cause, is_function, place, witness
 from outlive.worker.flight import Flight
 
 
@@ -29,7 +30,7 @@ def arithmetic_fault(flight: Flight) -> Iterator[Sighting]:
     """See the module."""
     if cause(flight) != "arithmetic-fault":
         return
-    running = flight.stage == "invoke"
+    running = flight.stage in ("invoke", "call")
     values = Remedy(
         action="keep 0 out of integer divisors, and -1 where the smallest integer is divided",
         tag=Tag.CHANGES_RESULTS,
@@ -39,10 +40,30 @@ def arithmetic_fault(flight: Flight) -> Iterator[Sighting]:
         tag=Tag.SAME_RESULTS,
         command="outlive read FILE --ops",
     )
+    smallest = flight.division is not None and flight.division[1] == -1
     yield Sighting(
         where=place(flight),
-        evidence=witness(flight),
-        why="an integer was divided by zero, or the smallest one by -1",
-        remedies=(values, sizes) if running else (sizes,),
+        evidence=(*_numbers(flight), *witness(flight)),
+        why=_why(flight),
+        remedies=(values,) if smallest or is_function(flight) else (values, sizes) if running else (sizes,),
         fault=Fault.RUNTIME,
+        cause="int-min-divided-by-minus-one" if smallest else "",
     )
+
+
+def _numbers(flight: Flight) -> tuple[Evidence, ...]:
+    if flight.division is None:
+        return ()
+    return (
+        Evidence(fact="it divided {:,} by {:,}".format(*flight.division), source="processor's registers"),
+    )
+
+
+def _why(flight: Flight) -> str:
+    if flight.division is None:
+        return "an integer was divided by zero, or the smallest one by -1"
+    if flight.division[1] == 0:
+        return "an integer was divided by zero"
+    if flight.division[1] == -1:
+        return "the result is larger by one than the largest integer there is"
+    return "the result is too large for the integers it was to go into"

@@ -10,7 +10,7 @@ What to do
     Install it into the environment of the worker.
 
 Limits
-    The import error is quoted as Python gave it.
+    The import error is quoted as Python gave it. What is known of its reason is told by E402 to E404.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-
-# What to install for which import; LiteRT is the runtime if nothing else is asked for.
-_PACKAGES = {"tensorflow": "tensorflow", "tflite_runtime": "tflite-runtime"}
+from outlive.rules.environment.import_words import PACKAGES, own_rule
 
 
-@rule("E401", "runtime-missing", Severity.ERROR, since="0.1")
+@rule("E401", "runtime-missing", Severity.ERROR, since="0.1", cause="missing-runtime")
 def runtime_missing(absence: str) -> Iterator[Sighting]:
     """See the module."""
-    package = next((name for word, name in _PACKAGES.items() if word in absence), "ai-edge-litert")
+    if own_rule(absence):
+        return
+    package = next((name for word, name in PACKAGES.items() if word in absence), "ai-edge-litert")
     absent = "No module named" in absence
     install = Remedy(
         action="install it there" if absent else "install it there anew",

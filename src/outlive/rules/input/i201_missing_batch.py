@@ -24,7 +24,7 @@ from outlive.rules.witness import tensor_place, wanted_and_given
 from outlive.worker.verdicts import Call
 
 
-@rule("I201", "missing-batch", Severity.ERROR, since="0.1")
+@rule("I201", "missing-batch", Severity.ERROR, since="0.1", cause="wrong-shape")
 def missing_batch(call: Call) -> Iterator[Sighting]:
     """See the module."""
     if call.problem != "missing-batch":

@@ -23,7 +23,7 @@ from outlive.rules.witness import tensor_place, wanted_and_given
 from outlive.worker.verdicts import Call
 
 
-@rule("I202", "wrong-layout", Severity.ERROR, since="0.1")
+@rule("I202", "wrong-layout", Severity.ERROR, since="0.1", cause="wrong-layout")
 def wrong_layout(call: Call) -> Iterator[Sighting]:
     """See the module."""
     if call.problem != "wrong-layout":

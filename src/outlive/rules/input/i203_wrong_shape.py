@@ -24,7 +24,7 @@ from outlive.rules.witness import tensor_place, wanted_and_given
 from outlive.worker.verdicts import Call
 
 
-@rule("I203", "wrong-shape", Severity.ERROR, since="0.1")
+@rule("I203", "wrong-shape", Severity.ERROR, since="0.1", cause="wrong-shape")
 def wrong_shape(call: Call) -> Iterator[Sighting]:
     """See the module."""
     if call.problem != "wrong-shape":

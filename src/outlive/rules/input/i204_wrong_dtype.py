@@ -29,7 +29,7 @@ from outlive.worker.verdicts import Call
 _QUANTIZED = ("int8", "uint8", "int16")
 
 
-@rule("I204", "wrong-dtype", Severity.ERROR, since="0.1")
+@rule("I204", "wrong-dtype", Severity.ERROR, since="0.1", cause="wrong-dtype")
 def wrong_dtype(call: Call) -> Iterator[Sighting]:
     """See the module."""
     if call.problem != "wrong-dtype":

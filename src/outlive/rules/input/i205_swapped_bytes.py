@@ -24,7 +24,7 @@ from outlive.rules.witness import tensor_place, wanted_and_given
 from outlive.worker.verdicts import Call
 
 
-@rule("I205", "swapped-bytes", Severity.ERROR, since="0.1")
+@rule("I205", "swapped-bytes", Severity.ERROR, since="0.1", cause="wrong-dtype")
 def swapped_bytes(call: Call) -> Iterator[Sighting]:
     """See the module."""
     if call.problem != "byte-order":

@@ -24,7 +24,7 @@ from outlive.rules.witness import tensor_place
 from outlive.worker.verdicts import Call
 
 
-@rule("I206", "constant-overwritten", Severity.ERROR, since="0.1")
+@rule("I206", "constant-overwritten", Severity.ERROR, since="0.1", cause="write-to-constant")
 def constant_overwritten(call: Call) -> Iterator[Sighting]:
     """See the module."""
     if call.problem != "constant":

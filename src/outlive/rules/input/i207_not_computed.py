@@ -23,7 +23,7 @@ from outlive.rules.witness import tensor_place
 from outlive.worker.verdicts import Call
 
 
-@rule("I207", "not-computed", Severity.ERROR, since="0.1")
+@rule("I207", "not-computed", Severity.ERROR, since="0.1", cause="call-order")
 def not_computed(call: Call) -> Iterator[Sighting]:
     """See the module."""
     if call.problem != "not-computed":

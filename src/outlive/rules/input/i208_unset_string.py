@@ -23,7 +23,7 @@ from outlive.rules.witness import tensor_place
 from outlive.worker.verdicts import Call
 
 
-@rule("I208", "unset-string", Severity.ERROR, since="0.1")
+@rule("I208", "unset-string", Severity.ERROR, since="0.1", cause="string-tensor-unset")
 def unset_string(call: Call) -> Iterator[Sighting]:
     """See the module."""
     if call.problem != "unset-string":

@@ -28,7 +28,7 @@ _LEAST_VALUES = 16
 _LEAST_SHARE = 0.02
 
 
-@rule("I304", "range-hardly-used", Severity.WARNING, since="0.1")
+@rule("I304", "range-hardly-used", Severity.WARNING, since="0.1", cause="not-quantized")
 def range_hardly_used(inputs: Feed) -> Iterator[Sighting]:
     """See the module."""
     for given in inputs.given:

@@ -27,7 +27,7 @@ from outlive.rules.given import Feed, Given, input_place, uses, values_seen
 from outlive.rules.telling import operator_name
 
 
-@rule("I308", "index-out-of-range", Severity.ERROR, since="0.1", cause="index-out-of-range")
+@rule("I308", "index-out-of-range", Severity.ERROR, since="0.1", cause="data-dependent-index")
 def index_out_of_range(inputs: Feed) -> Iterator[Sighting]:
     """See the module."""
     graph = inputs.model.subgraphs[0]

@@ -26,7 +26,7 @@ from outlive.rules.planned import amounts, place, ways, worst
 from outlive.units import format_bytes
 
 
-@rule("M201", "plan-does-not-fit", Severity.ERROR, since="0.1")
+@rule("M201", "plan-does-not-fit", Severity.ERROR, since="0.1", cause="out-of-memory")
 def plan_does_not_fit(verdict: Verdict) -> Iterator[Sighting]:
     """See the module."""
     needed = needed_bytes(verdict.plan)

@@ -25,7 +25,7 @@ from outlive.rules.planned import place, run_command, worst
 from outlive.units import format_bytes
 
 
-@rule("M205", "limit-below-plan", Severity.ERROR, since="0.1")
+@rule("M205", "limit-below-plan", Severity.ERROR, since="0.1", cause="out-of-memory")
 def limit_below_plan(verdict: Verdict) -> Iterator[Sighting]:
     """See the module."""
     plan, limit = verdict.plan, verdict.budget.ram_bytes

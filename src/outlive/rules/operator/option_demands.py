@@ -10,6 +10,7 @@ from outlive.rules.operator.scene import Scene
 Check = Callable[[Scene], Iterator[str]]
 # The highest rank any kernel takes: RuntimeShape and the loops of tflite/kernels/internal.
 MOST_DIMENSIONS = 8
+_LARGEST_INT = 2**31 - 1
 
 
 def option_faults(scene: Scene) -> Iterator[str]:
@@ -237,6 +238,15 @@ def _svdf(scene: Scene) -> Iterator[str]:
         yield f"rank is {rank}, which does not divide the {weights[0]} filters"
 
 
+def _neighbours(scene: Scene) -> Iterator[str]:
+    """optimized_ops.h, LocalResponseNormalization: a vector padded by the radius on both sides, in int."""
+    radius = scene.number("radius")
+    if radius is not None and radius < 0:
+        yield f"radius is {radius}; the kernel makes room for that many channels on each side"
+    elif radius is not None and 2 * radius > _LARGEST_INT:
+        yield f"radius is {radius}; twice that is more than an int can hold"
+
+
 _STRIDES = _positive("stride_w", "stride_h")
 _SPREAD = _positive("dilation_w_factor", "dilation_h_factor")
 _WINDOW = _positive("filter_width", "filter_height")
@@ -263,6 +273,7 @@ _CHECKS: dict[str, tuple[Check, ...]] = {
     "DEPTH_TO_SPACE": (_block,),
     "SPACE_TO_DEPTH": (_block,),
     "SVDF": (_positive("rank"), _svdf),
+    "LOCAL_RESPONSE_NORMALIZATION": (_neighbours,),
     "FAKE_QUANT": (_fake_quantized,),
     "SKIP_GRAM": (_skip_gram,),
     "LSH_PROJECTION": (_one_of("type", "SPARSE", "DENSE"),),

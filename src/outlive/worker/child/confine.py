@@ -135,7 +135,7 @@ def memory(elsewhere: int = 0) -> dict[str, int]:
     written to for the first time, so that the growth is what the model added and nothing else. `elsewhere`
     are bytes of the model that lie in memory shared with the parent, and are the model's all the same.
     """
-    if _counters_are_exact():
+    if counters_are_exact():
         found = _sizes("/proc/self/status", ("RssAnon", "VmSwap", "VmRSS"))
         private, rss = found.get("RssAnon"), found.get("VmRSS", 0)
         swapped = found.get("VmSwap", 0)
@@ -147,7 +147,7 @@ def memory(elsewhere: int = 0) -> dict[str, int]:
     return {"private_bytes": private + swapped + elsewhere, "rss_bytes": rss}
 
 
-def _counters_are_exact() -> bool:
+def counters_are_exact() -> bool:
     """False for kernels 6.2 to 6.16, which keep these counters per CPU and do not add them up when asked.
 
     Linux, f1a7941243c1 ("mm: convert mm's rss stats into percpu_counter") and what mended it in 6.17. Walking

@@ -303,6 +303,20 @@ class Guest:
         answer = getattr(self._interpreter, question)(*header.get("arguments", []))
         return {"value": codec.pack_detail(answer)}, b""
 
+    def do_nodes(self, header: dict[str, Any], payload: bytes) -> Reply:
+        """Type, inputs and outputs of all nodes of the main graph; those of delegates are at the end."""
+        self._enter("get")
+        native = self._native
+        value = [
+            [
+                native.NodeName(index),
+                [int(tensor) for tensor in native.NodeInputs(index)],
+                [int(tensor) for tensor in native.NodeOutputs(index)],
+            ]
+            for index in range(native.NumNodes())
+        ]
+        return {"value": value}, b""
+
     def do_shapes(self, header: dict[str, Any], payload: bytes) -> Reply:
         """The shapes of all tensors by subgraph, also of those that have no name and are in no details."""
         self._enter("get")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import array
 import collections
 import errno
+import gc
 import json
 import os
 import select
@@ -19,17 +20,21 @@ import sys
 import time
 from typing import Any
 
-from . import confine, oomcount, runtimes, tracer, watchdog
+from . import confine, oomcount, programs, runtimes, tracer, watchdog
 
 _WALL = 0x40000000  # linux/wait.h: wait for threads of traced processes too
 _MAX_MESSAGE_BYTES = 1 << 20
 _MAX_DESCRIPTORS = 8
 _MAX_FRAMES, _MAX_SYMBOL = 64, 1000
 _HELLO = 0
+# The name of no runtime: workers of such a nursery become other programs.
+NO_RUNTIME = "python"
 # Without a descriptor for the parent, how often to look whether it is still there.
 _LOOK_MS = 1000
 # How long a worker may take to leave word of what it was doing before it is ended without.
 _OBEY_S = 1.0
+# How long one that is no longer needed may take to end by itself.
+_RETIRE_S = 5.0
 
 
 def main(control: int, parent: int, runtime: str, oom_counter: str) -> None:
@@ -39,11 +44,7 @@ def main(control: int, parent: int, runtime: str, oom_counter: str) -> None:
     confine.name_process("outlive-nursery")
     nursery = _Nursery(socket.socket(fileno=control), parent, oomcount.OomCount(oom_counter))
     try:
-        facts = runtimes.preload(runtime)
-        # After the runtime, because it imports numpy too, and numpy starts threads if it comes first.
-        from . import worker
-
-        worker.prepare()
+        facts = _prepare(runtime)
     except BaseException as error:  # whatever a broken installation throws
         facts = {"hello": False, "type": type(error).__name__, "text": str(error)}
     else:
@@ -51,6 +52,18 @@ def main(control: int, parent: int, runtime: str, oom_counter: str) -> None:
     nursery.tell(_HELLO, facts)
     nursery.serve()
     os._exit(0)  # no farewell of the runtime's: it may hang, and nobody would see
+
+
+def _prepare(runtime: str) -> dict[str, Any]:
+    """Load what workers need; nothing if they are fresh Pythons that load it themselves."""
+    if runtime == NO_RUNTIME:
+        return {"runtime": runtime}
+    facts = runtimes.preload(runtime)
+    # After the runtime, because it imports numpy too, and numpy starts threads if it comes first.
+    from . import worker
+
+    worker.prepare()
+    return facts
 
 
 class _Nursery:
@@ -64,6 +77,8 @@ class _Nursery:
         self._tracer = tracer.Tracer()
         self._watchdog = watchdog.Watchdog()
         self._oom_count = oom_count
+        self._groups: set[int] = set()  # those that lead a group of processes
+        self._gentle: set[int] = set()  # those whose last word is worth a moment's wait
         self._condemned: dict[int, float] = {}  # process -> when it is killed if it has not ended by then
         self._wake_read, self._wake_write = os.pipe()
         for end in (self._wake_read, self._wake_write):
@@ -94,12 +109,22 @@ class _Nursery:
                 break
         for process in list(self._workers):
             _kill(process)
+            self._end_group(process)
+
+    def _end_group(self, leader: int) -> None:
+        """What a worker has started goes with it."""
+        if leader in self._groups:
+            self._groups.discard(leader)
+            try:
+                os.killpg(leader, signal.SIGKILL)
+            except OSError:
+                pass
 
     def _look(self) -> None:
         if self._watchdog.is_due():
             self._oom_count.look()
             for process in self._watchdog.look():
-                _kill(process)
+                self._end(process, gently=process in self._gentle)
         now = time.monotonic()
         for process in [process for process, end in self._condemned.items() if end <= now]:
             _kill(process)
@@ -146,18 +171,33 @@ class _Nursery:
             return False
         if "fork" in message:
             self._fork(message, descriptors, is_whole)
-        elif "kill" in message or "abort" in message:
-            for process, number in self._workers.items():
-                if number == message.get("kill"):
-                    _kill(process)
-                elif number == message.get("abort"):
-                    _kill(process, signal.SIGABRT)
-                    self._condemned[process] = time.monotonic() + _OBEY_S
+        elif "to" in message:
+            for process in [process for process, number in self._workers.items() if number == message["to"]]:
+                self._serve_worker(process, message)
         elif "echo" in message:
             self.tell(message["echo"], {"echo": True})
         for descriptor in descriptors:
             os.close(descriptor)
         return True
+
+    def _serve_worker(self, process: int, message: dict[str, Any]) -> None:
+        if message["do"] == "watch":
+            self._watchdog.allow(process, message["most_bytes"])
+            self._gentle.add(process)
+        elif message["do"] == "interrupt":
+            _kill(process, signal.SIGINT)
+        elif message["do"] == "retire":
+            self._condemned[process] = time.monotonic() + _RETIRE_S
+        else:
+            self._end(process, gently=message["do"] == "abort")
+
+    def _end(self, process: int, gently: bool) -> None:
+        """End a worker; gently so that it can leave word of what it was doing."""
+        if not gently:
+            _kill(process)
+        elif process not in self._condemned:
+            _kill(process, signal.SIGABRT)
+            self._condemned[process] = time.monotonic() + _OBEY_S
 
     def _fork(self, message: dict[str, Any], descriptors: list[int], is_whole: bool) -> None:
         number = message["fork"]
@@ -172,6 +212,8 @@ class _Nursery:
         if process == 0:
             self._become_worker(message, descriptors)
         self._workers[process] = number
+        if "program" in message:
+            self._groups.add(process)
         self._watchdog.watch(process, message["limits"].get("memory_bytes"))
         refused = tracer.seize(process) if message.get("trace", True) else "not asked for"
         self.tell(number, {"pid": process, "untraced": refused})
@@ -188,6 +230,8 @@ class _Nursery:
             for descriptor in (self._wake_read, self._wake_write, self._parent_end):
                 if descriptor is not None:
                     os.close(descriptor)
+            if "program" in message:
+                programs.become(message, descriptors)
             from . import worker
 
             code = worker.run(message, descriptors)
@@ -211,17 +255,25 @@ class _Nursery:
 
     def _tell_end(self, process: int, status: int) -> None:
         signaled = os.WIFSIGNALED(status)
+        evidence = _short(self._tracer.evidence(process))
         message = {
             "gone": True,
             "signal": os.WTERMSIG(status) if signaled else None,
             "exit_code": None if signaled else os.WEXITSTATUS(status),
             "ended_by": "memory" if self._watchdog.forget(process) else "",
             "oom_kills": self._oom_count.around_now(),
-            "evidence": _short(self._tracer.evidence(process)),
+            "evidence": evidence,
         }
         self._tracer.forget(process)
         self._condemned.pop(process, None)
+        self._gentle.discard(process)
+        self._end_group(process)
         self.tell(self._workers.pop(process), message)
+        if evidence.get("frames"):
+            # Looking at a stack took memory, which the workers to come would fill first: see `trim_heap`.
+            del message, evidence
+            gc.collect()
+            confine.trim_heap()
 
 
 def _receive(channel: socket.socket) -> tuple[dict[str, Any] | None, list[int], bool]:

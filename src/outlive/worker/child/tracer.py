@@ -23,7 +23,7 @@ import signal
 import time
 from typing import Any
 
-from . import backtrace, ptrace, running, tracee
+from . import backtrace, division, ptrace, running, tracee
 
 seize = ptrace.seize
 
@@ -132,7 +132,7 @@ class Tracer:
             **running.RunningOp().to_evidence(),
         }
         self._evidence[process] = found
-        found.update(_look(task))
+        found.update(_look(task, number))
         return found
 
 
@@ -143,7 +143,7 @@ def _is_ignored(status: dict[str, str], number: int) -> bool:
         return False
 
 
-def _look(task: int) -> dict[str, Any]:
+def _look(task: int, number: int) -> dict[str, Any]:
     """The frames of a stopped thread and the op they run; nothing where the registers cannot be read."""
     registers = ptrace.registers(task)
     if registers is None:
@@ -152,6 +152,7 @@ def _look(task: int) -> dict[str, Any]:
     try:
         frames = running.name_frames(backtrace.Walker(process, registers).walk())
         return {
+            **(division.look(process, registers) if number == signal.SIGFPE else {}),
             "frames": [
                 {
                     "library": os.path.basename(frame.path),

@@ -41,6 +41,15 @@ class Watchdog:
             self._most[process] = now + memory_bytes
             self._next[process] = 0.0
 
+    def allow(self, process: int, most_bytes: int | None) -> None:
+        """Let a process hold this much and no more; None for as much as it likes."""
+        if most_bytes is None:
+            self._most.pop(process, None)
+            self._next.pop(process, None)
+        else:
+            self._most[process] = most_bytes
+            self._next[process] = 0.0
+
     def forget(self, process: int) -> bool:
         """Stop watching; True if it had been caught."""
         self._most.pop(process, None)

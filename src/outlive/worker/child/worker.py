@@ -199,6 +199,10 @@ class _Server:
             assert self._map is not None
             self.guest.share(memoryview(self._map), self._block, header["inputs"], header["outputs"])
             return {"overlaid": self.guest.overlaid_bytes}, b""
+        if verb == "open" and "compiled" in header:
+            from .compiled import CompiledGuest
+
+            self.guest = CompiledGuest(self.guest)
         action: Callable[..., tuple[dict[str, Any], bytes]] = getattr(self.guest, "do_" + verb)
         return action(header, payload)
 

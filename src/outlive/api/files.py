@@ -1,25 +1,20 @@
-"""The front desk: each public verb, short enough to read like a sentence."""
+"""What is in a file, what is wrong with it, what it needs: verbs that run nothing."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from outlive.errors import LimitReached, ModelError
-from outlive.model import Model, Source, Tensor, read_source
-from outlive.worker.limits import Limits
-from outlive.worker.verdicts import set_judge
+from outlive.errors import ModelError
+from outlive.model import Model, Source, read_source
 
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
     from outlive.arena.plan import Plan
-    from outlive.diagnosis.nouns import Diagnosis
     from outlive.finding import Finding
     from outlive.rules import Judgement
     from outlive.surgery import Cut
     from outlive.surgery.naming import Ops, TensorName
-    from outlive.worker.flight import Flight
 
 
 def read(source: Source | Model, *, tolerant: bool = False) -> Model:
@@ -50,19 +45,28 @@ def check(
     ram: str | int | None = None,
     inputs: Any = None,
     accelerator: str = "cpu",
+    expect: str | None = None,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
 ) -> Judgement:
     """What is wrong with a model, and what it wastes, found without running it: iterate over the findings.
 
     With a `device` or an amount of `ram` also whether it fits; with `inputs` (arrays by name, or in the
-    model's order) whether those values are right for it. `select` and `ignore` are codes, starts of codes
-    ("Q", "Q1") or names of rules. ValueError for rules, devices and inputs that there are not.
+    model's order) whether those values are right for it; with `expect` ("int8", "int8-io", "uint8-io",
+    "int16", "int16-io", "dynamic", "float16") whether it was quantized as it was to be. `select` and
+    `ignore` are codes, starts of codes ("Q", "Q1") or names of rules. ValueError for rules, devices, inputs
+    and expectations that there are not.
     """
     from outlive.fitting.checking import check_reading, make_order
 
     order = make_order(
-        device=device, ram=ram, inputs=inputs, accelerator=accelerator, select=select, ignore=ignore
+        device=device,
+        ram=ram,
+        inputs=inputs,
+        accelerator=accelerator,
+        expect=expect,
+        select=select,
+        ignore=ignore,
     )
     return check_reading(read_source(source), order).judgement
 
@@ -105,74 +109,6 @@ def plan(
     return plan_model(read(source), wish, measure)
 
 
-def run(
-    source: Source | Model,
-    inputs: Any = None,
-    *,
-    limits: Limits | None = None,
-    accelerator: str = "cpu",
-    repeat: int = 1,
-    seed: int = 0,
-    force: bool = False,
-    quantize: bool = False,
-    dequantize: bool = False,
-    **options: Any,
-) -> Flight:
-    """The record of a run in a worker: outputs, memory and time by stage, or how it died.
-
-    `inputs` is a mapping of names to arrays, a list in the model's order, or "zeros", "ones", "random" (the
-    default, seeded). `accelerator` is "cpu" (XNNPACK), "builtin" or "reference"; `options` go to
-    `Interpreter`. Nothing is raised because a model dies, hangs or is refused: the flight says so. Only a run
-    that cannot fit `limits.memory` for certain is not started: `LimitReached`, unless `force` is set.
-    `quantize` turns floats for quantized inputs into their integers, `dequantize` gives quantized outputs as
-    the real numbers they stand for.
-    """
-    from outlive.worker.options import ACCELERATORS
-    from outlive.worker.running import fly
-
-    limits = limits or Limits()
-    if limits.memory_bytes is not None and not force:
-        _refuse_hopeless(source, accelerator, limits.memory_bytes, options.get("num_threads"))
-    given: dict[str, Any] = {
-        "experimental_op_resolver_type": ACCELERATORS[accelerator],
-        "memory": limits.memory_bytes,
-        "seconds": limits.seconds,
-    }
-    if isinstance(source, (str, os.PathLike)):
-        given["model_path"] = source
-    else:
-        given["model_content"] = _bytes(source)
-    return fly(inputs, repeat, seed, quantize=quantize, dequantize=dequantize, **given, **options)
-
-
-def diagnose(
-    source: Source | Model | Flight,
-    inputs: Any = None,
-    *,
-    limits: Limits | None = None,
-    accelerator: str = "cpu",
-    threads: int | None = None,
-    reduce: str | os.PathLike[str] | None = None,
-    tell: Callable[[str], None] = lambda _: None,
-) -> Diagnosis:
-    """Why a model dies, hangs or is refused: the cause, the operator, and which configurations do work.
-
-    It is run as it is and then, if it ended badly, with one thing changed at a time, each in a worker of its
-    own; `inputs` and `accelerator` are as for `run`. Give a `Flight` to judge a run that is over. `reduce` is
-    where to write the smallest model that ends the same way, with a script beside it that shows it. `tell`
-    hears in words what is being tried.
-    """
-    from outlive.diagnosis.opening import diagnose_case, diagnose_flight, open_case
-    from outlive.diagnosis.reducing import with_reproducer
-    from outlive.worker.flight import Flight
-
-    if isinstance(source, Flight):
-        return diagnose_flight(source)
-    case = open_case(source, inputs, limits or Limits(), accelerator, threads)
-    diagnosis = diagnose_case(case, tell)
-    return diagnosis if reduce is None else with_reproducer(diagnosis, case, os.fspath(reduce), tell)
-
-
 def cut(
     source: Source | Model,
     ops: Ops | None = None,
@@ -202,27 +138,7 @@ def cut(
         make_input=make_input,
         make_constant=make_constant or {},
     )
-    return cut_part(_sound(source), request)
-
-
-def quantize_input(details: Mapping[str, Any] | Tensor, values: Any) -> Any:
-    """Real numbers as the integers a quantized input takes, with the model's own scale and zero point.
-
-    `details` is a row of `get_input_details()`, or a tensor of a model that was read. For an input that is
-    not quantized, the values in its type. ValueError for NaN.
-    """
-    from outlive.fitting.feeding import affine_parameters
-    from outlive.worker.affine import quantize
-
-    return quantize(affine_parameters(details), values)
-
-
-def dequantize_output(details: Mapping[str, Any] | Tensor, values: Any) -> Any:
-    """The real numbers that values of a quantized output stand for; `details` as for `quantize_input`."""
-    from outlive.fitting.feeding import affine_parameters
-    from outlive.worker.affine import dequantize
-
-    return dequantize(affine_parameters(details), values)
+    return cut_part(sound(source), request)
 
 
 def explain(word: str) -> str:
@@ -237,30 +153,7 @@ def explain(word: str) -> str:
     return rule_page(found)
 
 
-def _judge(kind: str, fact: Any, source: str | bytes | None) -> tuple[Finding, str, Any]:
-    from outlive.report.verdict import judge_fact
-
-    return judge_fact(kind, fact, source)
-
-
-set_judge(_judge)
-
-
-def _refuse_hopeless(source: Source | Model, accelerator: str, limit_bytes: int, threads: Any) -> None:
-    """LimitReached if the plan says for certain that the limit is not enough."""
-    from outlive.arena.questions import Wish
-    from outlive.fitting.verdicts import hopeless
-    from outlive.report.finding_text import plain_finding
-
-    model = source if isinstance(source, Model) else read_source(source).model
-    if model is None or model.flaws:
-        return  # the runtime will say what it thinks of it
-    finding = hopeless(model, Wish(accelerator=accelerator, threads=threads), limit_bytes)
-    if finding is not None:
-        raise LimitReached(finding, plain_finding(finding))
-
-
-def _sound(source: Source | Model) -> Model:
+def sound(source: Source | Model) -> Model:
     """The model, with nothing wrong in its file; one that was read with `tolerant` is looked at again."""
     model = read(source)
     if model.flaws:
@@ -272,7 +165,8 @@ def _sound(source: Source | Model) -> Model:
     return model
 
 
-def _bytes(source: Any) -> bytes:
+def content_of(source: Any) -> bytes:
+    """The bytes of a model, or of what was given in its place."""
     return bytes(source.content if isinstance(source, Model) else source)
 
 

@@ -1,0 +1,48 @@
+"""WHAT CAN BE ASKED?
+
+The front desk: each public verb, short enough to read like a sentence.
+
+    files     what is in a file, and what it needs     numbers   what quantization changes
+    runs      what happens when it runs
+
+Whoever opens this door hands workers the judge that turns what they saw into findings.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from outlive.api.files import check, cut, explain, plan, read
+from outlive.api.numbers import compare, convert, dequantize_output, quantize, quantize_input
+from outlive.api.runs import diagnose, leak, probe, run, watch
+from outlive.worker.verdicts import set_judge
+
+if TYPE_CHECKING:
+    from outlive.finding import Finding
+
+__all__ = [
+    "check",
+    "compare",
+    "convert",
+    "cut",
+    "dequantize_output",
+    "diagnose",
+    "explain",
+    "leak",
+    "plan",
+    "probe",
+    "quantize",
+    "quantize_input",
+    "read",
+    "run",
+    "watch",
+]
+
+
+def _judge(kind: str, fact: Any, source: str | bytes | None) -> tuple[Finding, str, Any]:
+    from outlive.report.verdict import judge_fact
+
+    return judge_fact(kind, fact, source)
+
+
+set_judge(_judge)

@@ -1,0 +1,163 @@
+"""What is left of a kernel's death, as plain data; and the same as a `Flight`, for the rules to judge."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from outlive.meter import Point, Timeline
+from outlive.worker.flight import Flight
+
+# faulthandler's first line, CPython Modules/faulthandler.c: "Fatal Python error: Segmentation fault".
+_DUMPED = re.compile(r"^Fatal Python error: (.+)$", re.MULTILINE)
+_DUMP_SIGNALS = {
+    "Segmentation fault": "SIGSEGV",
+    "Aborted": "SIGABRT",
+    "Floating point exception": "SIGFPE",
+    "Floating-point exception": "SIGFPE",
+    "Bus error": "SIGBUS",
+    "Illegal instruction": "SIGILL",
+}
+_SIGNAL_BITS = 0x7F
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A kernel's death: what it was doing, and what its recorder saw.
+
+    `status` is the raw wait status and None where nobody could learn it; `exited` the code given to
+    os._exit. `lost` is true if the recorder went with the kernel, so that the end itself was not seen.
+    """
+
+    name: str = ""
+    pid: int | None = None
+    session: str = ""
+    notebook: str = ""
+    folder: str = ""
+    python: str = ""
+    started: float = 0.0
+    ended: float = 0.0
+    busy: bool = False
+    cell_number: int | None = None
+    cell_source: str = ""
+    cell_seconds: float = 0.0
+    cell_files: dict[str, str] = field(default_factory=dict)
+    status: int | None = None
+    exited: int | None = None
+    oom_kills: tuple[int, int] | None = None
+    before_bytes: int = 0
+    memory_bytes: int | None = None
+    timeline: tuple[Point, ...] = ()
+    stderr_tail: str = ""
+    fault_trace: str = ""
+    lost: bool = False
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any], name: str = "") -> Record:
+        """From what the recorder wrote; whatever is missing or of another kind is left out."""
+        cell = row.get("cell")
+        cell = cell if isinstance(cell, dict) else {}
+        files = cell.get("files")
+        return cls(
+            name=name,
+            pid=_whole(row.get("pid")),
+            session=_text(row.get("session")),
+            notebook=_text(row.get("notebook")),
+            folder=_text(row.get("folder")),
+            python=_text(row.get("python")),
+            started=_number(row.get("started")),
+            ended=_number(row.get("ended")),
+            busy=row.get("busy") is True,
+            cell_number=_whole(cell.get("number")),
+            cell_source=_text(cell.get("source")),
+            cell_seconds=_number(cell.get("seconds")),
+            cell_files={str(k): str(v) for k, v in files.items()} if isinstance(files, dict) else {},
+            status=_whole(row.get("status")),
+            exited=_whole(row.get("exited")),
+            oom_kills=_pair(row.get("oom_kills")),
+            before_bytes=_whole(row.get("before_bytes")) or 0,
+            memory_bytes=_whole(row.get("memory_bytes")),
+            timeline=_points(row.get("timeline")),
+            stderr_tail=_text(row.get("stderr_tail")),
+            fault_trace=_text(row.get("fault_trace")),
+            lost=row.get("lost") is True,
+        )
+
+    @property
+    def cell(self) -> str:
+        """The cell as people call it: `cell [12]`."""
+        return "a cell" if self.cell_number is None else f"cell [{self.cell_number}]"
+
+    @property
+    def was_short_of_memory(self) -> bool:
+        """Whether the system killed for memory around the end."""
+        return self.oom_kills is not None and self.oom_kills[1] > self.oom_kills[0]
+
+    def to_flight(self) -> Flight:
+        """The record as every death is recorded; files of cells in the stack get the cells' numbers."""
+        name, exit_code = self._end()
+        return Flight(
+            died=True,
+            stage="cell" if self.busy else "between cells",
+            signal=name,
+            exit_code=exit_code,
+            peak_bytes=max((point.bytes for point in self.timeline), default=None) if self.busy else None,
+            baseline_bytes=self.before_bytes,
+            timeline=self.timeline,
+            stages=(("cell", self.cell_seconds),) if self.busy else (),
+            stderr_tail=self.stderr_tail,
+            fault_trace=self._named_trace(),
+            oom_kills=self.oom_kills,
+            runtime={"runtime": "kernel", "python": self.python},
+            pid=self.pid,
+        )
+
+    def _end(self) -> tuple[str | None, int | None]:
+        """Signal and exit code: by the exit status, or else by what the kernel itself noted last."""
+        if self.status is not None:
+            number = self.status & _SIGNAL_BITS
+            return (_signal_name(number), None) if number else (None, self.status >> 8 & 0xFF)
+        if self.exited is not None:
+            return None, self.exited
+        dumped = _DUMPED.search(self.fault_trace)
+        return (_DUMP_SIGNALS.get(dumped[1].strip()) if dumped else None), None
+
+    def _named_trace(self) -> str:
+        trace = self.fault_trace
+        for path, cell in self.cell_files.items():
+            trace = trace.replace(f'"{path}"', f'"{cell}"')
+        return trace
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _points(rows: Any) -> tuple[Point, ...]:
+    if not isinstance(rows, list):
+        return ()
+    return Timeline.from_json([row for row in rows if isinstance(row, dict)]).points
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, (int, float)) else 0.0
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _pair(value: Any) -> tuple[int, int] | None:
+    if isinstance(value, (list, tuple)) and len(value) == 2 and all(isinstance(item, int) for item in value):
+        return value[0], value[1]
+    return None

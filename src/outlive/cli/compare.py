@@ -1,0 +1,130 @@
+"""`outlive compare`: how far a model is from its reference, layer by layer."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from outlive import api
+from outlive.cli import exits
+from outlive.cli.output import OutputError, add_output_options, refuse_to_overwrite, write_json, write_text
+from outlive.errors import LimitReached, ModelDied, OutliveError
+from outlive.finding import Severity
+from outlive.quant.nouns import Drift
+
+SUMMARY = "say how far a (quantized) model is from its reference, and in which layers the error is born"
+EXAMPLES = """\
+examples:
+  outlive compare float.tflite int8.tflite --samples calibration.npz
+  outlive compare float.tflite int8.tflite --samples photos/ --layers 10:20     only these operators
+  outlive compare float.tflite int8.tflite --samples a.npz --layers CONV_2D 'stage4/*'
+  outlive compare float.tflite int8.tflite --samples a.npz --memory 128MB       in turns, if need be
+  outlive compare float.tflite int8.tflite --samples a.npz --csv layers.csv     as TensorFlow's debugger
+exit codes: 0 compared, 1 findings of severity error, or the models were refused, 2 usage, 3 a model died
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    parser.add_argument("reference", metavar="REFERENCE", help="the model that is right")
+    parser.add_argument("candidate", metavar="CANDIDATE", help="the model that is asked about")
+    parser.add_argument(
+        "--samples", metavar="WHERE", help="an .npz or .npy file, or a folder of .npy, .npz and picture files"
+    )
+    parser.add_argument(
+        "--layers",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="WHICH",
+        help="only these operators: indices, ranges (10:20), types, names or patterns of names",
+    )
+    parser.add_argument(
+        "--memory", default="512MB", metavar="SIZE", help="what may be held at once (default 512MB)"
+    )
+    parser.add_argument(
+        "--accelerator",
+        choices=("cpu", "builtin", "reference"),
+        default="cpu",
+        help="what runs the models: cpu (XNNPACK, the default), builtin or reference kernels",
+    )
+    parser.add_argument("--top", type=int, default=15, metavar="N", help="how many layers to show (15)")
+    group = parser.add_argument_group("more files")
+    group.add_argument("--csv", metavar="FILE", help="layer statistics as TensorFlow's debugger writes them")
+    group.add_argument("--node-data", metavar="FILE", help="an overlay for Model Explorer")
+    group.add_argument("--plot", metavar="FILE", help="a picture of the layers, .svg or .png")
+    add_output_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compare and report; the exit code says what it came to."""
+    for output in (args.output, args.csv, args.node_data, args.plot):
+        refuse_to_overwrite(output, [args.reference, args.candidate])
+    try:
+        with progress("comparing") as tell:
+            drift = api.compare(
+                args.reference,
+                args.candidate,
+                args.samples,
+                layers=args.layers,
+                memory=args.memory,
+                accelerator=args.accelerator,
+                tell=lambda turn, turns, sample: tell(
+                    f"sample {sample}" + (f", turn {turn} of {turns}" if turns > 1 else "")
+                ),
+            )
+    except (ModelDied, LimitReached) as error:
+        print(error, file=sys.stderr)
+        return exits.DIED
+    except OutliveError as error:
+        print(error, file=sys.stderr)
+        return exits.FINDINGS
+    except (ValueError, OSError) as error:
+        print(f"outlive compare: {error}", file=sys.stderr)
+        return exits.USAGE
+    _report(args, drift)
+    return exits.FINDINGS if any(one.severity is Severity.ERROR for one in drift.findings) else exits.CLEAN
+
+
+@contextmanager
+def progress(first: str) -> Iterator[Callable[[str], None]]:
+    """A line on the terminal that says how far it is; nothing where nobody watches."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(first) as status:
+        yield lambda words: status.update(f"{first}: {words}")
+
+
+def _report(args: argparse.Namespace, drift: Drift) -> None:
+    from outlive.report import drift_json, drift_text
+    from outlive.report.document import dump
+
+    if args.csv:
+        write_file(args.csv, drift_json.drift_csv(drift.tensors))
+    if args.node_data:
+        write_file(args.node_data, dump(drift_json.drift_node_data(drift)) + "\n")
+    if args.plot:
+        from outlive.report.drift_plot import plot_drift
+
+        try:
+            plot_drift(drift, args.plot)
+        except (OSError, ImportError, ValueError) as error:
+            raise OutputError(f"cannot write {args.plot}: {error}") from error
+    if args.format == "json":
+        write_json(args, drift_json.drift_json(drift, args.reference, args.candidate))
+    else:
+        write_text(args, drift_text.drift_text(drift, args.reference, args.candidate, args.top))
+
+
+def write_file(path: str, text: str) -> None:
+    """Write a file that an option names; `OutputError` if that fails."""
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror}") from error

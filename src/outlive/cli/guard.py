@@ -1,0 +1,89 @@
+"""`outlive guard`: run a Python script in a process that may die, and say why it did."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from outlive.cli import exits
+from outlive.cli.output import OutputError, add_output_options, write_json
+from outlive.worker.limits import Limits
+
+if TYPE_CHECKING:
+    from outlive.worker.guards.scripts import ScriptEnd
+
+SUMMARY = "run a Python script in a process of its own, with limits, and say why it died"
+EXAMPLES = """\
+examples:
+  outlive guard train.py --epochs 3                 the script's own arguments come after its name
+  outlive guard --memory 2GB --seconds 600 convert.py model/
+  outlive guard -m package.module input.txt         as python -m does
+  outlive guard --format json --output flight.json train.py
+exit codes: the script's own if it ends by itself, 3 if it died or was ended at a limit, 2 usage,
+130 interrupted
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    parser.add_argument("-m", dest="as_module", action="store_true", help="SCRIPT is the name of a module")
+    parser.add_argument("--memory", metavar="SIZE", help="most private memory it may add, such as 2GB")
+    parser.add_argument("--seconds", type=float, metavar="S", help="most seconds it may take")
+    add_output_options(parser)
+    parser.add_argument(
+        "words",
+        nargs=argparse.PARSER,
+        metavar="SCRIPT",
+        help="a Python file, or a module with -m; what follows is for the script",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the script; the exit code is its own unless it died."""
+    from outlive.worker.guards.scripts import run_script
+
+    target, *words = args.words
+    try:
+        limits = Limits(memory=args.memory, seconds=args.seconds)
+        if not args.as_module and not os.path.exists(target):
+            raise ValueError(f"there is no file {target!r}")
+        _check_output(args)
+        sys.stdout.flush()
+        end = run_script(target, words, as_module=args.as_module, limits=limits)
+    except (ValueError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        print(f"outlive guard: {error}", file=sys.stderr)
+        return exits.USAGE
+    return _report(args, target, end)
+
+
+def _check_output(args: argparse.Namespace) -> None:
+    """A file that cannot be written is better known before an hour of work than after it."""
+    if args.output is None:
+        return
+    try:
+        with open(args.output, "a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise OutputError(f"cannot write {args.output}: {error.strerror}") from error
+
+
+def _report(args: argparse.Namespace, target: str, end: ScriptEnd) -> int:
+    from outlive.report.console import print_parts
+    from outlive.report.finding_text import rich_finding
+    from outlive.report.flight_json import flight_json
+    from outlive.report.verdict import judge_fact
+
+    died = end.exit_code is None
+    findings = (judge_fact("flight", end.flight, None)[0],) if died else ()
+    if args.format == "json":
+        write_json(args, flight_json(end.flight, target, findings))
+    elif findings:
+        # Standard output is the script's.
+        stream = sys.stderr if args.output is None else open(args.output, "w", encoding="utf-8")  # noqa: SIM115
+        print_parts((rich_finding(finding) for finding in findings), stream)
+        stream.flush()
+    return exits.DIED if end.exit_code is None else end.exit_code

@@ -1,0 +1,188 @@
+"""What was found out about accelerators, as plain data: it can be written as JSON and judged later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Operators of one type that an accelerator left to the CPU, and why.
+
+    `op` is the operator's index in the main subgraph; None where the accelerator named only the type, and
+    not even a trial of the single operators could tell which are meant.
+    """
+
+    op: int | None
+    type: str
+    reason: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crossing:
+    """A tensor that is handed over between the accelerator and the CPU at each run."""
+
+    tensor: int
+    name: str
+    bytes: int
+    into: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Death:
+    """How the worker of an accelerator ended: by itself, or by us at a limit (`ended_by`)."""
+
+    stage: str
+    signal: str = ""
+    exit_code: int | None = None
+    ended_by: str = ""
+    op_type: str = ""
+    op_index: int | None = None
+    headline: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """How far the outputs are from those of the kernels they are compared with.
+
+    `allowed` is what is normal for the arithmetic of both; `output` is the one that is furthest beyond it.
+    For strings, and for integers that stand for no real number, a difference is a count of unlike values.
+    """
+
+    against: str
+    largest: float
+    mean: float
+    allowed: float
+    output: str = ""
+
+    @property
+    def is_normal(self) -> bool:
+        """True if kernels of this kind usually differ by as much."""
+        return self.largest <= self.allowed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Culprit:
+    """The operators that an accelerator needs to end badly, and the part of the model that has just them."""
+
+    ops: tuple[int, ...]
+    types: tuple[str, ...]
+    how: str
+    model: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhatIf:
+    """How much an accelerator would take, were it not for operators of this type refused for this reason."""
+
+    type: str
+    reason: str
+    ops_taken: int
+    partitions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accelerator:
+    """What one accelerator took of a model and what it did to it; None is what was not found out.
+
+    `unavailable` says why it could not be tried, and `install` what would have to be done. `device` is what
+    it runs on in its own words; `is_software` that this is the CPU in disguise. `agrees_with` are kernels of
+    the CPU that agree with it where those it is compared with stand alone.
+    """
+
+    name: str
+    title: str
+    available: bool
+    unavailable: str = ""
+    install: str = ""
+    device: str = ""
+    is_software: bool = False
+    is_library: bool = False
+    compiles: bool | None = None
+    runs: bool | None = None
+    error: str = ""
+    death: Death | None = None
+    ops_total: int = 0
+    ops_taken: int | None = None
+    taken: tuple[int, ...] | None = None
+    partitions: int | None = None
+    refused: tuple[Refusal, ...] = ()
+    crossings: tuple[Crossing, ...] = ()
+    difference: Difference | None = None
+    agrees_with: tuple[str, ...] = ()
+    not_compared: str = ""
+    milliseconds: float | None = None
+    compile_milliseconds: float | None = None
+    peak_bytes: int | None = None
+    notes: tuple[str, ...] = ()
+    culprit: Culprit | None = None
+    what_ifs: tuple[WhatIf, ...] = ()
+    from_cache: bool = False
+    flight: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def outcome(self) -> str:
+        """One word for the table: absent, died, ended, refused, compiles (and not run), differs, runs."""
+        if not self.available:
+            return "absent"
+        if self.death is not None:
+            return "ended" if self.death.ended_by else "died"
+        if not self.runs:
+            return "compiles" if self.compiles and self.runs is None else "refused"
+        far = self.difference is not None and not self.difference.is_normal
+        return "differs" if far and not self.agrees_with else "runs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Documented:
+    """What the document of an accelerator says that is not here: documented, not tried.
+
+    `conditions` are those that the document puts on operators of the model that it lists, by type.
+    """
+
+    name: str
+    title: str
+    document: str
+    version: str
+    date: str
+    ops_total: int
+    ops_listed: int
+    refused: tuple[Refusal, ...] = ()
+    conditions: tuple[tuple[str, str], ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """What each accelerator takes of a model, and does: one `Accelerator` each, in the order tried.
+
+    `documented` are accelerators that are judged by their documents alone, `unknown` those without one.
+    """
+
+    path: str | None
+    sha256: str
+    file_bytes: int
+    runtime: Mapping[str, str]
+    accelerators: tuple[Accelerator, ...]
+    op_types: tuple[str, ...] = ()
+    documented: tuple[Documented, ...] = ()
+    unknown: tuple[str, ...] = ()
+    processors: int | None = None
+    threads: int | None = None
+
+    def __getitem__(self, name: str) -> Accelerator:
+        """An accelerator by its name; KeyError if it was not asked for."""
+        for accelerator in self.accelerators:
+            if accelerator.name == name:
+                return accelerator
+        raise KeyError(name)
+
+    @property
+    def best(self) -> Accelerator | None:
+        """The quickest that runs, agrees with the reference kernels and is no software in disguise."""
+        fit = [one for one in self.accelerators if one.outcome == "runs" and not one.is_software]
+        timed = [one for one in fit if one.milliseconds is not None]
+        return min(timed, key=lambda one: one.milliseconds or 0.0, default=None)

@@ -1,0 +1,112 @@
+"""Results kept from one probe to the next: by model, runtime, accelerator, inputs and machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import tempfile
+from dataclasses import asdict, dataclass, replace
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from outlive.delegates.nouns import Accelerator, Crossing, Death, Difference, Refusal, WhatIf
+from outlive.delegates.trying import Order
+from outlive.delegates.ways import Way
+from outlive.model import Model
+
+# What is kept is of no use to another version of this file.
+_FORM = 1
+_FOLDER_VARIABLE = "OUTLIVE_CACHE"
+_MOST_BYTES = 4 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """Where results of one model under one order are kept."""
+
+    folder: Path
+    key: str
+
+    @classmethod
+    def of(cls, model: Model, order: Order) -> Memory | None:
+        """The memory for this model; None where results depend on arrays that somebody gave."""
+        if order.inputs is not None and not isinstance(order.inputs, str):
+            return None
+        parts = [model.sha256, str(order.inputs), str(order.seed), str(order.limits)]
+        return cls(folder=cache_folder(), key="|".join(parts))
+
+    def recall(self, way: Way) -> Accelerator | None:
+        """What was found out the last time; None if that was never, or if it cannot be read."""
+        try:
+            text = self._path(way).read_bytes()
+            if len(text) > _MOST_BYTES:
+                return None
+            found = _accelerator(json.loads(text))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return replace(found, from_cache=True)
+
+    def keep(self, way: Way, accelerator: Accelerator) -> None:
+        """Keep a result; one that cannot be written is forgotten. What was not here may come: not kept."""
+        if not accelerator.available:
+            return
+        body = asdict(replace(accelerator, flight=None, culprit=None))
+        path = self._path(way)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+                file.write(json.dumps(body).encode())
+            os.replace(file.name, path)
+        except (OSError, ValueError, TypeError):
+            return
+
+    def _path(self, way: Way) -> Path:
+        order = json.dumps(way.to_arguments(), sort_keys=True, default=repr)
+        parts = [str(_FORM), self.key, way.name, order, _versions(way), platform.node(), str(os.cpu_count())]
+        return self.folder / f"{hashlib.sha256('|'.join(parts).encode()).hexdigest()}.json"
+
+
+def cache_folder() -> Path:
+    """Where results are kept: `OUTLIVE_CACHE`, else the user's cache folder."""
+    named = os.environ.get(_FOLDER_VARIABLE)
+    if named:
+        return Path(named) / "delegates"
+    usual = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(usual) / "outlive" / "delegates"
+
+
+def _versions(way: Way) -> str:
+    """The versions of all that takes part; a library of the user's by its time and size."""
+    found = []
+    for package in ("outlive", "ai-edge-litert", "tensorflow", "tensorflow-cpu", "openvino", "ethos-u-vela"):
+        try:
+            found.append(f"{package}=={metadata.version(package)}")
+        except metadata.PackageNotFoundError:
+            continue
+    for delegate in way.arguments.get("experimental_delegates", ()):
+        try:
+            status = os.stat(delegate.library)
+            found.append(f"{delegate.library} {status.st_mtime_ns} {status.st_size}")
+        except OSError:
+            found.append(f"{delegate.library} absent")
+    return " ".join(found)
+
+
+def _accelerator(body: dict[str, Any]) -> Accelerator:
+    death, difference, taken = body["death"], body["difference"], body["taken"]
+    return Accelerator(
+        **{
+            **body,
+            "death": None if death is None else Death(**death),
+            "difference": None if difference is None else Difference(**difference),
+            "taken": None if taken is None else tuple(taken),
+            "refused": tuple(Refusal(**item) for item in body["refused"]),
+            "crossings": tuple(Crossing(**item) for item in body["crossings"]),
+            "notes": tuple(body["notes"]),
+            "what_ifs": tuple(WhatIf(**item) for item in body["what_ifs"]),
+            "agrees_with": tuple(body["agrees_with"]),
+        }
+    )

@@ -1,0 +1,94 @@
+"""What a worker does with a cell of `%%outlive`: runs it on the names it was given, and hands names back."""
+
+from __future__ import annotations
+
+import ast
+import io
+import linecache
+import os
+import sys
+import warnings
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+_VALUE = "_outlive_last_value"
+
+
+def run_cell(source: str, file: str, given: Mapping[str, Any], wanted: tuple[str, ...]) -> dict[str, Any]:
+    """Run the code; the names that it assigned, its value, its figures, and what cannot be brought back."""
+    space: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__, **given}
+    # Tracebacks show lines of the cell as they show lines of files.
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    _draw_to_memory()
+    exec(compile(with_value(source), file, "exec"), space)
+    values: dict[str, Any] = {}
+    lost: dict[str, str] = {}
+    modules: dict[str, str] = {}
+    for name in wanted:
+        if name not in space:
+            continue
+        value = space[name]
+        if isinstance(value, ModuleType):
+            modules[name] = value.__name__
+        elif reason := why_it_stays(value):
+            lost[name] = reason
+        else:
+            values[name] = value
+    last = space.get(_VALUE)
+    return {
+        "values": values,
+        "lost": lost,
+        "modules": modules,
+        "last": None if why_it_stays(last) else last,
+        "said": repr(last) if last is not None and why_it_stays(last) else "",
+        "figures": figures(),
+    }
+
+
+def with_value(source: str) -> ast.Module:
+    """The code with its last expression kept, as a cell shows it; not after a semicolon."""
+    tree = ast.parse(source)
+    if tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";"):
+        last = tree.body[-1]
+        kept = ast.Assign(targets=[ast.Name(id=_VALUE, ctx=ast.Store())], value=last.value)
+        tree.body[-1] = ast.copy_location(kept, last)
+        ast.fix_missing_locations(tree)
+    return tree
+
+
+def why_it_stays(value: Any) -> str:
+    """Why a value cannot leave the worker; empty if it can."""
+    if value is None or type(value) in (int, float, str, bytes, bool):
+        return ""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and type(value) is numpy.ndarray and not value.dtype.hasobject:
+        return ""  # goes by shared memory
+    import cloudpickle
+
+    try:
+        cloudpickle.dumps(value)
+    except Exception as error:
+        return f"{type(value).__name__}: {str(error)[:200]}"
+    return ""
+
+
+def _draw_to_memory() -> None:
+    """Figures are drawn here and shown by the kernel: there is no window, and nobody to tell to open one."""
+    if "matplotlib" not in sys.modules:
+        os.environ["MPLBACKEND"] = "Agg"
+    warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
+
+
+def figures() -> list[bytes]:
+    """The open figures of matplotlib as PNG, if the cell has drawn any."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is None:
+        return []
+    drawn = []
+    for number in pyplot.get_fignums():
+        page = io.BytesIO()
+        pyplot.figure(number).savefig(page, format="png", bbox_inches="tight")
+        drawn.append(page.getvalue())
+    pyplot.close("all")
+    return drawn

@@ -1,0 +1,165 @@
+"""`%%outlive`: a whole cell in a guarded worker.
+
+names the code reads  ──> worker: runs the cell ──> names it assigned
+what cannot come back is said by name; what is printed appears as it is printed
+if the worker dies, the kernel and all its variables stay, and a card says why
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import builtins
+import importlib
+import shlex
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from outlive.notebook.cell_child import run_cell, why_it_stays
+from outlive.units import parse_bytes
+
+_HELP = "run this cell in a worker: %%outlive [--memory 4GB] [--seconds 60] [--in x,y] [--out z]"
+
+
+class Later(ModuleType):
+    """A module that was imported in a worker: here it is imported when it is first used."""
+
+    def __getattr__(self, name: str) -> Any:
+        """What the real module has."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(importlib.import_module(self.__name__), name)
+
+    def __reduce__(self) -> Any:
+        """In a worker it is the module itself."""
+        return importlib.import_module, (self.__name__,)
+
+
+def register(shell: Any) -> None:
+    """Make `%%outlive` known."""
+
+    def outlive(line: str, cell: str) -> Any:
+        __tracebackhide__ = True  # an error in the cell is about the cell, not about us
+        return run_guarded(shell, line, cell)
+
+    shell.register_magic_function(outlive, "cell", "outlive")
+
+
+def unregister(shell: Any) -> None:
+    """Forget it."""
+    shell.magics_manager.magics["cell"].pop("outlive", None)
+
+
+def run_guarded(shell: Any, line: str, cell: str) -> Any:
+    """Run a cell in a worker; its value, as of any cell."""
+    __tracebackhide__ = True
+    wishes = read_wishes(line)
+    source = shell.transform_cell(cell)
+    if "get_ipython()" in source and "get_ipython()" not in cell:
+        raise ValueError("magics (%) and shell commands (!) work in the kernel only, not in a %%outlive cell")
+    read, assigned = names_in(source)
+    taken = wishes["in"] if wishes["in"] is not None else sorted(read & shell.user_ns.keys() - _OWN)
+    wanted = wishes["out"] if wishes["out"] is not None else sorted(assigned)
+    number = len(shell.history_manager.input_hist_raw) - 1
+    given = {name: shell.user_ns[name] for name in taken}
+    made = _call(source, f"cell [{number}]", given, tuple(wanted), wishes["memory"], wishes["seconds"])
+    shell.user_ns.update(made["values"])
+    shell.user_ns.update({name: _module(real) for name, real in made["modules"].items()})
+    _show(shell, made)
+    return made["last"]
+
+
+def _call(
+    source: str, file: str, given: dict[str, Any], wanted: tuple[str, ...], memory: Any, seconds: Any
+) -> dict[str, Any]:
+    """The cell's results from a worker; its errors without the way they took through ours."""
+    __tracebackhide__ = True
+    import outlive.api  # noqa: F401  workers need the judge that it hands them
+    from outlive.worker.guards.guarding import guard
+    from outlive.worker.guards.raised import CannotSend
+
+    try:
+        made: dict[str, Any] = guard(run_cell, memory=memory, seconds=seconds)(source, file, given, wanted)
+    except CannotSend as error:
+        stuck = {name: reason for name, value in given.items() if (reason := why_it_stays(value))}
+        words = "; ".join(f"{name} ({reason})" for name, reason in stuck.items()) or str(error)
+        raise TypeError(f"cannot go to a worker: {words}. Make it in the cell, or say --in") from None
+    except BaseException as error:
+        raise error.with_traceback(None) from error.__cause__
+    return made
+
+
+# Names that IPython keeps for itself.
+_OWN = frozenset({"In", "Out", "get_ipython", "exit", "quit", "open"})
+
+
+def names_in(source: str) -> tuple[set[str], set[str]]:
+    """The names that code may read from outside, and those it assigns at its top level."""
+    tree = ast.parse(source)
+    read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return read - set(dir(builtins)), set(_bound(tree))
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_OWN_NAMES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """What is bound or changed at the top level: not inside of functions, classes and comprehensions."""
+    if isinstance(node, _DEFINITIONS):
+        yield node.name
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from ((alias.asname or alias.name).split(".")[0] for alias in node.names if alias.name != "*")
+    elif isinstance(node, ast.Name):
+        yield from [node.id] * isinstance(node.ctx, ast.Store)
+    elif not isinstance(node, _OWN_NAMES):
+        if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+            yield from _root(node)
+        for child in ast.iter_child_nodes(node):
+            yield from _bound(child)
+
+
+def _root(node: ast.AST) -> Iterator[str]:
+    """The name at the start of `name.a[3].b`."""
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    yield from [node.id] if isinstance(node, ast.Name) else []
+
+
+def read_wishes(line: str) -> dict[str, Any]:
+    """The options of the magic; ValueError in words for those it does not have."""
+    parser = argparse.ArgumentParser(prog="%%outlive", description=_HELP, add_help=False, exit_on_error=False)
+    parser.add_argument("--memory")
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--in", type=_names)
+    parser.add_argument("--out", type=_names)
+    try:
+        wishes, others = parser.parse_known_args(shlex.split(line))
+    except argparse.ArgumentError as error:
+        raise ValueError(f"{error}; {_HELP}") from error
+    if others:
+        raise ValueError(f"%%outlive does not know {' '.join(others)}; {_HELP}")
+    if wishes.memory is not None:
+        parse_bytes(wishes.memory)  # mistakes show before anything is started
+    return vars(wishes)
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in text.replace(",", " ").split() if name]
+
+
+def _module(name: str) -> ModuleType:
+    """The module if it is here already; importing it here is what a guarded cell may want to avoid."""
+    return sys.modules.get(name) or Later(name)
+
+
+def _show(shell: Any, made: dict[str, Any]) -> None:
+    """Figures, a value that is only known by its words, and the names that stayed behind."""
+    for figure in made["figures"]:
+        shell.display_pub.publish(data={"image/png": figure, "text/plain": "<figure>"}, metadata={})
+    if made["said"]:
+        sys.stdout.write(made["said"] + "\n")
+    for name, reason in made["lost"].items():
+        sys.stderr.write(f"{name} stays in the worker, which cannot send it: {reason}\n")

@@ -1,0 +1,233 @@
+"""Holds a candidate against its reference, sample by sample, and adds up how far they are apart.
+
+    sample ─┬─► reference ──────────────┬─► accumulated
+            └─► candidate ─┬────────────┘
+                           └─► each operator alone ─► born here
+
+While a sample is added up, the next one runs already: memory is that of two samples of one turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outlive.model import Operator, Tensor
+from outlive.quant.capturing import Capture, Values, with_outputs
+from outlive.quant.feeding import Feed, Samples, translated
+from outlive.quant.graphs import Graph, affine, grid, has_free_scale
+from outlive.quant.isolating import Isolation, Lone
+from outlive.quant.lining_up import Lineup, Row, Task
+from outlive.quant.nouns import Drift, InputRange, TensorDrift, Turns
+from outlive.quant.tallying import Grid, Tally
+from outlive.quant.turns import Turn, divide
+from outlive.worker.affine import dequantize
+
+Running = tuple[Future[Values], Future[Values]]  # the reference and the candidate
+
+
+class Comparison:
+    """Two models side by side, and the turns in which they are looked at."""
+
+    def __init__(self, task: Task) -> None:
+        """Line the models up; nothing is run yet."""
+        self.task, self.lineup = task, Lineup(task)
+        self.reference, self.candidate = self.lineup.reference, self.lineup.candidate
+        self.rows, self.outputs = self.lineup.rows, self.lineup.outputs
+        self.turns = divide(self.rows, self.lineup.row_bytes, task.budget_bytes)
+        self._goodness: dict[int, float] = {}
+
+    def run(self, samples: Samples) -> Drift:
+        """Go through the samples, as often as there are turns."""
+        for number, turn in enumerate(self.turns, 1):
+            self._run_turn(turn, samples, number)
+        return self._drift(samples)
+
+    def _run_turn(self, turn: Turn[Row], samples: Samples, number: int) -> None:
+        first = number == 1
+        ours = {row.pair.candidate for row in turn.rows} | {one.candidate for one in self.outputs if first}
+        theirs = {row.pair.reference for row in turn.rows} | {one.reference for one in self.outputs if first}
+        lone = [row.lone for row in turn.rows if row.lone is not None]
+        fed = {index for one in lone for index in one.feeds if index is not None}
+        fed |= {self._before(row) for row in turn.rows if row.pair.is_conversion}
+        with ExitStack() as stack:
+            reference = self._capture(stack, self.reference, theirs, self.task.accelerator)
+            other = self.task.candidate_accelerator or self.task.accelerator
+            candidate = self._capture(stack, self.candidate, ours | fed, other)
+            isolation = Isolation(self.reference, _once(lone), self.task.accelerator)
+            stack.callback(isolation.close)
+            for sample, (wanted, found) in enumerate(_ahead(self, samples, reference, candidate), 1):
+                self._add(turn, isolation, wanted, found, first)
+                self.task.tell(number, len(self.turns), sample)
+            for row in turn.rows:
+                if row.lone is not None and row.lone.op in isolation.refused:
+                    row.alone = isolation.refused[row.lone.op]
+
+    def _capture(self, stack: ExitStack, graph: Graph, wanted: set[int], accelerator: str) -> Capture:
+        fed = set(graph.subgraph.input_indices)
+        numeric = {index for index in wanted if graph.is_numeric(index) and index not in graph.constants}
+        capture = Capture(with_outputs(graph.model, sorted(numeric - fed)), sorted(numeric), accelerator)
+        stack.callback(capture.close)
+        return capture
+
+    def _before(self, row: Row) -> int:
+        assert row.pair.candidate_op is not None
+        return self.candidate.operators[row.pair.candidate_op].inputs[0]
+
+    def start(self, reference: Capture, candidate: Capture, feed: Feed) -> Running:
+        """Set both models going on a sample."""
+        theirs = self.reference.subgraph.inputs
+        partners = [self._partner(place) for place in range(len(theirs))]
+        given = {one.index: translated(value, one, one) for one, value in zip(theirs, feed, strict=True)}
+        same = {
+            ours.index: translated(value, tensor, ours)
+            for tensor, ours, value in zip(theirs, partners, feed, strict=True)
+        }
+        return reference.run(given), candidate.run(same)
+
+    def _partner(self, place: int) -> Tensor:
+        """The candidate's input for one of the reference's."""
+        theirs, ours = self.reference.subgraph.inputs, self.candidate.subgraph.inputs
+        if len(ours) != len(theirs):
+            raise ValueError(f"the reference has {len(theirs)} inputs and the candidate {len(ours)}")
+        named = [tensor for tensor in ours if tensor.name == theirs[place].name]
+        every = {tensor.name for tensor in ours} == {tensor.name for tensor in theirs}
+        return named[0] if every and len(named) == 1 else ours[place]
+
+    def _add(self, turn: Turn[Row], isolation: Isolation, wanted: Values, found: Values, first: bool) -> None:
+        reals = {index: self._real(self.candidate, index, value) for index, value in found.items()}
+        truths = {index: self._real(self.reference, index, value) for index, value in wanted.items()}
+        started = isolation.start(reals)
+
+        def accumulate(row: Row) -> None:
+            ours = row.pair.candidate
+            raw = found[ours] if row.accumulated.grid is not None else None
+            _add_to(row.accumulated, truths[row.pair.reference], reals[ours], raw)
+            if row.pair.candidate_op is None:
+                _add_to(row.born, truths[row.pair.reference], reals[ours], raw)
+            elif row.pair.is_conversion:
+                _add_to(row.born, reals[self._before(row)], reals[ours], raw)
+
+        for row in turn.rows:
+            accumulate(row)
+        for one in self.outputs if first else ():
+            one.add(truths[one.reference], reals[one.candidate], found[one.candidate])
+        alone = isolation.finish(started, reals)
+
+        def hold_against(row: Row) -> None:
+            value = alone.get(row.pair.reference) if row.lone is not None else None
+            if value is not None:
+                raw = found[row.pair.candidate] if row.born.grid is not None else None
+                local = self._real(self.reference, row.pair.reference, value)
+                _add_to(row.born, local, reals[row.pair.candidate], raw)
+                if self.task.watch is not None:
+                    self.task.watch(row.pair, local, reals[row.pair.candidate], found[row.pair.candidate])
+
+        for row in turn.rows:
+            hold_against(row)
+
+    def _real(self, graph: Graph, index: int, value: NDArray[Any]) -> NDArray[Any]:
+        if value.dtype.kind == "f":
+            return value
+        parameters = affine(graph.tensors[index])
+        if value.dtype.itemsize > 2 or len(parameters.scales) != 1:
+            return dequantize(parameters, value)
+        # Differences of so few bits are exact in float32, and so is the one rounding of the product.
+        real = value.astype(np.float32)
+        real -= np.float32(parameters.zero_points[0] if parameters.zero_points else 0)
+        real *= np.float32(parameters.scales[0])
+        return real
+
+    def _drift(self, samples: Samples) -> Drift:
+        ours = self.candidate
+        inputs = self.candidate.subgraph.inputs
+        ranges = []
+        for seen, tensor in zip(samples.seen, inputs, strict=False):
+            found = grid(tensor) or self._behind(tensor.index)
+            span = None if found is None else (found.low, found.high)
+            ranges.append(InputRange(name=tensor.name, low=seen.low, high=seen.high, can_hold=span))
+        known = ((row.pair.candidate, row.accumulated.metrics()) for row in self.rows)
+        self._goodness = {index: found.sqnr_db for index, found in known if found is not None}
+        largest = max((turn.size_bytes for turn in self.turns), default=0)
+        return Drift(
+            tensors=tuple(self._told(row) for row in self.rows),
+            outputs=tuple(one.drift(ours.tensors, self.reference.tensors) for one in self.outputs),
+            samples=samples.count,
+            unpaired=self.lineup.unpaired,
+            turns=Turns(count=len(self.turns), budget_bytes=self.task.budget_bytes, largest_bytes=largest),
+            reference_bytes=self.task.reference.file_bytes,
+            candidate_bytes=self.task.candidate.file_bytes,
+            input_ranges=tuple(ranges),
+        )
+
+    def _behind(self, index: int) -> Grid | None:
+        """The grid of the QUANTIZE behind an input, if it is read by nothing else."""
+        readers = [step for step in self.candidate.operators if index in step.inputs]
+        if len(readers) == 1 and readers[0].type == "QUANTIZE":
+            return grid(self.candidate.tensors[readers[0].outputs[0]])
+        return None
+
+    def _worst_input(self, step: Operator) -> float | None:
+        """How good the worst of an operator's inputs is, of those that are looked at."""
+        found = [self._goodness[index] for index in step.inputs if index in self._goodness]
+        return min(found, default=None)
+
+    def _told(self, row: Row) -> TensorDrift:
+        pair, ours = row.pair, self.candidate
+        tensor, partner = ours.tensors[pair.candidate], self.reference.tensors[pair.reference]
+        step = None if pair.candidate_op is None else ours.operators[pair.candidate_op]
+        found = row.accumulated.grid
+        return TensorDrift(
+            name=tensor.name,
+            index=pair.candidate,
+            op=pair.candidate_op,
+            op_type="INPUT" if step is None else step.name,
+            op_name=tensor.name,
+            reference_name=partner.name,
+            reference_index=pair.reference,
+            dtype=tensor.dtype,
+            shape=tensor.shape,
+            scale=None if found is None else found.scale,
+            zero_point=None if found is None else found.zero_point,
+            metrics=row.accumulated.metrics(),
+            born_here=row.born.metrics(),
+            alone=row.alone,
+            paired_by=pair.by,
+            per_sample=row.born.per_sample(),
+            input_sqnr_db=None if step is None else self._worst_input(step),
+            has_free_scale=step is not None and has_free_scale(step),
+        )
+
+
+def _once(lone: Sequence[Lone]) -> Iterator[Lone]:
+    """Operators with several outputs stand in several rows."""
+    seen: set[int] = set()
+    for one in lone:
+        if one.op not in seen:
+            seen.add(one.op)
+            yield one
+
+
+def _ahead(
+    comparison: Comparison, samples: Samples, reference: Capture, candidate: Capture
+) -> Iterator[tuple[Values, Values]]:
+    """What both models make of each sample; the next one runs while this one is looked at."""
+    waiting: Running | None = None
+    for feed in samples:
+        started = comparison.start(reference, candidate, feed)
+        if waiting is not None:
+            yield waiting[0].result(), waiting[1].result()
+        waiting = started
+    if waiting is not None:
+        yield waiting[0].result(), waiting[1].result()
+
+
+def _add_to(tally: Tally, wanted: NDArray[Any], found: NDArray[Any], raw: NDArray[Any] | None) -> None:
+    """Add one sample; shapes that a run changed on one side only are not compared."""
+    if wanted.size == found.size:
+        tally.add(np.asarray(wanted), np.asarray(found), raw)

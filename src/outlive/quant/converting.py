@@ -1,0 +1,132 @@
+"""TensorFlow's converter, outside of the caller: what dies, hangs or grows there costs the caller nothing.
+
+source ──► what it is: a file, a Keras model (saved first), a function (sent along)
+samples ─► checked against the float model that the same source gives
+both ────► worker: TFLiteConverter, its settings by name ──► bytes ──► are they what was asked for?
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from outlive.errors import ModelError
+from outlive.model import read_source
+from outlive.quant.convert_child import convert_source
+from outlive.quant.feeding import Samples
+from outlive.quant.quantizing import Guard
+from outlive.worker.verdicts import Call, refused
+
+Signature = Sequence[tuple[Sequence[int | None], str]]
+# What only a quantized model needs: left out when the float model is made that samples are held against.
+_QUANTIZING = ("optimizations", "supported_types", "inference_input_type", "inference_output_type")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Converted:
+    """A model that TensorFlow's converter made: `.model` is its bytes, `.save(path)` writes them.
+
+    `findings` is what is to be said of it: asked to quantize and got float, for one.
+    """
+
+    model: bytes = field(repr=False)
+    samples: int = 0
+    findings: tuple[Any, ...] = ()
+
+    @property
+    def file_bytes(self) -> int:
+        """The size of the file."""
+        return len(self.model)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file."""
+        Path(path).write_bytes(self.model)
+
+
+def convert_model(
+    source: Any,
+    settings: Mapping[str, Any],
+    *,
+    samples: Any,
+    signature: Signature | None,
+    guard: Guard,
+    tell: Callable[[int], None],
+) -> Converted:
+    """Convert in a worker; the samples are checked first, against the float model of the same source."""
+    with tempfile.TemporaryDirectory(prefix="outlive-convert-") as folder:
+        kind, what = _described(source, Path(folder))
+        specs = None if signature is None else [(list(shape), dtype) for shape, dtype in signature]
+        convert = _in_words(guard(convert_source))
+        if samples is None:
+            return Converted(model=convert(kind, what, specs, dict(settings), None))
+        plain = {name: value for name, value in settings.items() if name not in _QUANTIZING}
+        plain.pop("supported_ops", None)
+        floating = read_source(convert(kind, what, specs, plain, None)).model
+        if floating is None:
+            raise ValueError("the converter gave no model that samples could be held against")
+        feeds = Samples(samples, floating)
+        try:
+            made = convert(kind, what, specs, dict(settings), _stream(feeds, tell))
+        finally:
+            feeds.close()
+        return Converted(model=made, samples=feeds.count)
+
+
+def _in_words(convert: Callable[..., bytes]) -> Callable[..., bytes]:
+    """The same; where the converter gives up, a `ModelError` that says what it lacks."""
+
+    def told(*arguments: Any) -> bytes:
+        try:
+            return convert(*arguments)
+        except Exception as error:
+            if type(error).__name__ != "ConverterError":
+                raise
+            words = str(error)
+            refusal = refused(Call(problem="converter-refused", text=words))
+            # Its pages of words stay in the cause.
+            raise ModelError(refusal.finding, str(refusal).removeprefix(f"{words}\n")) from error
+
+    return told
+
+
+def expectation(settings: Mapping[str, Any], samples: Any) -> str | None:
+    """What these settings ask for, in the words of `check(expect=)`; None if they ask for nothing."""
+    types = [str(one).lower() for one in settings.get("supported_types", ())]
+    if any("float16" in one for one in types):
+        return "float16"
+    ops = " ".join(str(one) for one in settings.get("supported_ops", ())).upper()
+    if samples is None:
+        return "dynamic" if settings.get("optimizations") else None
+    width = "int16" if "INT16" in ops else "int8"
+    given = str(settings.get("inference_input_type", ""))
+    asked = next((one for one in ("uint8", "int8", "int16") if one in given), "")
+    return f"{asked}-io" if asked else width
+
+
+def _described(source: Any, folder: Path) -> tuple[str, Any]:
+    """What the worker is told: the kind of source, and a path or a function."""
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source).absolute()
+        if not path.exists():
+            raise FileNotFoundError(f"there is nothing to convert at {path}")
+        return ("saved-model" if path.is_dir() else "keras"), str(path)
+    if hasattr(source, "save") and hasattr(source, "layers"):
+        path = folder / "model.keras"
+        source.save(path)
+        return "keras", str(path)
+    if callable(source):
+        return "function", source
+    raise TypeError(
+        "a SavedModel folder, a .keras or .h5 file, a Keras model, or a function that makes or is one can be "
+        f"converted; not {type(source).__name__}"
+    )
+
+
+def _stream(samples: Samples, tell: Callable[[int], None]) -> Iterator[list[Any]]:
+    for number, feed in enumerate(samples, 1):
+        yield list(feed)
+        tell(number)

@@ -1,0 +1,224 @@
+"""Samples, one at a time, each checked before anything native sees it.
+
+What is wrong with one is raised as an `InputError` with a finding; what can only be said of all of them
+together (how many, their range, whether they differ) is kept in `Samples` while they pass.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outlive.arena.questions import find_input
+from outlive.model import Model, Tensor
+from outlive.quant.graphs import affine, numpy_type
+from outlive.quant.sources import open_source
+from outlive.worker.affine import Affine, dequantize, quantize
+from outlive.worker.session import End
+from outlive.worker.slots import describe_call, problem_with
+from outlive.worker.verdicts import Call, refused
+
+Feed = tuple[NDArray[Any], ...]  # a value for each input, in the model's order
+
+
+@dataclass(slots=True)
+class Seen:
+    """What passed for one input: the extremes, and whether any value differs from another."""
+
+    name: str
+    low: float = math.inf
+    high: float = -math.inf
+
+    @property
+    def is_constant(self) -> bool:
+        """True if all values of all samples were alike."""
+        return self.low == self.high
+
+
+class Samples:
+    """The samples for a model, checked as they pass; they can be gone through again and again.
+
+    Samples that come only once are written to a temporary folder on their first way through, if `keep` is
+    set, and read from there afterwards.
+    """
+
+    def __init__(self, given: Any, model: Model, *, keep: bool = True) -> None:
+        """Remember where they come from; nothing is read yet."""
+        self.model, self.count = model, 0
+        self._open, again = open_source(given, model)
+        self._keep = keep and not again
+        self._scratch = Path(tempfile.mkdtemp(prefix="outlive-samples-"))
+        self._kept: list[Path] = []
+        self._once: Iterator[Any] | None = None
+        self.seen = tuple(Seen(name=tensor.name) for tensor in model.inputs)
+
+    def __iter__(self) -> Iterator[Feed]:
+        """Every sample, checked; `InputError` at the first that cannot be used, or if there is none."""
+        self.count = 0
+        for feed in self._once_kept() if self._keep else map(self._checked, self._open(self._scratch)):
+            self.count += 1
+            yield feed
+        if not self.count:
+            raise refused(Call(problem="no-samples"))
+
+    def close(self) -> None:
+        """Remove what was written to temporary files."""
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def __enter__(self) -> Samples:
+        """The samples themselves."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Remove what was written to temporary files."""
+        self.close()
+
+    def _once_kept(self) -> Iterator[Feed]:
+        """What has been kept so far, and then what is still to come, which is kept as it passes."""
+        for path in tuple(self._kept):
+            with np.load(path, allow_pickle=False) as stored:
+                yield tuple(stored[str(place)] for place in range(len(stored.files)))
+        if self._once is None:
+            self._once = self._open(self._scratch)
+        for item in self._once:
+            feed = self._checked(item)
+            self._store(feed)
+            yield feed
+
+    def _store(self, feed: Feed) -> None:
+        path = self._scratch / f"sample-{len(self._kept)}.npz"
+        named: dict[str, Any] = {str(place): value for place, value in enumerate(feed)}
+        np.savez(path, **named)
+        self._kept.append(path)
+
+    def _checked(self, item: Any) -> Feed:
+        tensors = self.model.inputs
+        values = _by_input(self.model, item)
+        feed = tuple(
+            checked(tensor, np.asarray(value)) for tensor, value in zip(tensors, values, strict=True)
+        )
+        for seen, value, tensor in zip(self.seen, feed, tensors, strict=True):
+            if value.size and value.dtype.kind in "biuf":
+                real = to_real(affine(tensor), value)
+                seen.low, seen.high = min(seen.low, float(real.min())), max(seen.high, float(real.max()))
+        return feed
+
+
+def _by_input(model: Model, item: Any) -> list[Any]:
+    """The values of one sample in the order of the inputs; ValueError if one is missing."""
+    tensors = model.inputs
+    if isinstance(item, Mapping):
+        found = {find_input(model, str(name)).index: value for name, value in item.items()}
+        missing = [tensor.name for tensor in tensors if tensor.index not in found]
+        if missing:
+            raise ValueError(f"a sample has no value for input {missing[0][:80]!r}")
+        return [found[tensor.index] for tensor in tensors]
+    if isinstance(item, (list, tuple)) and len(item) == len(tensors):
+        return list(item)
+    if len(tensors) == 1:
+        return [item]
+    raise ValueError(
+        f"the model has {len(tensors)} inputs: a sample is a mapping of names, or a list of them all"
+    )
+
+
+def checked(tensor: Tensor, value: NDArray[Any]) -> NDArray[Any]:
+    """The value in a type that means what the input takes; `InputError` if it cannot be used."""
+    wanted = numpy_type(tensor)
+    if wanted is None:
+        return value  # text and the like: the runtime looks at it
+    value = _converted(tensor, value, wanted)
+    end = End(index=tensor.index, dtype=value.dtype.str, shape=tensor.shape, size=0, offset=None)
+    problem = problem_with(value, end)
+    if problem and not _is_open(tensor, value.shape):
+        raise refused(describe_call(problem, value, end, tensor.name, ""))
+    if value.dtype.kind == "f" and value.size:
+        _refuse_odd(tensor, value)
+    return value
+
+
+def _converted(tensor: Tensor, value: NDArray[Any], wanted: np.dtype[Any]) -> NDArray[Any]:
+    """Real numbers as float32, integers as the input's own; `InputError` where that would change them."""
+    quantized = affine(tensor).is_quantized
+    if value.dtype == wanted:
+        return value
+    if value.dtype.kind == "f" and (wanted.kind == "f" or quantized):
+        return value.astype(wanted if wanted.kind == "f" else np.float32)
+    if value.dtype.kind in "iu" and wanted.kind in "iu" and not quantized:
+        narrow = value.astype(wanted)
+        if np.array_equal(narrow, value):
+            return narrow
+    end = End(index=tensor.index, dtype=wanted.str, shape=tensor.shape, size=0, offset=None)
+    raise refused(describe_call("wrong-dtype", value, end, tensor.name, ""))
+
+
+def _refuse_odd(tensor: Tensor, value: NDArray[Any]) -> None:
+    """`InputError` for NaN and infinity: one is enough to make every range meaningless."""
+    low, high = float(value.min()), float(value.max())
+    if math.isfinite(low) and math.isfinite(high):
+        return
+    missing = int(np.count_nonzero(np.isnan(value)))
+    problem = "nan-in-sample" if missing else "infinity-in-sample"
+    count = missing or int(np.count_nonzero(np.isinf(value)))
+    raise refused(
+        Call(
+            problem=problem,
+            index=tensor.index,
+            name=tensor.name,
+            given_shape=value.shape,
+            given_dtype=value.dtype.name,
+            text=f"{count} of {value.size} values",
+        )
+    )
+
+
+def _is_open(tensor: Tensor, shape: tuple[int, ...]) -> bool:
+    """True if the model leaves open just the dimensions that differ."""
+    signature = tensor.shape_signature
+    if signature is None or len(signature) != len(shape):
+        return False
+    return all(wanted in (-1, size) for wanted, size in zip(signature, shape, strict=True))
+
+
+def to_real(parameters: Affine, value: NDArray[Any]) -> NDArray[Any]:
+    """The real numbers a value stands for; one that is float already is what it is."""
+    return value if value.dtype.kind == "f" else dequantize(parameters, value)
+
+
+def translated(value: NDArray[Any], giver: Tensor, taker: Tensor) -> NDArray[Any]:
+    """A sample made for one model's input as the other model's input takes it."""
+    wanted = numpy_type(taker)
+    if wanted is None:
+        return value
+    theirs, ours = affine(giver), affine(taker)
+    if value.dtype == wanted and (theirs.scales, theirs.zero_points) == (ours.scales, ours.zero_points):
+        return value
+    real = to_real(theirs, value)
+    return quantize(ours, real) if ours.is_quantized else real.astype(wanted)
+
+
+def some_samples(model: Model, count: int, seed: int = 0) -> Iterator[list[NDArray[Any]]]:
+    """Seeded random samples: real numbers from 0 to 1 (or what the input can hold), small whole numbers."""
+    chance = np.random.default_rng(seed)
+    for _ in range(count):
+        yield [_random(tensor, chance) for tensor in model.inputs]
+
+
+def _random(tensor: Tensor, chance: np.random.Generator) -> NDArray[Any]:
+    wanted = numpy_type(tensor)
+    if wanted is None:
+        raise ValueError(f"input {tensor.name[:80]!r} takes {tensor.dtype}: give samples")
+    if wanted.kind == "f":
+        return chance.random(tensor.shape).astype(wanted)
+    if affine(tensor).is_quantized:
+        limits = np.iinfo(tensor.dtype)
+        return chance.integers(limits.min, limits.max, tensor.shape, endpoint=True).astype(wanted)
+    return chance.integers(0, 2, tensor.shape).astype(wanted)

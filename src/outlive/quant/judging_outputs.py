@@ -1,0 +1,55 @@
+"""What is asked of outputs beside the metrics of every tensor: the same winner, and the user's metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outlive.model import Tensor
+from outlive.quant.nouns import OutputDrift
+from outlive.quant.tallying import Grid, Tally
+
+# The reference's and the candidate's output of one sample, as real numbers -> a number; they are averaged.
+UserMetric = Callable[[NDArray[Any], NDArray[Any]], float]
+
+
+class OutputTally:
+    """One output, sample by sample."""
+
+    def __init__(
+        self, candidate: int, reference: int, grid: Grid | None, metrics: Mapping[str, UserMetric]
+    ) -> None:
+        """Begin with nothing seen."""
+        self.candidate, self.reference = candidate, reference
+        self._tally = Tally(grid=grid)
+        self._metrics = metrics
+        self._sums = dict.fromkeys(metrics, 0.0)
+        self._rows = self._agreeing = self._samples = 0
+
+    def add(self, wanted: NDArray[Any], found: NDArray[Any], raw: NDArray[Any]) -> None:
+        """One sample, as real numbers and as it was written."""
+        for name, metric in self._metrics.items():
+            self._sums[name] += float(metric(wanted, found))
+        self._samples += 1
+        if wanted.size != found.size or not wanted.size:
+            return
+        self._tally.add(wanted, found, raw if self._tally.grid is not None else None)
+        width = wanted.shape[-1] if wanted.ndim else 1
+        if width > 1:
+            theirs, ours = wanted.reshape(-1, width).argmax(1), found.reshape(-1, width).argmax(1)
+            self._rows += len(theirs)
+            self._agreeing += int(np.count_nonzero(theirs == ours))
+
+    def drift(self, candidate: Sequence[Tensor], reference: Sequence[Tensor]) -> OutputDrift:
+        """What it comes to."""
+        return OutputDrift(
+            name=candidate[self.candidate].name,
+            index=self.candidate,
+            reference_name=reference[self.reference].name,
+            metrics=self._tally.metrics(),
+            argmax_agreement=self._agreeing / self._rows if self._rows else None,
+            user_metrics={name: total / max(self._samples, 1) for name, total in self._sums.items()},
+        )

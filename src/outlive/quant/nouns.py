@@ -1,0 +1,238 @@
+"""What a comparison and a quantization come to: plain data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from outlive.finding import Finding
+
+# From here on noise in an input takes less than a thousandth of the blame.
+_CLEAN_DB = 30.0
+# A range that is half as wide again as it had to be is nothing unusual.
+_COARSE = 1.6
+Recipe = tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metrics:
+    """How far values are from what they should be, over all samples together.
+
+    The names of the first five are TensorFlow's; an error is candidate minus reference. `sqnr_db` is the
+    power of the reference over the power of the error, in decibels. The rest is None where the candidate's
+    values are no quantized integers: `rmse_over_scale`; `at_limit_share`, how many values are the least or
+    greatest their type has; `saturated_share`, how many of those should have been beyond; `range_used`, the
+    part of the type's levels from the least to the greatest value seen.
+    """
+
+    num_elements: int
+    stddev: float
+    mean_error: float
+    max_abs_error: float
+    mean_squared_error: float
+    rmse: float
+    sqnr_db: float
+    cosine: float
+    reference_min: float
+    reference_max: float
+    rmse_over_scale: float | None = None
+    at_limit_share: float | None = None
+    saturated_share: float | None = None
+    range_used: float | None = None
+    rmse_over_ideal_step: float | None = None
+    not_finite: int = 0
+
+    def as_dict(self) -> dict[str, float | int | None]:
+        """The numbers by name; `rmse/scale` is spelled as TensorFlow's guide does."""
+        names = [name for name in self.__slots__ if name != "rmse_over_scale"]
+        return {**{name: getattr(self, name) for name in names}, "rmse/scale": self.rmse_over_scale}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerSample:
+    """TensorFlow's five metrics as its debugger gives them: of each sample, then averaged."""
+
+    num_elements: float
+    stddev: float
+    mean_error: float
+    max_abs_error: float
+    mean_squared_error: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorDrift:
+    """One tensor of the candidate beside the one of the reference that it stands for.
+
+    `metrics` is the accumulated view, `born_here` that of the operator alone; where there is none, `alone`
+    says why. `input_sqnr_db` is how good the worst of the operator's inputs is, by the accumulated view.
+    """
+
+    name: str
+    index: int
+    op: int | None
+    op_type: str
+    op_name: str
+    reference_name: str
+    reference_index: int
+    dtype: str
+    shape: tuple[int, ...]
+    scale: float | None
+    zero_point: int | None
+    metrics: Metrics | None
+    born_here: Metrics | None
+    alone: str = ""
+    paired_by: str = "name"
+    per_sample: PerSample | None = None
+    input_sqnr_db: float | None = None
+    has_free_scale: bool = False
+
+    @property
+    def blame(self) -> float:
+        """What layers are ranked by; 0 where nothing is known.
+
+        It is the root mean square of the error that is born here, in steps of a grid that would just hold
+        the values. Where the operator's scale is free and much too coarse, half a step counts, the most that
+        rounding costs: values that are mostly 0 hide it otherwise. An operator that is fed noise clips it,
+        which is not its fault: of its blame only the share counts that is signal in its input.
+        """
+        if self.born_here is None or self.born_here.rmse_over_ideal_step is None:
+            return 0.0
+        steps = max(self.born_here.rmse_over_ideal_step, self._coarseness())
+        worst = self.input_sqnr_db
+        return steps if worst is None or worst > _CLEAN_DB else steps / (1 + 10 ** (-worst / 10))
+
+    def _coarseness(self) -> float:
+        """Half of the own step, in ideal steps; 0 if it is not much more than that."""
+        here = self.born_here
+        if here is None or not here.rmse_over_ideal_step or not here.rmse or not self.scale:
+            return 0.0
+        times = self.scale / (here.rmse / here.rmse_over_ideal_step)
+        return times / 2 if self.has_free_scale and times > _COARSE else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputDrift:
+    """One output: its metrics, how often the greatest value is at the same place, and the user's metrics."""
+
+    name: str
+    index: int
+    reference_name: str
+    metrics: Metrics | None
+    argmax_agreement: float | None
+    user_metrics: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unpaired:
+    """A tensor that has no partner, and why."""
+
+    name: str
+    index: int
+    model: str
+    op_type: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns:
+    """How the work is divided so that it fits the memory that was granted."""
+
+    count: int
+    budget_bytes: int
+    largest_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """How far a candidate is from its reference, tensor by tensor in the order of its operators."""
+
+    tensors: tuple[TensorDrift, ...]
+    outputs: tuple[OutputDrift, ...]
+    samples: int
+    unpaired: tuple[Unpaired, ...] = ()
+    turns: Turns
+    notes: tuple[str, ...] = ()
+    reference_bytes: int = 0
+    candidate_bytes: int = 0
+    input_ranges: tuple[InputRange, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    def worst(self, count: int = 10) -> tuple[TensorDrift, ...]:
+        """The layers where most error is born, the worst first."""
+        ranked = [row for row in self.tensors if row.born_here is not None and row.blame > 0]
+        return tuple(sorted(ranked, key=lambda row: -row.blame)[:count])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputRange:
+    """What the samples held for an input, and what the candidate's input can hold, if it is quantized."""
+
+    name: str
+    low: float
+    high: float
+    can_hold: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """What became of one operator: `how` is int8, int16, int8 weights, float ...; `why` it is float."""
+
+    op: int
+    type: str
+    name: str
+    how: str
+    why: str = ""
+
+    @property
+    def is_quantized(self) -> bool:
+        """True if anything of it is no longer float32."""
+        return self.how not in ("float", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One try on the way to a target: the layers that stayed float, and what it came to."""
+
+    kept: tuple[str, ...]
+    file_bytes: int
+    sqnr_db: float | None
+    agreement: float | None
+    met: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Quantized:
+    """A quantized model: `.model` is its bytes, accepted wherever a source is; `.save(path)` writes them.
+
+    `layers` says what became of each operator of the float model, and `findings` what is to be said of it.
+    `refusal` is what the runtime says if it does not take the model; `steps` are the tries, where there was
+    a target to meet.
+    """
+
+    model: bytes = field(repr=False)
+    recipe: str
+    layers: tuple[Layer, ...]
+    samples: int
+    float_bytes: int
+    seconds: float
+    findings: tuple[Finding, ...] = ()
+    input_ranges: tuple[InputRange, ...] = ()
+    refusal: str = ""
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def file_bytes(self) -> int:
+        """The size of the quantized file."""
+        return len(self.model)
+
+    @property
+    def quantized_layers(self) -> tuple[Layer, ...]:
+        """The operators that are no longer float."""
+        return tuple(layer for layer in self.layers if layer.is_quantized)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file."""
+        Path(path).write_bytes(self.model)

@@ -1,0 +1,174 @@
+"""Quantizes a float model in a worker, and says what became of each operator.
+
+model ─► a signature, if it has none ─► worker: calibrate, quantize ─► bytes ─► what is quantized now?
+samples ─► checked one by one ──────────┘
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from outlive.errors import ModelError, RunError
+from outlive.model import Model, read_source
+from outlive.quant.child import quantize_content
+from outlive.quant.feeding import Samples, to_real
+from outlive.quant.graphs import CONVERSIONS, Graph, affine
+from outlive.quant.lending import SIGNATURE, prepared, taken_back
+from outlive.quant.nouns import InputRange, Layer, Quantized, Recipe
+from outlive.quant.pairing import pair_models
+from outlive.quant.recipes import find_layers, needs_samples
+from outlive.worker.interpreter import Interpreter
+from outlive.worker.verdicts import Call, refused
+
+Tell = Callable[[int], None]  # how many samples the worker has taken
+# What ai-edge-quantizer raises for models and recipes that it cannot deal with.
+_REFUSALS = (ValueError, RuntimeError, LookupError, TypeError, AttributeError, AssertionError)
+# How a function is run in a worker; `outlive.guard` with its limits.
+Guard = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is to be quantized, and how."""
+
+    model: Model
+    name: str
+    recipe: Recipe
+    skip: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+
+
+def quantize_model(order: Order, samples: Samples | None, guard: Guard, tell: Tell) -> Quantized:
+    """The quantized model; `ModelError` with the quantizer's own words if it refuses."""
+    started = time.perf_counter()
+    wanted = needs_samples(order.recipe)
+    if wanted and samples is None:
+        text = f"the recipe {order.name} measures ranges with samples"
+        raise refused(Call(problem="no-samples", text=text))
+    content, key, names = prepared(order.model)
+    run = guard(quantize_content)
+    rows = [dict(row) for row in order.recipe]
+
+    def attempt(careful: bool) -> tuple[bytes, int]:
+        feeds = _stream(samples, names, tell) if wanted and samples is not None else None
+        found: tuple[bytes, int] = run(content, rows, key, feeds, careful)
+        return found
+
+    try:
+        made, count = _second_try(attempt, wanted)
+    except _REFUSALS as error:
+        if getattr(error, "finding", None) is not None:
+            raise
+        raise _refusal(error) from error
+    made = made if key != SIGNATURE else taken_back(made)
+    return Quantized(
+        refusal=_refused_by_runtime(made),
+        model=made,
+        recipe=order.name,
+        layers=tuple(_layers(order, made)),
+        samples=count,
+        float_bytes=order.model.file_bytes,
+        seconds=time.perf_counter() - started,
+        input_ranges=_ranges(samples) if count else (),
+    )
+
+
+def _second_try(attempt: Callable[[bool], tuple[bytes, int]], wanted: bool) -> tuple[bytes, int]:
+    """Quantize with ranges measured quickly; if that is refused, once more with care."""
+    if not wanted:
+        return attempt(False)
+    try:
+        return attempt(False)
+    except _REFUSALS as error:
+        if getattr(error, "finding", None) is not None:
+            raise
+        return attempt(True)
+
+
+def _ranges(samples: Samples | None) -> tuple[InputRange, ...]:
+    seen = () if samples is None else samples.seen
+    return tuple(InputRange(name=one.name, low=one.low, high=one.high, can_hold=None) for one in seen)
+
+
+def _refused_by_runtime(content: bytes) -> str:
+    """What the runtime says to the new model if it does not take it; empty if it does."""
+    try:
+        with Interpreter(model_content=content) as engine:
+            engine.allocate_tensors()
+    except RunError as error:
+        return str(error).splitlines()[0][:300]
+    return ""
+
+
+def _refusal(error: Exception) -> ModelError:
+    words = str(error).strip().splitlines()
+    text = f"{type(error).__name__}: {words[0][:300] if words else 'no words'}"
+    told = refused(Call(problem="quantizer-refused", text=text))
+    return ModelError(told.finding, str(told))
+
+
+def _stream(samples: Samples, names: list[str], tell: Tell) -> Iterator[dict[str, Any]]:
+    """Checked samples under the signature's names, in the real numbers a float model takes."""
+    tensors = samples.model.inputs
+    for number, feed in enumerate(samples, 1):
+        yield {
+            name: to_real(affine(tensor), value) if affine(tensor).is_quantized else value
+            for name, tensor, value in zip(names, tensors, feed, strict=True)
+        }
+        tell(number)
+
+
+def _layers(order: Order, made: bytes) -> Iterator[Layer]:
+    """What became of each operator of the float model."""
+    before = Graph(order.model)
+    found = read_source(made).model
+    if found is None or not found.subgraphs:
+        return
+    after = Graph(found)
+    pairs, _ = pair_models(before, after)
+    partners = {pair.reference_op: pair.candidate_op for pair in pairs if pair.reference_op is not None}
+    kept = {step.index for step in find_layers(order.model, order.skip)}
+    chosen = {step.index for step in find_layers(order.model, order.only)}
+    for step in before.operators:
+        if step.type in CONVERSIONS or not step.outputs:
+            continue
+        partner = partners.get(step.index)
+        how = "unknown" if partner is None else _how(after, partner)
+        why = ""
+        if how in ("float", "unknown"):
+            asked = step.index not in kept and (not chosen or step.index in chosen)
+            why = _why(before, step.index, order) if asked else "it was left out"
+        name = before.tensors[step.outputs[0]].name
+        known = how if how != "unknown" else "float"
+        yield Layer(op=step.index, type=step.name, name=name, how=known, why=why)
+
+
+def _how(graph: Graph, index: int) -> str:
+    """How an operator computes: by the type of its output, or of its weights."""
+    step = graph.operators[index]
+    out = graph.tensors[step.outputs[0]]
+    if affine(out).is_quantized and out.dtype != "int32":
+        return str(out.dtype)
+    for given in step.inputs:
+        if given < 0 or given not in graph.constants:
+            continue
+        stored = graph.tensors[graph.roots[given]]
+        if stored.quantization is not None and stored.quantization.scales and stored.dtype != "int32":
+            return f"{stored.dtype} weights"
+        if stored.dtype in ("float16", "int4", "int2"):
+            return f"{stored.dtype} weights"
+    return "float"
+
+
+def _why(graph: Graph, index: int, order: Order) -> str:
+    step = graph.operators[index]
+    numeric = graph.tensors[step.outputs[0]].dtype.startswith("float")
+    if not numeric:
+        return "it computes no real numbers"
+    has_weights = any(given in graph.constants for given in step.inputs if given >= 0)
+    if not needs_samples(order.recipe) and not has_weights:
+        return "it has no weights"
+    return f"ai-edge-quantizer does not quantize {step.name} with this recipe"

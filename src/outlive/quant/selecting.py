@@ -1,0 +1,104 @@
+"""Quantizes as much as a target allows: the layers that hurt most stay in float, step by step.
+
+quantize all ─► compare ─► rank layers by the error born in them
+└─ target missed ─► leave the worst 1, 2, 3, 5, 8 ... out ─► quantize ─► compare ─┐
+▲                                                            │
+└────────────────── target missed ───────────────────────────┘
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from outlive.quant.graphs import CONVERSIONS
+from outlive.quant.nouns import Drift, Quantized, Step
+
+Target = Mapping[str, float] | Callable[[Drift], bool]
+_NAMES = ("sqnr", "agreement")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kitchen:
+    """How a model is quantized without some layers, and held against the float one."""
+
+    make: Callable[[tuple[str, ...]], Quantized]
+    compare: Callable[[bytes], Drift]
+    tell: Callable[[Step], None] = lambda step: None
+
+
+def check_target(target: Any) -> Target:
+    """The target; ValueError if it is none."""
+    if callable(target):
+        return target  # type: ignore[no-any-return]
+    if isinstance(target, Mapping) and target and set(target) <= set(_NAMES):
+        return {str(name): float(value) for name, value in target.items()}
+    raise ValueError("until= is {'sqnr': decibels}, {'agreement': share}, or a function of a Drift")
+
+
+def select(kitchen: Kitchen, target: Target) -> Quantized:
+    """The first model that meets the target, the worst layers in float; the best one, if none does."""
+    steps: list[Step] = []
+    best: tuple[float, Quantized] | None = None
+    ranking: list[str] = []
+    for count in _counts():
+        kept = tuple(ranking[:count])
+        made = kitchen.make(kept)
+        drift = kitchen.compare(made.model)
+        if not ranking:
+            ranking = _ranked(drift)
+        step = _step(kept, made, drift, is_met(target, drift))
+        steps.append(step)
+        kitchen.tell(step)
+        score = -1.0 if step.sqnr_db is None else step.sqnr_db
+        if best is None or score > best[0]:
+            best = (score, made)
+        if step.met:
+            return replace(made, steps=tuple(steps))
+        if count >= len(ranking):
+            break
+    assert best is not None
+    return replace(best[1], steps=tuple(steps))
+
+
+def _ranked(drift: Drift) -> list[str]:
+    """Layers of the float model, the ones that hurt most first; conversions have no layer there."""
+    rows = [row for row in drift.worst(len(drift.tensors)) if row.op_type not in ("INPUT", *CONVERSIONS)]
+    return list(dict.fromkeys(row.reference_name for row in rows if row.reference_name))
+
+
+def _counts() -> Iterator[int]:
+    """How many layers stay in float: 0, 1, 2, 3, 5, 8 ..."""
+    now, following = 1, 2
+    yield 0
+    while True:
+        yield now
+        now, following = following, now + following
+
+
+def is_met(target: Target, drift: Drift) -> bool:
+    """True if the outputs are as near to the reference's as is wanted."""
+    if not isinstance(target, Mapping):
+        return bool(target(drift))
+    wanted = {"sqnr": sqnr(drift), "agreement": agreement(drift)}
+    known = {name: found for name, found in wanted.items() if name in target}
+    return all(found is not None and found >= target[name] for name, found in known.items())
+
+
+def sqnr(drift: Drift) -> float | None:
+    """The worst signal to noise of the outputs."""
+    known = [row.metrics.sqnr_db for row in drift.outputs if row.metrics is not None]
+    return min(known, default=None)
+
+
+def agreement(drift: Drift) -> float | None:
+    """The worst agreement of winners of the outputs that have any."""
+    known = [row.argmax_agreement for row in drift.outputs if row.argmax_agreement is not None]
+    return min(known, default=None)
+
+
+def _step(kept: tuple[str, ...], made: Quantized, drift: Drift, met: bool) -> Step:
+    return Step(
+        kept=kept, file_bytes=made.file_bytes, sqnr_db=sqnr(drift), agreement=agreement(drift), met=met
+    )

@@ -1,0 +1,49 @@
+"""more threads were asked for than this machine has processors
+
+What it checks
+    The number of threads against the number of processors.
+
+Why it matters
+    Threads that share a processor wait for each other: the model gets slower, not faster.
+
+What to do
+    Ask for as many threads as there are processors, or fewer.
+
+Limits
+    What a container may use of the processors it sees is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.delegates import Coverage
+from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.rules.accelerator.telling_coverage import command
+from outlive.rules.engine import rule
+from outlive.rules.telling import file_name
+from outlive.units import plural
+
+
+@rule("A808", "too-many-threads", Severity.WARNING, since="0.1")
+def too_many_threads(coverage: Coverage) -> Iterator[Sighting]:
+    """See the module."""
+    threads, processors = coverage.threads, coverage.processors
+    if threads is None or processors is None or threads <= processors:
+        return
+    yield Sighting(
+        where=file_name(coverage.path),
+        evidence=(
+            Evidence(fact=f"{threads} threads were asked for", source="arguments"),
+            Evidence(fact=f"this machine has {plural(processors, 'processor')}", source="system"),
+        ),
+        why="threads beyond the processors only wait for each other",
+        remedies=(
+            Remedy(
+                action=f"ask for {processors}",
+                tag=Tag.SAME_RESULTS,
+                command=command(coverage, "outlive", "delegates", "--threads", str(processors)),
+            ),
+        ),
+        fault=Fault.INPUT,
+    )

@@ -1,0 +1,56 @@
+"""a forked copy of the process waits for threads that it does not have
+
+What it checks
+    Whether a call missed its deadline while copies of its process, made by fork, waited beside it.
+
+Why it matters
+    A fork copies one thread and all locks. A library that had started threads, as TensorFlow does with its
+    first op, then waits in the copy for threads that are not there, and never wakes up.
+
+What to do
+    Start processes afresh instead of forking them: multiprocessing's "spawn" or "forkserver". Or fork before
+    the library does its first work.
+
+Limits
+    What the copies wait for is not looked at; another cause of their waiting is possible, and less likely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.rules.engine import rule
+from outlive.rules.witness import cause, place
+from outlive.worker.flight import Flight
+
+_SPAWN = Remedy(
+    action="start processes afresh instead of forking them",
+    tag=Tag.SAME_RESULTS,
+    command='multiprocessing.get_context("spawn").Pool(...)',
+)
+_EARLIER = Remedy(
+    action="fork before the first op: before anything of the library has run", tag=Tag.SAME_RESULTS
+)
+
+
+@rule("D512", "fork-after-threads", Severity.ERROR, since="0.1", cause="fork-after-threads")
+def fork_after_threads(flight: Flight) -> Iterator[Sighting]:
+    """See the module."""
+    if cause(flight) != "forked":
+        return
+    threads = flight.activity["threads"]
+    forks = sum(1 for child in flight.activity["children"] if child.get("forked"))
+    copies = "1 copy of it, forked, waits" if forks == 1 else f"{forks} copies of it, forked, wait"
+    yield Sighting(
+        where=place(flight),
+        evidence=(
+            Evidence(fact=f"{copies} beside it", source="process table"),
+            Evidence(fact=f"it has {threads} threads, and a copy has one", source="process table"),
+            Evidence(fact="neither used a processor at the deadline", source="process table"),
+        ),
+        why="a fork copies one thread and all locks: what another thread held stays locked in the copy",
+        remedies=(_SPAWN, _EARLIER),
+        confidence="likely",
+        fault=Fault.INPUT,
+    )

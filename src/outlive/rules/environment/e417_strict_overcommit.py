@@ -1,0 +1,51 @@
+"""the system grants no more memory than it could back
+
+What it checks
+    Whether the kernel counts reserved memory as used (vm.overcommit_memory is 2).
+
+Why it matters
+    Memory that is reserved and never touched is refused once the count is full: an arena, or the fork of a
+    large program, fails while much memory is free. It hurts where little is left to be granted.
+
+What to do
+    Let the kernel grant more, or keep what the program reserves small.
+
+Limits
+    What is left changes with every other program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.rules.engine import rule
+from outlive.units import format_bytes
+from outlive.worker.surroundings import Surroundings
+
+_STRICT = 2  # Linux, Documentation/mm/overcommit-accounting.rst
+
+
+@rule("E417", "strict-overcommit", Severity.WARNING, since="0.1", cause="out-of-memory")
+def strict_overcommit(surroundings: Surroundings) -> Iterator[Sighting]:
+    """See the module."""
+    if surroundings.overcommit != _STRICT:
+        return
+    left = surroundings.commit_left_bytes
+    known = "not known" if left is None else format_bytes(max(0, left))
+    yield Sighting(
+        where="vm.overcommit_memory",
+        evidence=(
+            Evidence(fact="2: every reserved byte counts as used", source="/proc/sys/vm"),
+            Evidence(fact=f"left to be granted: {known}", source="/proc/meminfo"),
+        ),
+        why="runtimes reserve more than they use",
+        remedies=(
+            Remedy(
+                action="let the kernel decide",
+                tag=Tag.SAME_RESULTS,
+                command="sudo sysctl vm.overcommit_memory=0",
+            ),
+        ),
+        fault=Fault.MACHINE,
+    )

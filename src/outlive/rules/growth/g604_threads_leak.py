@@ -1,0 +1,54 @@
+"""threads are started in every round and never end
+
+What it checks
+    Whether the number of threads grows by the same amount in every round.
+
+Why it matters
+    Each thread takes memory for its stack and a place in the system's tables; at some thousands no new one
+    can be started. All that a thread refers to is kept as well.
+
+What to do
+    Join the threads, or let them end; use one pool for all rounds (concurrent.futures), closed at its end.
+
+Limits
+    Threads that a native library starts have no name in Python: they are counted, and not named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
+from outlive.meter.growth import LEAKS, Growth, Stage
+from outlive.meter.growth_verdict import tell_end
+from outlive.rules.engine import rule
+from outlive.rules.growth.blaming import fault, parts, place
+
+
+@rule("G604", "threads-leak", Severity.ERROR, since="0.1")
+def threads_leak(growth: Growth) -> Iterator[Sighting]:
+    """See the module."""
+    for stage in growth.stages:
+        if stage.verdict == LEAKS and stage.grows("threads"):
+            yield Sighting(
+                where=place(growth, stage),
+                evidence=(*_counted(stage), *parts(stage)),
+                why="a thread that waits for ever keeps its stack, and everything it refers to",
+                remedies=(
+                    Remedy(action="join or end them, or use one pool for all rounds", tag=Tag.SAME_RESULTS),
+                ),
+                fault=fault(stage),
+            )
+
+
+def _counted(stage: Stage) -> Iterator[Evidence]:
+    trend = stage.trends["threads"]
+    yield Evidence(
+        fact=f"{trend.per_round:.3g} more per round, {trend.low:.3g} to {trend.high:.3g} (99 %)",
+        source=f"{stage.calls:,} rounds",
+    )
+    for name, _ in stage.census.threads[:3] if stage.census else ():
+        yield Evidence(fact=f'one is named "{name}"', source="threading")
+    for end in stage.ends:
+        if end.what == "threads":
+            yield Evidence(fact=tell_end(end), source="this rate")

@@ -1,0 +1,56 @@
+"""whether it leaks is not clear yet
+
+What it checks
+    Whether the rounds that were measured allow neither verdict: the memory neither stays within a bound that
+    is worth anything, nor grows steadily enough to be called a leak.
+
+Why it matters
+    A cache that is still filling, a heap that still settles and a leak look alike for some rounds; a verdict
+    given too early is wrong half of the time.
+
+What to do
+    Repeat it more often, or give it more time.
+
+Limits
+    What goes up and down by hundreds of megabytes hides small leaks for thousands of rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
+from outlive.meter.growth import UNCLEAR, Growth, Stage
+from outlive.rules.engine import rule
+from outlive.rules.growth.blaming import fault, place
+from outlive.units import format_bytes
+
+
+@rule("G607", "growth-unclear", Severity.WARNING, since="0.1")
+def growth_unclear(growth: Growth) -> Iterator[Sighting]:
+    """See the module."""
+    for stage in growth.stages:
+        if stage.verdict == UNCLEAR and stage.calls:
+            yield Sighting(
+                where=place(growth, stage),
+                evidence=tuple(_seen(stage)),
+                why="growth that may still stop and growth that will not look alike so far",
+                remedies=(
+                    Remedy(
+                        action=f"repeat it more often: --repeat {max(100, 4 * stage.calls)}",
+                        tag=Tag.SAME_RESULTS,
+                    ),
+                ),
+                confidence="no verdict",
+                fault=fault(stage),
+            )
+
+
+def _seen(stage: Stage) -> Iterator[Evidence]:
+    source = f"{stage.calls:,} rounds"
+    if stage.problem:
+        yield Evidence(fact=f"it ended early: {stage.problem}", source=source)
+    if stage.reason:
+        yield Evidence(fact=stage.reason, source=source)
+    low, high = (format_bytes(round(value)) for value in (stage.low, stage.high))
+    yield Evidence(fact=f"between {low} and {high} per round (99 %)", source=stage.leading.replace("_", " "))

@@ -1,0 +1,54 @@
+"""the model computes values that are not finite
+
+What it checks
+    Whether any tensor of either model held NaN or an infinity while the samples ran; the samples hold none.
+
+Why it matters
+    Such a value spreads to all that depends on it, and a comparison can say nothing about those. In the
+    float model it makes ranges meaningless: whoever calibrates with it gets a broken model.
+
+What to do
+    Look at the first operator that makes one: a division by 0, a logarithm, an exponent too large for
+    float16.
+
+Limits
+    Which of the two models made it is not said; some models use infinity for masks on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Remedy, Severity, Sighting, Tag
+from outlive.quant.nouns import Drift
+from outlive.rules.engine import rule
+from outlive.rules.quantization.drifting import layer_name, op_place, seen
+from outlive.units import plural
+
+
+@rule("Q225", "not-finite-values", Severity.WARNING, since="0.1")
+def not_finite_values(drift: Drift) -> Iterator[Sighting]:
+    """See the module."""
+    bad = [row for row in drift.tensors if row.metrics is not None and row.metrics.not_finite]
+    if not bad:
+        return
+    first = bad[0]
+    assert first.metrics is not None
+    count = first.metrics.not_finite
+    total = count + first.metrics.num_elements
+    facts = [seen(f"{count:,} of {total:,} values of {layer_name(first)} are not finite")]
+    if len(bad) > 1:
+        facts.append(seen(f"it reaches {plural(len(bad) - 1, 'tensor')} behind it"))
+    yield Sighting(
+        where=layer_name(first),
+        evidence=tuple(facts),
+        why="the operator makes them of inputs that are finite",
+        remedies=(
+            Remedy(
+                action="cut the operator out and run it on what it gets",
+                tag=Tag.SAME_RESULTS,
+                command=f"outlive cut FILE --ops {first.op} -o part.tflite",
+            ),
+        ),
+        op=op_place(first),
+    )

@@ -1,0 +1,69 @@
+"""the run went well and left an output unwritten
+
+What it checks
+    With --watch-outputs the model is run twice, in memory that was filled with different bytes beforehand.
+    Bytes of an output that still hold them, both times, were never written.
+
+Why it matters
+    Nothing says so: the output is there, has its shape, and holds what an earlier run, or another part of
+    the program, left in that memory. Detection models do this where they find less than there is room for.
+
+What to do
+    Read only as much as the model says is valid, such as the number of detections in another output. If
+    there is no such number, the operator behind this output is broken, or was not run.
+
+Limits
+    It holds for the inputs of this run: others may fill more. Strings, and outputs of random numbers, are not
+    judged. The memory can be filled on Linux with glibc only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.rules.engine import rule
+from outlive.units import format_shape
+from outlive.worker.flight import Flight, OutputSeen
+
+_SHOWN = 5
+_READ_LESS = Remedy(
+    action="read only what the model says is valid, such as the first N of a count in another output",
+    tag=Tag.CHANGES_RESULTS,
+)
+_OTHER_VALUES = Remedy(
+    action="run it on real inputs, and see whether it is written then",
+    tag=Tag.SAME_RESULTS,
+    command="outlive run FILE --watch-outputs --input NAME=values.npy",
+)
+
+
+@rule("S701", "output-never-written", Severity.WARNING, since="0.1")
+def output_never_written(flight: Flight) -> Iterator[Sighting]:
+    """See the module."""
+    found = [output for output in flight.outputs if output.untouched_bytes and not flight.died]
+    if not found:
+        return
+    others = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    facts = [_told(output) for output in found[:_SHOWN]]
+    yield Sighting(
+        where=f'output "{found[0].name}", tensor {found[0].index}{others}',
+        evidence=tuple(Evidence(fact=fact, source="two runs in filled memory") for fact in facts),
+        why="no operator wrote there: what is read is left over from something else",
+        remedies=(_READ_LESS, _OTHER_VALUES),
+        fault=Fault.RUNTIME,
+    )
+
+
+def _told(output: OutputSeen) -> str:
+    left, size = output.untouched_bytes or 0, prod(output.shape) * _size(output.dtype)
+    share = "all" if left >= size else f"{left:,} of"
+    kind = f"{format_shape(output.shape)} {output.dtype}"
+    return f'"{output.name}", {kind}: {share} {size:,} bytes still hold what the memory was filled with'
+
+
+def _size(dtype: str) -> int:
+    """Bytes of a number of this type; its name ends with its bits, but for bool."""
+    digits = "".join(letter for letter in dtype if letter.isdigit())
+    return int(digits) // 8 if digits else 1

@@ -1,0 +1,81 @@
+"""The guarded worker: a fresh Python that calls the functions it is sent, one call at a time.
+
+    caller ──STATE, FUNCTION, CALL──> worker ──VALUE, RAISED, or STREAM and for each NEXT a YIELDED──> caller
+    worker ──ASK──> caller ──> the next item of an iterator that was given as an argument, and stayed there
+
+It has imported nothing that the function does not import, numpy and cloudpickle apart, and serves until its
+caller is gone.
+"""
+
+from __future__ import annotations
+
+import atexit
+import faulthandler
+import importlib
+import logging
+import mmap
+import os
+import signal
+import socket
+import sys
+import types
+from typing import Any
+
+from . import calibration_watch, confine, guard_output
+from . import guard_wire as wire
+from .guard_lane import BLOCK_BYTES
+from .guard_link import Link
+from .guard_serving import Server
+
+
+def main(
+    talk: int,
+    rights: int,
+    out: int,
+    errors: int,
+    faults: int,
+    block: int,
+    stdin: int = -1,
+    parent: int = 0,
+    awake: bool = False,
+    modules: Any = (),
+    **_: Any,
+) -> None:
+    """Serve the caller until it closes its end."""
+    if parent:
+        confine.follow(parent)
+    guard_output.connect(out, errors, stdin)
+    faulthandler.enable(os.fdopen(faults, "w"), all_threads=True)
+    confine.name_process("outlive-guard")
+    applied = confine.limit({})
+    slots = mmap.mmap(block, BLOCK_BYTES)
+    os.close(block)
+    link = Link(socket.socket(fileno=talk), socket.socket(fileno=rights), slots, awake)
+    server = Server(link)
+    signal.signal(signal.SIGINT, server.interrupted)
+    logging.getLogger().addHandler(guard_output.LogSender(link.log))
+    _forget_ourselves()
+    for name in ("cloudpickle", *modules):
+        _import_quietly(name)
+    calibration_watch.install()
+    link.send(wire.READY, (os.getpid(), applied, server.memory.sizes()))
+    try:
+        server.serve()
+        atexit._run_exitfuncs()  # it was told to stop, and has a moment for it
+    except wire.Closed:
+        pass
+    guard_output.flush()
+    os._exit(0)  # no farewell of the libraries': it may hang, and nobody would see
+
+
+def _forget_ourselves() -> None:
+    """The function finds an empty main program, not ours."""
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    sys.argv[:] = [""]
+
+
+def _import_quietly(name: str) -> None:
+    try:
+        importlib.import_module(name)
+    except Exception:
+        pass  # whoever needs it will say so

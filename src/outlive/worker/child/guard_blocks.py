@@ -1,0 +1,198 @@
+"""Segments of shared memory for large arguments and results: written once, read in place, used again.
+
+    Outbox.place(buffers) ──> one segment, a copy of each buffer       Inbox.leases(...) ──> no copy
+         ^                                                                   │
+         └───────────── "given back", once the last array over it is gone ───┘
+
+A segment is anonymous memory: it has no name that could stay behind, and goes with the last process that
+maps it. It cannot be made shorter, or whoever reads it would be killed at the next look.
+"""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import functools
+import mmap
+import os
+import tempfile
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+_ALIGNMENT = 64
+_PAGE_BYTES = mmap.PAGESIZE
+_MAP_FIXED = 0x10  # asm-generic/mman-common.h, and sys/mman.h of macOS
+# Segments that lie ready for the next call; a warm one saves the system the clearing of pages.
+_MOST_READY, _MOST_READY_BYTES = 4, 256 << 20
+# A ready segment is used for what fills at least this share of it.
+_LEAST_FILLED = 8
+
+
+def new_segment(size: int) -> int:
+    """A descriptor of anonymous memory of this size that nobody can make shorter."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("outlive-guard", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    else:
+        descriptor, path = tempfile.mkstemp(prefix="outlive-guard")
+        os.unlink(path)
+    try:
+        os.ftruncate(descriptor, size)
+        _forbid_shrinking(descriptor)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _forbid_shrinking(descriptor: int) -> None:
+    import fcntl
+
+    # linux/fcntl.h: F_ADD_SEALS, F_SEAL_SHRINK; systems without memfd have neither.
+    seal, shrink = getattr(fcntl, "F_ADD_SEALS", None), getattr(fcntl, "F_SEAL_SHRINK", None)
+    if seal is not None and shrink is not None and hasattr(os, "memfd_create"):
+        fcntl.fcntl(descriptor, seal, shrink)
+
+
+def use_large_pages(mapping: mmap.mmap) -> None:
+    """Where the system has large pages for shared memory, have them: fewer faults, quicker copies."""
+    advice = getattr(mmap, "MADV_HUGEPAGE", None)
+    if advice is not None:
+        try:
+            mapping.madvise(advice)
+        except OSError:
+            pass  # none to be had
+
+
+def make_private(mapping: mmap.mmap) -> None:
+    """In a forked child: put a copy of the memory in its place, so that what is written stays here."""
+    address = ctypes.addressof(ctypes.c_char.from_buffer(mapping))
+    held = bytes(mapping)
+    function = ctypes.CDLL(None, use_errno=True).mmap
+    function.restype = ctypes.c_void_p
+    function.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED
+    if function(address, len(held), mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0) == address:
+        mapping[: len(held)] = held
+
+
+class Outbox:
+    """The segments that this side writes."""
+
+    def __init__(self, send_descriptor: Callable[[int], None]) -> None:
+        """None yet; `send_descriptor` gives the other side a new one."""
+        self._send_descriptor = send_descriptor
+        self._maps: dict[int, mmap.mmap] = {}
+        self._ready: list[int] = []
+        self._dropped: list[int] = []
+        self._count = 0
+
+    def place(self, buffers: list[memoryview]) -> Any:
+        """Copy the buffers to a segment; what a frame has to say about it."""
+        spans, end = [], 0
+        for buffer in buffers:
+            spans.append((end, buffer.nbytes))
+            end += buffer.nbytes + -buffer.nbytes % _ALIGNMENT
+        number = self._find(end)
+        target = self._maps[number]
+        for (offset, size), buffer in zip(spans, buffers):
+            if size:
+                target[offset : offset + size] = buffer
+        dropped, self._dropped = self._dropped, []
+        return number, len(target), spans, dropped
+
+    def freed(self, numbers: list[int]) -> None:
+        """The other side needs these no more."""
+        for number in numbers:
+            if number in self._maps and number not in self._ready:
+                self._ready.append(number)
+        while self._ready and self._too_many():
+            oldest = self._ready.pop(0)
+            del self._maps[oldest]
+            self._dropped.append(oldest)
+
+    def _too_many(self) -> bool:
+        held = sum(len(self._maps[number]) for number in self._ready)
+        return len(self._ready) > _MOST_READY or held > _MOST_READY_BYTES
+
+    def _find(self, size: int) -> int:
+        most = max(size, 1) * _LEAST_FILLED
+        fitting = [number for number in self._ready if size <= len(self._maps[number]) <= most]
+        if fitting:
+            number = min(fitting, key=lambda one: len(self._maps[one]))
+            self._ready.remove(number)
+            return number
+        return self._make(size)
+
+    def _make(self, size: int) -> int:
+        # A little more than asked for: the next call's arrays may be a little larger.
+        whole = size + size // 8
+        whole += -whole % _PAGE_BYTES
+        descriptor = new_segment(max(whole, _PAGE_BYTES))
+        try:
+            mapping = mmap.mmap(descriptor, 0)
+            use_large_pages(mapping)
+            self._send_descriptor(descriptor)
+        finally:
+            os.close(descriptor)
+        self._count += 1
+        self._maps[self._count] = mapping
+        return self._count
+
+
+class Inbox:
+    """The segments that the other side writes and this side reads, and how long each is still needed."""
+
+    def __init__(self, receive_descriptor: Callable[[], int]) -> None:
+        """None yet; `receive_descriptor` gives the descriptor of a new one."""
+        self._receive_descriptor = receive_descriptor
+        self._maps: dict[int, mmap.mmap] = {}
+        self._watched: dict[int, list[weakref.ref[Any]]] = {}
+        self._ended: collections.deque[int] = collections.deque()
+
+    def leases(self, number: int, size: int, spans: list[tuple[int, int]]) -> list[Any]:
+        """The buffers of a segment, without a copy; it is given back when all of them are gone."""
+        mapping = self._maps.get(number)
+        if mapping is None:
+            mapping = self._maps[number] = self._open(size)
+        found: list[Any] = []
+        watched = self._watched.setdefault(number, [])
+        for offset, length in spans:
+            lease = (ctypes.c_ubyte * length).from_buffer(mapping, offset)
+            watched.append(weakref.ref(lease, functools.partial(self._note_end, number)))
+            found.append(lease)
+        return found
+
+    def _note_end(self, number: int, _: Any) -> None:
+        self._ended.append(number)
+
+    def drop(self, numbers: list[int]) -> None:
+        """The other side will not use these again."""
+        for number in numbers:
+            self._maps.pop(number, None)
+
+    def take_freed(self) -> list[int]:
+        """The segments that nothing on this side looks at any more."""
+        if not self._ended:
+            return []
+        freed = []
+        ended = {self._ended.popleft() for _ in range(len(self._ended))}
+        for number in ended:
+            watched = self._watched.get(number)
+            if watched is not None and all(one() is None for one in watched):
+                del self._watched[number]
+                freed.append(number)
+        return freed
+
+    def mappings(self) -> list[mmap.mmap]:
+        """The memory that is in use here, for a fork that has to part from it."""
+        return [self._maps[number] for number in self._watched if number in self._maps]
+
+    def _open(self, size: int) -> mmap.mmap:
+        descriptor = self._receive_descriptor()
+        try:
+            mapping = mmap.mmap(descriptor, size)
+        finally:
+            os.close(descriptor)
+        use_large_pages(mapping)
+        return mapping

@@ -1,0 +1,130 @@
+"""The short way between a caller and its worker: a slot in shared memory, while both are awake.
+
+    sender:    bytes into the slot, count POSTED up; wakes the receiver through the socket if it sleeps
+    receiver:  watches POSTED for a moment, then says that it sleeps, looks once more, and sleeps
+
+To wake a process on another core costs several times what a small call does, and calls come in bursts. The
+slot is used only when everything that went through the socket has been received, and the receiver looks into
+the slot before it believes the socket: so nothing overtakes. On machines that may reorder stores (other than
+x86), and on a single core, everything goes through the socket.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import platform
+import time
+
+SLOT_BYTES = 16384
+_HEAD_BYTES = 256
+_LANE_BYTES = _HEAD_BYTES + SLOT_BYTES
+BLOCK_BYTES = 2 * _LANE_BYTES
+# Words of a lane (32 bits each); those of the sender and those of the receiver in lines of their own.
+_POSTED, _SIZE, _TOOK_US, _COMING = range(4)
+_TAKEN, _SOCKET_HEARD, _STATE = 16, 17, 18
+_ASLEEP, _AWAKE = 0, 1
+DONE, WAKE, USE_SOCKET = range(3)
+# What takes so long to copy that the receiver is roused before: it is awake by the time the copy is done.
+LONG_BYTES = 1 << 18
+# How long one that was roused waits awake.
+ROUSED_NS = 2_000_000
+_LOOKS = range(40)
+_MASK = 0xFFFFFFFF
+
+
+def is_worth_it() -> bool:
+    """True where waiting awake pays: two cores, and memory that keeps its order."""
+    if not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2:
+        return False
+    return platform.machine().lower() in ("x86_64", "amd64")
+
+
+class Lane:
+    """One direction; both sides have the same memory."""
+
+    def __init__(self, block: mmap.mmap, number: int, used: bool) -> None:
+        """Lane 0 leads to the worker, lane 1 to the caller."""
+        start = number * _LANE_BYTES
+        self.words = memoryview(block)[start : start + _HEAD_BYTES].cast("I")
+        self._slot = memoryview(block)[start + _HEAD_BYTES : start + _LANE_BYTES]
+        self._used = used
+        self._sent = 0  # bytes through the socket, as the sender counts them
+        self._heard = 0
+
+    def post(self, data: bytes) -> int:
+        """Put a message into the slot: DONE, WAKE if the receiver sleeps, USE_SOCKET if it cannot be."""
+        words, size = self.words, len(data)
+        posted = words[_POSTED]
+        free = posted == words[_TAKEN] and words[_SOCKET_HEARD] == self._sent
+        if size > SLOT_BYTES or not self._used or not free:
+            return USE_SOCKET
+        self._slot[:size] = data
+        words[_SIZE] = size
+        words[_COMING] = 0
+        words[_POSTED] = (posted + 1) & _MASK
+        return DONE if words[_STATE] == _AWAKE else WAKE
+
+    @property
+    def took_ns(self) -> int:
+        """How long the other side worked before its last message, as it says."""
+        return self.words[_TOOK_US] * 1000
+
+    def note_took(self, took_ns: int) -> None:
+        """Say how long we worked before the next message."""
+        self.words[_TOOK_US] = min(took_ns // 1000, _MASK)
+
+    def announce(self) -> bool:
+        """Say that a message comes after a long copy; True if the receiver sleeps and is to be roused."""
+        if not self._used:
+            return False
+        self.words[_COMING] = 1
+        return self.words[_STATE] == _ASLEEP
+
+    def note_sent(self, size: int) -> None:
+        """So many bytes went through the socket."""
+        self._sent = (self._sent + size) & _MASK
+
+    def note_heard(self, size: int) -> None:
+        """So many bytes came through the socket."""
+        self._heard = self.words[_SOCKET_HEARD] = (self._heard + size) & _MASK
+
+    def take(self) -> bytes:
+        """What lies in the slot; nothing if nothing does."""
+        words = self.words
+        posted = words[_POSTED]
+        if posted == words[_TAKEN]:
+            return b""
+        data = bytes(self._slot[: min(words[_SIZE], SLOT_BYTES)])
+        words[_TAKEN] = posted
+        return data
+
+    def watch(self, spin_ns: int) -> bytes:
+        """Wait awake for a message, for so long at most."""
+        words = self.words
+        words[_STATE] = _AWAKE
+        taken = words[_TAKEN]
+        end = time.perf_counter_ns() + spin_ns
+        while time.perf_counter_ns() < end:
+            for _ in _LOOKS:
+                if words[_POSTED] != taken:
+                    return self.take()
+            if words[_COMING]:
+                words[_COMING] = 0
+                end = time.perf_counter_ns() + ROUSED_NS
+        return b""
+
+    def stay_awake(self) -> None:
+        """The receiver is about to look: nobody has to wake it."""
+        self.words[_STATE] = _AWAKE
+
+    def fall_asleep(self) -> bytes:
+        """The receiver is about to sleep; what came in the last moment."""
+        self.words[_STATE] = _ASLEEP
+        return self.take()
+
+    @property
+    def was_taken(self) -> bool:
+        """True once the receiver has everything that was sent, either way."""
+        words = self.words
+        return bool(words[_POSTED] == words[_TAKEN] and words[_SOCKET_HEARD] == self._sent)

@@ -1,0 +1,160 @@
+"""The worker's end of the conversation with its caller."""
+
+from __future__ import annotations
+
+import mmap
+import select
+import socket
+import threading
+import time
+from typing import Any
+
+from . import guard_blocks, guard_pickle
+from . import guard_wire as wire
+from .guard_lane import DONE, LONG_BYTES, ROUSED_NS, WAKE, Lane
+
+# How long a worker stays awake after a call, waiting for the next one of a burst.
+_SPIN_NS, _LONGEST_SPIN_NS = 120_000, 1_000_000
+_FIRST_SLEEP_MS = 50
+_MOST_INLINE_BYTES = wire.MOST_INLINE_BYTES
+
+
+class Link:
+    """Sends and receives frames; any thread of the function may send, and ask for an item."""
+
+    def __init__(self, talk: socket.socket, rights: socket.socket, block: mmap.mmap, awake: bool) -> None:
+        """Take over both sockets and the slots; `awake` says whether to wait awake at all."""
+        self._talk = talk
+        self._incoming, self._outgoing = Lane(block, 0, awake), Lane(block, 1, awake)
+        self._spin_ns = _SPIN_NS if awake else 0
+        self._poll = select.poll()
+        self._poll.register(talk, select.POLLIN)
+        self._inlet = wire.Inlet()
+        self._sending = threading.RLock()
+        self._asking = threading.Lock()
+        self._outbox = guard_blocks.Outbox(lambda descriptor: wire.send_descriptor(rights, descriptor))
+        self._inbox = guard_blocks.Inbox(lambda: wire.receive_descriptor(rights))
+        self._began_ns = 0
+        self._running = 0  # the call whose iterators may be asked
+
+    def receive(self) -> wire.Frame:
+        """The next frame; `Closed` when the caller is gone."""
+        while True:
+            frame = self._inlet.take()
+            if frame is not None:
+                if frame.freed:
+                    self._outbox.freed(frame.freed)
+                self._began_ns = time.perf_counter_ns()
+                return frame
+            self._inlet.feed(self._hear())
+
+    def _hear(self) -> bytes:
+        """What comes next: awake for a moment, then asleep."""
+        lane = self._incoming
+        if self._spin_ns:
+            # A long call is followed by a longer pause: large results take their owner time.
+            rest = min((time.perf_counter_ns() - self._began_ns) // 8, _LONGEST_SPIN_NS)
+            data = lane.watch(max(self._spin_ns, rest)) or lane.fall_asleep()
+            if data:
+                return data
+            # A sleeper may have missed what came while it fell asleep: the first sleep is short.
+            if not self._poll.poll(_FIRST_SLEEP_MS):
+                data = lane.take()
+                if data:
+                    return data
+        try:
+            data = self._talk.recv(wire.MOST_AT_ONCE)
+        except OSError as error:
+            raise wire.Closed(str(error)) from None
+        if not data:
+            raise wire.Closed("end of stream")
+        earlier = lane.take()
+        lane.note_heard(len(data))
+        if self._spin_ns and not earlier and data == wire.WAKE_UP:
+            return lane.watch(ROUSED_NS)
+        return earlier + data
+
+    def unpack(self, frame: wire.Frame, found: Any = None) -> Any:
+        """The value that a frame carries."""
+        body, leases = self._open(frame)
+        return guard_pickle.loads(body, leases, found)
+
+    def body(self, frame: wire.Frame) -> bytes:
+        """The bytes that a frame carries, and nothing apart from them."""
+        return bytes(self._open(frame)[0])
+
+    def _open(self, frame: wire.Frame) -> tuple[Any, list[Any]]:
+        leases = self._inbox.leases(frame.segment, frame.size, frame.spans) if frame.segment else []
+        if frame.dropped:
+            self._inbox.drop(frame.dropped)
+        return (frame.body or leases.pop()), leases
+
+    def send(self, kind: int, extra: Any = None, body: bytes = b"", apart: Any = ()) -> None:
+        """Send a frame; `apart` are buffers that go through shared memory."""
+        with self._sending:
+            placed = None
+            if apart or len(body) > _MOST_INLINE_BYTES:
+                self._rouse(apart)
+                inline = len(body) <= _MOST_INLINE_BYTES
+                placed = self._outbox.place([*apart] if inline else [*apart, memoryview(body)])
+                body = body if inline else b""
+            self._write(wire.pack(kind, extra, body, placed, self._inbox.take_freed()))
+
+    def _rouse(self, apart: Any) -> None:
+        """Wake a caller that sleeps before a long copy, so that it need not be woken after it."""
+        if sum(view.nbytes for view in apart) >= LONG_BYTES and self._outgoing.announce():
+            self._outgoing.note_sent(len(wire.WAKE_UP))
+            self._send_all(wire.WAKE_UP)
+
+    def _write(self, data: bytes) -> None:
+        self._outgoing.note_took(time.perf_counter_ns() - self._began_ns)
+        way = self._outgoing.post(data)
+        if way == DONE:
+            return
+        data = wire.WAKE_UP if way == WAKE else data
+        self._outgoing.note_sent(len(data))
+        self._send_all(data)
+
+    def _send_all(self, data: bytes) -> None:
+        try:
+            self._talk.sendall(data, wire.NO_SIGNAL)
+        except OSError as error:
+            raise wire.Closed(str(error)) from None
+
+    def log(self, record: Any) -> None:
+        """Send a log record."""
+        self.send(wire.LOG, record)
+
+    def begin(self, call: int) -> None:
+        """From now on the iterators of this call may be asked; 0 for none."""
+        self._running = call
+
+    def ask(self, call: int, number: int) -> Any:
+        """The next item of an iterator that stayed with the caller; StopIteration at its end."""
+        with self._asking:
+            if call != self._running:
+                raise RuntimeError("this iterator belongs to a guarded call that has ended")
+            self.send(wire.ASK, number)
+            frame = self.receive()
+            if frame.kind == wire.NO_MORE:
+                raise StopIteration
+            value = self.unpack(frame)
+            if frame.kind == wire.ITEM_RAISED:
+                raise value
+            return value
+
+
+class CallersIterator:
+    """An iterator that was given as an argument: its items are made by the caller, when asked for."""
+
+    def __init__(self, link: Link, call: int, number: int) -> None:
+        """Remember whose it is."""
+        self._link, self._call, self._number = link, call, number
+
+    def __iter__(self) -> CallersIterator:
+        """Itself."""
+        return self
+
+    def __next__(self) -> Any:
+        """The next item, from the caller."""
+        return self._link.ask(self._call, self._number)

@@ -1,0 +1,73 @@
+"""What a guarded worker holds, and how much more it may ask for."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+# A limit is set anew when it would move by more than this.
+_SLACK_BYTES = 1 << 20
+# Memory is looked at anew after this long, and every so many calls (2^n - 1).
+_OLD_S, _SOME = 0.001, 0xF
+
+
+class Memory:
+    """The sizes of this process, and its limit."""
+
+    def __init__(self) -> None:
+        """Look for the first time; no limit is set."""
+        try:
+            self._statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+            import resource
+
+            self._resource: Any = resource
+            self._before = resource.getrlimit(resource.RLIMIT_DATA)
+        except (OSError, ImportError):
+            self._statm, self._resource = -1, None
+        self._looked_at = 0.0
+        self._limit = -1  # what the process may have in all, as it was last set
+        self._sizes = self.sizes()
+
+    def sizes(self) -> tuple[int, int, int]:
+        """Private memory, resident memory, and what RLIMIT_DATA counts; 0 where they cannot be read."""
+        if self._statm < 0:
+            return 0, 0, 0
+        words = os.pread(self._statm, 256, 0).split()
+        resident = int(words[1])
+        return (resident - int(words[2])) * _PAGE_BYTES, resident * _PAGE_BYTES, int(words[5]) * _PAGE_BYTES
+
+    def limit(self, memory_bytes: int) -> None:
+        """Let the process ask for this much more than it has; negative for as much as it likes."""
+        if memory_bytes < 0 or self._resource is None:
+            return
+        if self._limit < 0:  # something has been loaded since, which is no part of the call
+            self._sizes = self.sizes()
+        total = self._sizes[2] + memory_bytes
+        if self._limit >= 0 and abs(self._limit - total) <= _SLACK_BYTES:
+            return
+        soft, hard = self._before
+        known = [size for size in (soft, hard) if size != self._resource.RLIM_INFINITY]
+        self._set((min([total, *known]), hard))
+        self._limit = total
+
+    def lift(self) -> None:
+        """Take the limit off again: what comes now is no part of a call."""
+        if self._limit >= 0:
+            self._set(self._before)
+            self._limit = -1
+
+    def sizes_now_and_then(self, number: int) -> tuple[int, int, int]:
+        """The sizes; those of a moment ago for most of many calls in a row."""
+        now = time.monotonic()
+        if now - self._looked_at > _OLD_S or not number & _SOME:
+            self._looked_at = now
+            self._sizes = self.sizes()
+        return self._sizes
+
+    def _set(self, limits: tuple[int, int]) -> None:
+        try:
+            self._resource.setrlimit(self._resource.RLIMIT_DATA, limits)
+        except (OSError, ValueError):
+            pass

@@ -1,0 +1,207 @@
+"""Serves a guarded caller: sets the stage as the caller has it, calls, streams, and answers."""
+
+from __future__ import annotations
+
+import collections
+import importlib
+import inspect
+import pickle
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from . import guard_errors, guard_output, guard_pickle, guard_random, guard_stage
+from . import guard_wire as wire
+from .guard_link import CallersIterator, Link
+from .guard_memory import Memory
+
+_PLAIN = frozenset({int, float, bool, str, bytes, type(None)})
+_NATIVE = ("tensorflow", "keras", "jax", "torch")
+
+
+class Server:
+    """One caller's functions, and the call that is running."""
+
+    def __init__(self, link: Link) -> None:
+        """Nothing has been called yet."""
+        self._link = link
+        self._functions: collections.OrderedDict[int, Any] = collections.OrderedDict()
+        self._stream: Any = None
+        self._busy = False
+        self._random = guard_random.RandomWatch(follows=True)
+        self._stage = guard_stage.Stage()
+        self.memory = Memory()
+        self._calls = 0
+        self._foreign: tuple[str, ...] = ()
+
+    def interrupted(self, *_: Any) -> None:
+        """The caller was interrupted: so is the function, if one runs."""
+        if self._busy:
+            raise KeyboardInterrupt
+
+    def serve(self) -> None:
+        """Answer until the caller is gone or says stop."""
+        actions = {
+            wire.CALL: self._call,
+            wire.NEXT: self._next,
+            wire.STATE: self._set_state,
+            wire.FUNCTION: self._keep_function,
+            wire.CLOSE: self._close,
+            wire.PRELOAD: self._preload,
+        }
+        while True:
+            frame = self._link.receive()
+            if frame.kind == wire.STOP:
+                return
+            try:
+                actions[frame.kind](frame)
+            except KeyboardInterrupt as error:  # it came a moment too late for the function
+                self._busy = False
+                self._answer(wire.RAISED, guard_errors.describe(error), ())
+            del frame
+
+    def _set_state(self, frame: wire.Frame) -> None:
+        self.memory.lift()
+        state = self._link.unpack(frame)
+        if "environment" in state:
+            self._stage.set(state)
+            # What the caller has not loaded itself must not be loaded there by what we send.
+            self._foreign = tuple(name for name in _NATIVE if name not in state["native"])
+        if "random" in state:
+            self._random.apply(state["random"])
+
+    def _keep_function(self, frame: wire.Frame) -> None:
+        number, replaced = frame.extra
+        self._functions.pop(replaced, None)
+        self.memory.lift()
+        try:
+            function = self._link.unpack(frame)
+        except BaseException as error:
+            function = _Unreadable(error)
+        self._functions[number] = function
+        if len(self._functions) > wire.MOST_FUNCTIONS:
+            self._functions.popitem(last=False)
+
+    def _preload(self, frame: wire.Frame) -> None:
+        for name in frame.extra:
+            try:
+                importlib.import_module(name)
+            except Exception:
+                pass  # the function will say so itself, if it needs it
+        guard_output.flush()
+        self._link.send(wire.PRELOADED, self.memory.sizes_now_and_then(0))
+
+    def _call(self, frame: wire.Frame) -> None:
+        """Call a function and answer; nothing of the call is left when the answer is on its way."""
+        number, memory_bytes, has_iterators = frame.extra
+        self._calls += 1
+        answer = self._run(frame, number, memory_bytes, has_iterators)
+        self._answer(*answer)
+        if self._stream is None:
+            self._stage.restore()  # while the caller is busy with the answer
+
+    def _run(self, frame: wire.Frame, number: int, memory_bytes: int, has_iterators: bool) -> Any:
+        self._busy = True
+        try:
+            function = self._functions[number]
+            call = self._calls
+            found = (lambda name: CallersIterator(self._link, call, name)) if has_iterators else None
+            arguments, named = self._link.unpack(frame, found)
+            self.memory.limit(memory_bytes)
+            self._link.begin(call)
+            value = function(*arguments, **named)
+            del arguments, named
+            if type(value) in _PLAIN:
+                return wire.VALUE, pickle.dumps(value, 5), ()
+            if inspect.iscoroutine(value):
+                import asyncio
+
+                value = asyncio.run(_awaited(value))
+            if isinstance(value, Iterator):
+                self._stream = value
+                return wire.STREAM, b"", ()
+            return self._pack(wire.VALUE, value)
+        except BaseException as error:
+            self._busy = False
+            self.memory.lift()  # to say what went wrong takes memory too
+            return wire.RAISED, guard_errors.describe(error), ()
+        finally:
+            self._busy = False
+
+    def _next(self, _: wire.Frame) -> None:
+        self._busy = True
+        try:
+            value = next(self._stream)
+            answer = self._pack(wire.YIELDED, value)
+            del value
+        except StopIteration as end:
+            self._stream = None
+            answer = self._pack(wire.ENDED, end.value)
+        except BaseException as error:
+            self._stream = None
+            answer = wire.RAISED, guard_errors.describe(error), ()
+        finally:
+            self._busy = False
+        self._answer(*answer)
+
+    def _close(self, _: wire.Frame) -> None:
+        """End a generator before its end: its `finally` runs."""
+        stream, self._stream = self._stream, None
+        self._busy = True
+        answer: Any = (wire.ENDED, guard_pickle.dumps(None)[0], ())
+        try:
+            close = getattr(stream, "close", None)
+            if close is not None:
+                close()
+        except BaseException as error:
+            answer = wire.RAISED, guard_errors.describe(error), ()
+        finally:
+            self._busy = False
+        del stream
+        self._answer(*answer)
+
+    def _pack(self, kind: int, value: Any) -> Any:
+        try:
+            body, apart = guard_pickle.dumps(value)
+            if any(name in sys.modules and name.encode() in body for name in self._foreign):
+                body, apart = guard_pickle.dumps(_without_tensors(value))
+            return kind, body, apart
+        except BaseException as error:
+            if isinstance(error, (KeyboardInterrupt, MemoryError)):
+                raise
+            return wire.CANNOT, guard_pickle.dumps(guard_errors.what_cannot_go(value, error))[0], ()
+
+    def _answer(self, kind: int, body: bytes, apart: Any) -> None:
+        goes_on = kind in (wire.STREAM, wire.YIELDED)
+        if not goes_on:
+            self._link.begin(0)
+            self._stream = None
+        guard_output.flush()
+        state = self._random.state() if self._random.changed() else None
+        extra = (self.memory.sizes_now_and_then(self._calls), guard_pickle.dumps(state)[0] if state else None)
+        self._link.send(kind, extra, body, apart)
+
+
+class _Unreadable:
+    """A function that could not be read: calling it says why."""
+
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise self._error
+
+
+async def _awaited(value: Any) -> Any:
+    return await value
+
+
+def _without_tensors(value: Any) -> Any:
+    """The value with arrays in the place of tensors, whose library the caller has not loaded."""
+    if type(value).__name__ in ("EagerTensor", "ResourceVariable", "Variable") and hasattr(value, "numpy"):
+        return value.numpy()
+    if type(value) is dict:
+        return {key: _without_tensors(item) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_without_tensors(item) for item in value)
+    return value

@@ -1,0 +1,71 @@
+"""What a guarded function finds: environment, folder, path and words of the caller, at each call again."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+from . import guard_gpu, guard_output
+
+
+class Stage:
+    """Sets the stage as the caller has it, and sets it again after a function that has changed it."""
+
+    def __init__(self) -> None:
+        """Nothing is set yet."""
+        self._gpu = guard_gpu.GpuManners()
+        self._state: dict[str, Any] | None = None
+        self._environment: dict[Any, Any] = {}
+        self._folder = ""
+
+    def set(self, state: dict[str, Any]) -> None:
+        """Take over what the caller says."""
+        self._state = state
+        self._set_places(state)
+        guard_output.set_warnings(state["warnings"])
+        guard_output.set_levels(state["levels"], state["logging_disabled"])
+
+    def restore(self) -> None:
+        """Undo what a function did to its environment, its folder and its path."""
+        state = self._state
+        if state is None:
+            return
+        if (
+            _environment() != self._environment
+            or _current_folder() != self._folder
+            or sys.path != state["path"]
+            or sys.argv != state["argv"]
+        ):
+            self._set_places(state)
+
+    def _set_places(self, state: dict[str, Any]) -> None:
+        wanted = {os.fsdecode(key): os.fsdecode(value) for key, value in state["environment"].items()}
+        for key in [key for key in os.environ if key not in wanted]:
+            del os.environ[key]
+        for key, value in wanted.items():
+            if os.environ.get(key) != value:
+                os.environ[key] = value
+        self._gpu.apply(os.environ)
+        try:
+            os.chdir(state["folder"])
+        except OSError:
+            pass  # the folder is gone: relative paths fail in the function's own words
+        sys.path[:] = state["path"]
+        sys.argv[:] = state["argv"]
+        importlib.invalidate_caches()
+        self._environment, self._folder = dict(_environment()), _current_folder()
+
+
+def _environment() -> dict[Any, Any]:
+    """The environment as it is kept, which takes no copy; a copy where it is kept otherwise."""
+    kept = getattr(os.environ, "_data", None)
+    return kept if isinstance(kept, dict) else dict(os.environ)
+
+
+def _current_folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""

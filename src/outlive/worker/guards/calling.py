@@ -1,0 +1,306 @@
+"""One guarded call: what is sent, what comes back, and what is raised."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import pickle
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from outlive.worker import verdicts
+from outlive.worker.channel import DeadlineMissed
+from outlive.worker.child import guard_errors, guard_pickle
+from outlive.worker.child import guard_wire as wire
+from outlive.worker.flight import Flight
+from outlive.worker.guards.caller import CallerState
+from outlive.worker.guards.functions import SentFunction
+from outlive.worker.guards.process import GuardProcess
+from outlive.worker.guards.raised import CannotReturn, CannotSend, load_value, rebuild
+from outlive.worker.guards.streams import GuardedStream
+from outlive.worker.limits import Limits
+
+# How long a function that was interrupted may take for its `finally`, before it is ended without.
+_GRACE_S = 3.0
+# A limit is kept from outside too; it is told anew when what the worker holds has moved by so much.
+_MOVED_BYTES = 16 << 20
+caller_state = CallerState()
+
+
+class NotBegun(Exception):
+    """The worker had ended before the call reached it: another one can have it."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What a call may take, and what becomes of its worker: `give_back` gets it when all went well."""
+
+    limits: Limits
+    give_back: Callable[[GuardProcess], None]
+
+
+class GuardedCall:
+    """A call on a worker of its own, from its sending to its last answer."""
+
+    def __init__(self, process: GuardProcess, terms: Terms) -> None:
+        """Nothing is sent yet."""
+        self._process, self._terms = process, terms
+        self._iterators: list[Any] = []
+        self._deadline: float | None = None
+        self._done = self._is_sent = False
+
+    def run(self, sent: SentFunction, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Call the function and give its value, or raise."""
+        try:
+            body, apart, is_named = self._pack_arguments(arguments, named)
+        except BaseException:
+            self._release()
+            raise
+        try:
+            self._process.greet()
+            self._send(sent, body, apart, is_named)
+            self._is_sent = True
+            del arguments, named, apart
+            self._begin_answer()
+            return self._finish(self._await())
+        except BaseException as error:
+            ended = self._ended(error)
+            if ended is error:
+                raise
+            raise ended from None
+
+    def _pack_arguments(self, arguments: Any, named: Any) -> tuple[bytes, list[memoryview], bool]:
+        if not _has_iterator(arguments) and not (named and _has_iterator(named.values())):
+            try:
+                body, apart = guard_pickle.dumps((arguments, named))
+                return body, apart, False
+            except Exception:
+                pass  # something in them cannot go as it is; an iterator may stay here and be asked
+        try:
+            return *guard_pickle.dumps((arguments, named), self._name_iterator), True
+        except Exception as error:
+            what = guard_errors.what_cannot_go(_as_one(arguments, named), error)
+            raise CannotSend(f"the arguments cannot be sent to a worker: {what}") from error
+
+    def _name_iterator(self, value: Any) -> int | None:
+        """A number for an iterator, which stays here; None for everything else."""
+        is_bare = isinstance(value, guard_pickle.BARE_ITERATORS)
+        if not is_bare and not (hasattr(type(value), "__next__") and not _can_go(value)):
+            return None
+        self._iterators.append(value)
+        return len(self._iterators) - 1
+
+    def _send(self, sent: SentFunction, body: bytes, apart: list[memoryview], is_named: bool) -> None:
+        process = self._process
+        parts = []
+        state = caller_state.pack(process.state_version, process.random_version)
+        if state is not None:
+            parts.append(process.pack(wire.STATE, None, state, []))
+            process.state_version, process.random_version = (
+                caller_state.version,
+                caller_state.random_version,
+            )
+        if sent.number not in process.functions:
+            extra = (sent.number, sent.replaced)
+            parts.append(process.pack(wire.FUNCTION, extra, sent.body, sent.apart))
+            process.note_function(*extra)
+        memory_bytes = self._terms.limits.effective_memory_bytes()
+        self._keep_watch(memory_bytes)
+        process.allowed_bytes = memory_bytes
+        order = (sent.number, -1 if memory_bytes is None else memory_bytes, is_named)
+        parts.append(process.pack(wire.CALL, order, body, apart))
+        process.begin_call()
+        process.send(b"".join(parts))
+
+    def _keep_watch(self, memory_bytes: int | None) -> None:
+        """Tell the watchdog how much it may hold, if that has changed."""
+        process = self._process
+        if memory_bytes is None:
+            if process.watched is not None:
+                process.watch(None)
+                process.watched = None
+            return
+        held = process.sizes[0]
+        if process.watched is not None:
+            moved = abs(memory_bytes - process.watched[0])
+            near = max(_MOVED_BYTES, memory_bytes // 10)
+            wanted = self._terms.limits.memory_bytes is not None and moved
+            if not wanted and moved <= near and abs(held - process.watched[1]) <= near:
+                return
+        process.watch(memory_bytes)
+        process.watched = (memory_bytes, held)
+
+    def _begin_answer(self) -> None:
+        seconds = self._terms.limits.seconds
+        self._deadline = None if seconds is None else time.monotonic() + seconds
+
+    def _await(self) -> wire.Frame:
+        """The answer; meanwhile the worker may ask for items of the iterators it was given."""
+        while True:
+            frame = self._process.receive(self._deadline)
+            if frame.kind != wire.ASK:
+                return frame
+            began = time.monotonic()
+            self._serve_item(frame.extra)
+            if self._deadline is not None:
+                self._deadline += time.monotonic() - began  # that time was ours
+
+    def _serve_item(self, number: int) -> None:
+        process = self._process
+        try:
+            item = next(self._iterators[number])
+            body, apart = guard_pickle.dumps(item)
+            answer = process.pack(wire.ITEM, None, body, apart)
+        except StopIteration:
+            answer = process.pack(wire.NO_MORE, None, b"", [])
+        except Exception as error:
+            answer = process.pack(wire.ITEM_RAISED, None, _dump_error(error), [])
+        process.send(answer)
+
+    def _finish(self, frame: wire.Frame) -> Any:
+        """The value of the last answer, or what it raises."""
+        if frame.kind == wire.STREAM:
+            return GuardedStream(self)
+        body, leases = self._process.open_frame(frame)
+        self._note(frame)
+        self._release()
+        if frame.kind == wire.RAISED:
+            raise rebuild(body, self._process.allowed_bytes)
+        if frame.kind == wire.CANNOT:
+            raise CannotReturn(f"the result cannot come back from the worker: {pickle.loads(body)}")
+        return load_value(body, leases)
+
+    def _note(self, frame: wire.Frame) -> None:
+        process = self._process
+        process.sizes, random_state = frame.extra
+        if random_state is not None:
+            caller_state.take_random(random_state)
+            process.random_version = caller_state.random_version
+
+    def next_item(self) -> tuple[bool, Any]:
+        """True and the next item of a stream, or False and what the generator returned."""
+        try:
+            self._process.send(self._process.pack(wire.NEXT, None, b"", []))
+            self._begin_answer()
+            frame = self._await()
+            if frame.kind != wire.YIELDED:
+                return False, self._finish(frame)
+            body, leases = self._process.open_frame(frame)
+            self._note(frame)
+            return True, load_value(body, leases)
+        except BaseException as error:
+            ended = self._ended(error)
+            if ended is error:
+                raise
+            raise ended from None
+
+    def close_stream(self) -> None:
+        """End the generator of a stream: its `finally` runs in the worker."""
+        if self._done or self._process.closed:
+            return
+        try:
+            self._process.send(self._process.pack(wire.CLOSE, None, b"", []))
+            self._begin_answer()
+            self._finish(self._await())
+        except BaseException as error:
+            ended = self._ended(error)
+            if ended is error:
+                raise
+            raise ended from None
+
+    def abandon(self) -> None:
+        """End the worker, if the call is not over."""
+        if not self._done:
+            self._done = True
+            self._process.end()
+
+    def _release(self) -> None:
+        self._done = True
+        self._process.stage = "idle"
+        self._terms.give_back(self._process)
+
+    def _ended(self, error: BaseException) -> BaseException:
+        """What to raise when a call did not end with its answer."""
+        if self._done:
+            return error
+        if isinstance(error, wire.Closed):
+            if self._process.calls > 1 and not self._process.took_all:
+                self.abandon()
+                return NotBegun()
+            return self._death("")
+        if isinstance(error, DeadlineMissed):
+            return self._death("deadline")
+        if self._is_sent:
+            self._interrupt()
+        else:
+            self.abandon()
+        return error
+
+    def _death(self, ended_by: str) -> BaseException:
+        self._done = True
+        flight = self._process.record(ended_by, self._terms.limits)
+        return verdicts.died(flight)
+
+    def _interrupt(self) -> None:
+        """The caller was interrupted, or something else went wrong here: so is the function, then ended."""
+        process = self._process
+        try:
+            process.interrupt()
+            end = time.monotonic() + _GRACE_S
+            frame = process.receive(end)
+            while frame.kind == wire.ASK:
+                process.send(process.pack(wire.ITEM_RAISED, None, _dump_error(KeyboardInterrupt()), []))
+                frame = process.receive(end)
+            if frame.kind not in (wire.STREAM, wire.YIELDED):
+                process.open_frame(frame)
+                self._release()
+        except (wire.Closed, DeadlineMissed):
+            pass
+        finally:
+            if not self._done:
+                self._done = True
+                with contextlib.suppress(OSError):
+                    process.echo.finish()
+                process.end()
+
+
+def _has_iterator(values: Iterable[Any]) -> bool:
+    bare = guard_pickle.BARE_ITERATORS
+    for value in values:  # noqa: SIM110 - half the time of any() over a generator
+        if isinstance(value, bare):
+            return True
+    return False
+
+
+def last_flight(process: GuardProcess, limits: Limits) -> Flight:
+    """The record of a call that went well."""
+    return Flight(
+        died=False,
+        stage="done",
+        peak_bytes=process.story.peak({}),
+        baseline_bytes=process.story.baseline_bytes,
+        timeline=process.story.points(),
+        stderr_tail=process.echo.tail(),
+        limits=limits.to_json(),
+        pid=process.pid,
+    )
+
+
+def _dump_error(error: BaseException) -> bytes:
+    try:
+        return guard_pickle.dumps(error)[0]
+    except Exception:
+        return pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"), 5)
+
+
+def _can_go(value: Any) -> bool:
+    try:
+        guard_pickle.dumps(value)
+    except Exception:
+        return False
+    return True
+
+
+def _as_one(arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    return {**dict(enumerate(arguments)), **named}

@@ -1,0 +1,121 @@
+"""What a worker prints, shown where the caller looks: its `sys.stdout` and `sys.stderr` of that moment.
+
+The thread that waits for the answer reads the pipes, so that a notebook shows the lines under the cell that
+called, and all that was printed is shown before the call returns or raises.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import logging
+import os
+import select
+import sys
+from typing import Any
+
+# More than a pipe holds: one read empties it.
+_PIPE_BYTES = 1 << 18
+_KEPT_BYTES = 1 << 16
+
+
+class Echo:
+    """The two pipes of a worker."""
+
+    def __init__(self, out: int, errors: int, *, raw: bool = False) -> None:
+        """Take over the reading ends; `raw` passes bytes to descriptors 1 and 2 instead of text streams."""
+        self._names = {out: "stdout", errors: "stderr"}
+        self._decoders = {
+            end: codecs.getincrementaldecoder("utf-8")(errors="replace") for end in (out, errors)
+        }
+        self._raw = raw
+        self._tail = bytearray()
+        self.muted = False
+        for end in (out, errors):
+            os.set_blocking(end, False)
+
+    def ends(self) -> list[int]:
+        """The descriptors that are still open."""
+        return list(self._names)
+
+    def read(self, end: int) -> bool:
+        """Show what has come; False once the pipe has ended."""
+        try:
+            data = os.read(end, _PIPE_BYTES)
+        except BlockingIOError:
+            return True
+        except OSError:
+            data = b""
+        name = self._names[end]
+        if name == "stderr":
+            self._keep(data)
+        if not self.muted:
+            self._show(end, name, data)
+        if not data:
+            self._close(end)
+        return bool(data)
+
+    def finish(self) -> None:
+        """Show all that is left, after the worker's end."""
+        for end in self.ends():
+            poll = select.poll()
+            poll.register(end, select.POLLIN)
+            # A grandchild may hold the pipe and go on; what the worker printed is there at once.
+            while poll.poll(0) and self.read(end):
+                pass
+
+    def tail(self, size_bytes: int = 8192) -> str:
+        """The last of what was printed to standard error."""
+        return bytes(self._tail[-size_bytes:]).decode("utf-8", "replace")
+
+    def forget(self) -> None:
+        """A new call begins: what others printed before is not its own."""
+        self._tail.clear()
+
+    def close(self) -> None:
+        """Give back the pipes."""
+        for end in self.ends():
+            self._close(end)
+
+    def _close(self, end: int) -> None:
+        if self._names.pop(end, None) is not None:
+            os.close(end)
+
+    def _keep(self, data: bytes) -> None:
+        self._tail += data
+        if len(self._tail) > 2 * _KEPT_BYTES:
+            del self._tail[:-_KEPT_BYTES]
+
+    def _show(self, end: int, name: str, data: bytes) -> None:
+        if self._raw:
+            _write_all(1 if name == "stdout" else 2, data)
+            return
+        text = self._decoders[end].decode(data, final=not data)
+        stream: Any = getattr(sys, name)
+        if not text or stream is None:
+            return
+        with contextlib.suppress(ValueError):  # the caller has closed it
+            stream.write(text)
+            getattr(stream, "flush", _nothing)()
+
+
+def _nothing() -> None:
+    """For a stream that has nothing to flush."""
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def deliver_log(fields: Any) -> None:
+    """Hand a worker's log record to this process's own handlers."""
+    name, level, path, line, text, function, trace, stack, created = fields
+    logger = logging.getLogger(None if name == "root" else name)
+    if not logger.isEnabledFor(level):
+        return
+    record = logger.makeRecord(name, level, path, line, text, (), None, function, None, stack or None)
+    record.exc_text = trace or None
+    record.created = created
+    logger.handle(record)

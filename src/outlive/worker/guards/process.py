@@ -1,0 +1,233 @@
+"""A guarded worker as its caller sees it: frames there and back, its output, and the record of its end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from typing import Any
+
+from outlive.meter import Probe
+from outlive.meter.activity import watch_activity
+from outlive.worker.child import guard_wire as wire
+from outlive.worker.child.nursery import NO_RUNTIME
+from outlive.worker.flight import Flight
+from outlive.worker.guards.wires import NAMES, Wires
+from outlive.worker.hatchery import CannotHatch, Kind, in_words
+from outlive.worker.limits import Limits
+from outlive.worker.nurseries import hatchery_for, starting
+from outlive.worker.recorder import LastWords, Recorder
+from outlive.worker.story import Story
+
+_ENDING_TIMEOUT_S = 5.0
+_START_TIMEOUT_S = 120.0
+
+
+class GuardProcess:
+    """One worker process, from its start to its end; one call at a time."""
+
+    def __init__(self, *, stdin: int = -1, raw: bool = False) -> None:
+        """Start it; `CannotHatch` if the system does not let us. It is not waited for."""
+        self.owner = os.getpid()
+        self.flight: Flight | None = None
+        self.calls = 0
+        # Private memory, resident memory, and what RLIMIT_DATA counts, as of its last answer.
+        self.sizes = (0, 0, 0)
+        self.first_bytes = 0
+        self.allowed_bytes: int | None = None
+        self.state_version = self.random_version = 0
+        self.watched: tuple[int, int] | None = None
+        self.functions: dict[int, None] = {}  # by number, as the worker keeps them: oldest first
+        self.preloading = False
+        self.preloaded: tuple[str, ...] = ()
+        self.stage = "start"
+        self._story: Story | None = None
+        self.applied: dict[str, Any] = {}
+        self._is_ready = False
+        self._probe: Probe | None = None
+        self._recorder = Recorder(Limits())
+        self._hatchery = hatchery_for(Kind(runtime=NO_RUNTIME, python=sys.executable))
+        with starting:
+            self._open(stdin, raw)
+        wires = self._wires
+        self.echo, self.send, self.receive = wires.echo, wires.send, wires.receive
+        self.pack, self.open_frame = wires.pack, wires.open_frame
+
+    def _open(self, stdin: int, raw: bool) -> None:
+        try:
+            self._wires = Wires(self._sample, raw=raw)
+        except OSError as error:
+            raise CannotHatch(f"nothing can be opened here: {in_words(error)}") from error
+        order = {
+            "program": "guard",
+            "names": NAMES,
+            "sys_path": [entry for entry in sys.path if entry and isinstance(entry, str)],
+            "awake": self._wires.awake,
+            # What the function may well need; loaded before the call, and no part of its memory.
+            "modules": [name for name in ("numpy", "numpy.random") if name in sys.modules],
+            "limits": {},
+        }
+        try:
+            self._hatched = self._hatchery.hatch(order, self._wires.given(stdin))
+        except BaseException:
+            self._wires.close()
+            raise
+        finally:
+            self._wires.handed_over()
+
+    @property
+    def pid(self) -> int:
+        """The worker's process."""
+        return self._hatched.pid
+
+    @property
+    def closed(self) -> bool:
+        """True once its sockets and files are given back."""
+        return self._wires.closed
+
+    def is_alive(self) -> bool:
+        """False if it is seen to have ended; costs a microsecond."""
+        return self._wires.is_alive()
+
+    @property
+    def took_all(self) -> bool:
+        """True if it has received everything that was sent; false of one that was dead by then."""
+        return self._wires.took_all
+
+    def greet(self) -> None:
+        """Wait until it is ready for its first call."""
+        while not self._is_ready or self.preloading:
+            frame = self.receive(time.monotonic() + _START_TIMEOUT_S)
+            if frame.kind == wire.READY:
+                _, self.applied, self.sizes = frame.extra
+                self._is_ready = True
+                self.first_bytes = self.held_bytes
+            elif frame.kind == wire.PRELOADED:
+                self.preloading = self.echo.muted = False
+                self.sizes = frame.extra
+                self.first_bytes = self.held_bytes
+        self.stage = "idle"
+
+    @property
+    def held_bytes(self) -> int:
+        """The private memory it held after its last answer."""
+        return self.sizes[0]
+
+    def begin_call(self) -> None:
+        """What comes from now on belongs to a new call."""
+        self.stage = "call"
+        self.calls += 1
+        self._story = None
+        self.echo.forget()
+
+    @property
+    def story(self) -> Story:
+        """The memory of this call: what the worker held before it, and what was seen since."""
+        if self._story is None:
+            self._story = Story()
+            self._story.begin({"private_bytes": self.sizes[0], "rss_bytes": self.sizes[1]})
+        return self._story
+
+    def preload(self, names: tuple[str, ...]) -> None:
+        """Have it import something before its first call; what that prints is not shown."""
+        self.preloading = self.echo.muted = True
+        self.preloaded = names
+        self.send(wire.pack(wire.PRELOAD, names))
+
+    def note_function(self, number: int, replaced: int) -> None:
+        """The worker has a new function, in the place of another, and drops its oldest as we do."""
+        self.functions.pop(replaced, None)
+        self.functions[number] = None
+        if len(self.functions) > wire.MOST_FUNCTIONS:
+            del self.functions[next(iter(self.functions))]
+
+    def watch(self, memory_bytes: int | None) -> None:
+        """Have it ended when it holds more than it does now and this much."""
+        most = None if memory_bytes is None else self.held_bytes + memory_bytes
+        self._hatchery.watch(self._hatched.number, most)
+
+    def _sample(self) -> None:
+        """Note how much memory it holds now."""
+        if self.stage != "call":
+            return
+        if self._probe is None:
+            self._probe = Probe(self.pid)
+        seen = self._probe.read_cheap()
+        if seen is None:
+            # Its end was not heard: a process that it forked, and that left its group, holds the socket.
+            raise wire.Closed("the process is gone")
+        self.story.mark("", {"private_bytes": seen.private_bytes, "rss_bytes": seen.rss_bytes})
+
+    def interrupt(self) -> None:
+        """Do to it what Ctrl-C does."""
+        self._hatchery.interrupt(self._hatched.number)
+
+    def record(self, ended_by: str, limits: Limits) -> Flight:
+        """End it, if it has not ended, show what it printed, and write down all that is known of the end."""
+        activity: dict[str, Any] = {}
+        try:
+            if ended_by == "deadline":
+                activity = watch_activity(self.pid)
+                self._hatchery.abort(self._hatched.number)  # where it was is what its owner wants to know
+            else:
+                self._hatchery.kill(self._hatched.number)
+            ending = self._hatchery.ending(self._hatched.number, _ENDING_TIMEOUT_S)
+            self.echo.muted = False
+            with contextlib.suppress(OSError):
+                self.echo.finish()
+            words = LastWords(
+                stage=self.stage, stderr_tail=self.echo.tail(), fault_trace=self._wires.fault_trace()
+            )
+            self.flight = self._recorder.flight(
+                ended_by=ended_by,
+                ending=ending,
+                hatched=self._hatched,
+                lines=words,
+                story=self.story,
+                applied=self._limits(limits),
+                facts=self._facts(),
+                activity=activity,
+            )
+        finally:
+            self.close()
+        return self.flight
+
+    def _limits(self, limits: Limits) -> dict[str, Any]:
+        known = {**self.applied, **limits.to_json()}
+        if self.allowed_bytes is not None and self.sizes[2]:
+            known["data_bytes"] = self.sizes[2] + self.allowed_bytes
+        return known
+
+    def _facts(self) -> dict[str, Any]:
+        return {"runtime": NO_RUNTIME, "version": sys.version.split()[0], "calls": self.calls}
+
+    def retire(self) -> None:
+        """Let it end by itself, with its farewells; it is not waited for."""
+        if self.closed or self.owner != os.getpid():
+            return
+        with contextlib.suppress(wire.Closed):
+            self.send(wire.pack(wire.STOP))
+        self._hatchery.retire(self._hatched.number)
+        self.close()
+
+    def end(self) -> None:
+        """End it without a word, if it is ours."""
+        if self.closed or self.owner != os.getpid():
+            return
+        try:
+            self._hatchery.kill(self._hatched.number)
+            self._hatchery.ending(self._hatched.number, _ENDING_TIMEOUT_S)
+        finally:
+            self.close()
+
+    def part(self) -> None:
+        """In a forked child of the program: the worker is the parent's, its results here are our own."""
+        self._wires.part()
+        self.close()
+
+    def close(self) -> None:
+        """Give back sockets, pipes and files; arrays over its memory stay as they are."""
+        self._wires.close()
+        if self._probe is not None:
+            self._probe.close()

@@ -1,0 +1,119 @@
+"""What a worker's function raised, raised again here; and errors for what cannot cross the border."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import pickle
+import re
+import sys
+from typing import Any
+
+from outlive.units import format_bytes
+from outlive.worker.guards.caller import NATIVE
+from outlive.worker.verdicts import Call, refused
+
+# Errors of libraries that say the same as MemoryError.
+_OUT_OF_MEMORY = ("ResourceExhaustedError", "OutOfMemoryError")
+_NATIVE_NAMES = re.compile("|".join(NATIVE).encode())
+
+
+class WorkerTraceback(Exception):
+    """The traceback of a worker, as text: the cause of the exception that it raised."""
+
+    def __init__(self, text: str) -> None:
+        """Keep the text."""
+        super().__init__(text)
+        self.text = text
+
+    def __str__(self) -> str:
+        """The traceback, as the worker would have printed it."""
+        return f'\n"""\n{self.text}"""'
+
+
+class GuardedError(RuntimeError):
+    """An exception of a worker whose own type cannot be had here; `type_name` says what it was."""
+
+    type_name = ""
+
+
+class CannotSend(TypeError):
+    """An argument, or the function itself, that cannot be sent to a worker."""
+
+
+class CannotReturn(TypeError):
+    """A result that cannot come back from a worker; the text names the part that cannot."""
+
+
+class _Careful(pickle.Unpickler):
+    """Loads no machine-learning library into this process: that is what workers are for."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        room = module.partition(".")[0]
+        if room in NATIVE and room not in sys.modules:
+            raise CannotReturn(
+                f"the result holds a {module}.{name}, and to bring it here would load {room} into this "
+                f"process; return arrays or plain values, or import {room} here yourself first"
+            )
+        return super().find_class(module, name)
+
+
+def load_value(body: Any, buffers: list[Any]) -> Any:
+    """A result; `CannotReturn` if it cannot be had here."""
+    try:
+        if _NATIVE_NAMES.search(body):
+            return _Careful(io.BytesIO(body), buffers=buffers).load()
+        return pickle.loads(body, buffers=buffers)
+    except CannotReturn:
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+        raise CannotReturn(f"the result came, but cannot be read here: {kind}: {error}") from error
+
+
+def rebuild(body: bytes, allowed_bytes: int | None) -> BaseException:
+    """The exception of a worker, with its traceback as the cause; one about memory says what was allowed."""
+    facts = pickle.loads(body)
+    error = _refused(facts["refusal"]) or _own(facts) or _like(facts)
+    text = facts["traceback"]
+    if allowed_bytes is not None and (isinstance(error, MemoryError) or facts["name"] in _OUT_OF_MEMORY):
+        note = f"the guarded call may add {format_bytes(allowed_bytes)} to what its worker holds (memory=)"
+        if hasattr(error, "add_note"):
+            error.add_note(note)
+        else:
+            text += f"{note}\n"
+    error.__cause__ = WorkerTraceback(text)
+    return error
+
+
+def _refused(facts: dict[str, Any] | None) -> BaseException | None:
+    """The error with a finding for what the worker refused to hand on: samples that cannot be used."""
+    if facts is None:
+        return None
+    shapes = {name: tuple(facts.get(name, ())) for name in ("wanted_shape", "given_shape")}
+    return refused(Call(**{**facts, **shapes}))
+
+
+def _own(facts: dict[str, Any]) -> BaseException | None:
+    """The exception itself, where its type can be had."""
+    if facts["pickle"] is None:
+        return None
+    try:
+        error = load_value(facts["pickle"], [])
+    except Exception:
+        return None
+    return error if isinstance(error, BaseException) else None
+
+
+def _like(facts: dict[str, Any]) -> GuardedError:
+    """One of the same name, caught by the same `except` where that names a type of Python itself."""
+    bases = [getattr(builtins, name) for name in facts["bases"] if name not in ("Exception", "RuntimeError")]
+    name = facts["name"].rpartition(".")[2]
+    kind: type[GuardedError] = GuardedError
+    for own in (bases, []):
+        try:
+            kind = type(name, (GuardedError, *own), {"type_name": f"{facts['module']}.{facts['name']}"})
+            return kind(facts["text"])
+        except TypeError:
+            continue  # two types of Python that cannot be one
+    return kind(facts["text"])

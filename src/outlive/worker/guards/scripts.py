@@ -1,0 +1,59 @@
+"""A whole script in a worker: it has the caller's streams and arguments, and ends as one flight."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+from outlive.errors import RunError
+from outlive.worker.flight import Flight
+from outlive.worker.guards.calling import GuardedCall, Terms, caller_state, last_flight
+from outlive.worker.guards.functions import SentFunction
+from outlive.worker.guards.pool import alive
+from outlive.worker.guards.process import GuardProcess
+from outlive.worker.hatchery import CannotHatch
+from outlive.worker.limits import Limits
+
+# `outlive_child.guard_script.run`, by the name it has in a worker: pickle's opcodes GLOBAL and STOP.
+_RUN = b"coutlive_child.guard_script\nrun\n."
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptEnd:
+    """How a script ended: its own exit code, or None if it died of something; and the record."""
+
+    exit_code: int | None
+    flight: Flight
+
+
+def run_script(target: str, arguments: list[str], *, as_module: bool, limits: Limits) -> ScriptEnd:
+    """Run a script, or a module, as the main program of a worker that has this process's streams.
+
+    OSError if no worker can be had.
+    """
+    try:
+        process = GuardProcess(stdin=0, raw=True)
+    except CannotHatch as error:
+        raise OSError(f"no worker process can be had: {error}") from error
+    alive.add(process)
+    caller_state.look()
+    began = time.perf_counter()
+    call = GuardedCall(process, Terms(limits=limits, give_back=lambda _: None))
+    try:
+        code = call.run(SentFunction.by_name(_RUN), (target, arguments, as_module), {})
+        flight = last_flight(process, limits)
+        return ScriptEnd(exit_code=code, flight=_timed(flight, began))
+    except RunError as error:
+        if error.flight is None:
+            raise
+        # os._exit is an end like another: what it says is passed on.
+        left = error.flight.signal is None and not error.flight.ended_by
+        return ScriptEnd(
+            exit_code=error.flight.exit_code if left else None, flight=_timed(error.flight, began)
+        )
+    finally:
+        process.end()
+
+
+def _timed(flight: Flight, began: float) -> Flight:
+    return dataclasses.replace(flight, stages=(("call", time.perf_counter() - began),))

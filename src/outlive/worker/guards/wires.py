@@ -1,0 +1,270 @@
+"""The caller's ends of everything that ties it to a guarded worker: sockets, slots, pipes, shared memory."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import select
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+from outlive.worker.channel import DeadlineMissed
+from outlive.worker.child import guard_wire as wire
+from outlive.worker.child.guard_blocks import Inbox, Outbox, make_private, new_segment
+from outlive.worker.child.guard_lane import BLOCK_BYTES, DONE, LONG_BYTES, ROUSED_NS, WAKE, Lane, is_worth_it
+from outlive.worker.descriptors import above_standard, anonymous_file, append_only, close_all, tail_of
+from outlive.worker.guards.outputs import Echo, deliver_log
+
+# What the worker is given, in this order.
+NAMES = ["talk", "rights", "out", "errors", "faults", "block", "stdin"]
+# How long the caller waits awake for an answer, if the last one came sooner than that.
+_SPIN_NS = 150_000
+# When it does not come, although the worker is quick, more than one time in four: how many calls both sleep.
+_CROWDED, _PATIENCE = 12, 64
+# A longer call costs next to nothing more if we have to be woken after it; by how much a sleeper is late.
+_LONGEST_DOZE_NS, _LATE_NS = 10_000_000, 60_000
+# Python runs the handlers of signals that another thread received only between two sleeps of this one.
+_FIRST_SLEEP_MS, _LATER_SLEEP_MS = 20, 100
+
+
+class Wires:
+    """Sends frames, waits for frames, and shows what the worker prints meanwhile."""
+
+    def __init__(self, nap: Callable[[], None], *, raw: bool = False) -> None:
+        """Open them all, or none; OSError where the system has no more to give.
+
+        `nap` is called now and then while an answer is awaited.
+        """
+        self._nap = nap
+        self.awake = is_worth_it()
+        self._patience = self._crowding = 0
+        self._theirs: list[int] = []
+        with above_standard(), contextlib.ExitStack() as undo:
+            undo.callback(close_all, self._theirs)
+            self._make(undo, raw)
+            undo.pop_all()
+        self._inlet = wire.Inlet()
+        self._outbox = Outbox(lambda descriptor: wire.send_descriptor(self._rights, descriptor))
+        self._inbox = Inbox(lambda: wire.receive_descriptor(self._rights))
+        self._poll = select.poll()
+        for end in (self._talk.fileno(), *self.echo.ends()):  # the answer first: see `_hear`
+            self._poll.register(end, select.POLLIN)
+
+    def _make(self, undo: contextlib.ExitStack, raw: bool) -> None:
+        self._talk, talk = socket.socketpair()
+        self._theirs.append(talk.detach())
+        undo.callback(self._talk.close)
+        self._rights, rights = socket.socketpair()
+        self._theirs.append(rights.detach())
+        undo.callback(self._rights.close)
+        out, their_out = os.pipe()
+        self._theirs.append(their_out)
+        undo.callback(os.close, out)
+        errors, their_errors = os.pipe()
+        self._theirs.append(their_errors)
+        undo.callback(os.close, errors)
+        self._faults = append_only(anonymous_file("outlive-faults"))
+        undo.callback(os.close, self._faults)
+        self._theirs.append(new_segment(BLOCK_BYTES))
+        block = mmap.mmap(self._theirs[-1], BLOCK_BYTES)
+        self._outgoing, self._incoming = Lane(block, 0, self.awake), Lane(block, 1, self.awake)
+        self.echo = Echo(out, errors, raw=raw)
+        self._talk.setblocking(False)
+
+    def given(self, stdin: int) -> list[int]:
+        """What the worker gets, in the order of `NAMES`."""
+        talk, rights, out, errors, block = self._theirs
+        return [talk, rights, out, errors, self._faults, block, *([stdin] if stdin >= 0 else [])]
+
+    def handed_over(self) -> None:
+        """The worker has its ends, or never will: close them here, or its end would not be seen."""
+        close_all(self._theirs)
+
+    @property
+    def closed(self) -> bool:
+        """True once all is given back."""
+        return self._faults < 0
+
+    def fault_trace(self) -> str:
+        """What the worker's faulthandler wrote."""
+        return tail_of(self._faults)
+
+    def is_alive(self) -> bool:
+        """False if the worker is seen to have ended; costs a microsecond."""
+        if self.closed:
+            return False
+        return not any(event & ~select.POLLIN for end, event in self._poll.poll(0) if self._is_talk(end))
+
+    def _is_talk(self, end: int) -> bool:
+        return end == self._talk.fileno()
+
+    @property
+    def took_all(self) -> bool:
+        """True if the worker has received everything that was sent; false of one that was dead by then."""
+        return self._outgoing.was_taken
+
+    def send(self, data: bytes) -> None:
+        """Send frames; `Closed` if the worker is gone."""
+        way = self._outgoing.post(data)
+        if way == DONE:
+            return
+        data = wire.WAKE_UP if way == WAKE else data
+        self._outgoing.note_sent(len(data))
+        self._send_all(data)
+
+    def _send_all(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[self._talk.send(view, wire.NO_SIGNAL) :]
+            except BlockingIOError:
+                poll = select.poll()
+                poll.register(self._talk, select.POLLOUT)
+                poll.poll(_LATER_SLEEP_MS)
+                self._read_output(self._poll.poll(0))
+            except OSError as error:
+                raise wire.Closed(str(error)) from None
+
+    def receive(self, deadline: float | None) -> wire.Frame:
+        """The next frame that is an answer; `Closed`, or `DeadlineMissed`."""
+        pause_ms = _FIRST_SLEEP_MS
+        if self.awake:
+            self._watch_for_answer()
+        while True:
+            frame = self._inlet.take()
+            if frame is None:
+                if not self._hear(deadline, pause_ms):
+                    pause_ms = _LATER_SLEEP_MS
+                    self._nap()
+                continue
+            if frame.freed:
+                self._outbox.freed(frame.freed)
+            if frame.kind != wire.LOG:
+                return frame
+            deliver_log(frame.extra)
+
+    def _watch_for_answer(self) -> None:
+        """Wait awake for an answer, unless the last one took longer than that is worth."""
+        lane = self._incoming
+        if self._patience:
+            # The worker found no core to answer on: to wait awake takes it from those who have work.
+            self._patience -= 1
+            data = lane.fall_asleep()
+        elif lane.took_ns > _SPIN_NS:
+            data = self._doze(lane.took_ns)
+        else:
+            data = lane.watch(_SPIN_NS)
+            self._crowding = self._crowding // 2 if data else self._crowding + 4
+            if self._crowding > _CROWDED:
+                self._patience, self._crowding = _PATIENCE, 0
+        if data:
+            self._read_output(self._poll.poll(0))  # what was printed before the answer is there by now
+            self._inlet.feed(data)
+        else:
+            data = lane.fall_asleep()
+            self._inlet.feed(data)
+
+    def _doze(self, took_ns: int) -> bytes:
+        """Sleep through most of a call of some milliseconds, and be awake at its end.
+
+        To be woken takes longer than a nap's end, and takes the worker's time too.
+        """
+        lane = self._incoming
+        if took_ns > _LONGEST_DOZE_NS:
+            return lane.fall_asleep()
+        time.sleep(max(0, took_ns * 3 // 4 - _LATE_NS) * 1e-9)
+        return lane.watch(took_ns // 2)
+
+    def _hear(self, deadline: float | None, pause_ms: float) -> bool:
+        """Wait for something and take it; False if nothing came.
+
+        The kernel looks at the descriptors in their order. The worker writes its answer last, so that where
+        an answer is seen, all output that came before it is seen too.
+        """
+        if deadline is not None:
+            left = (deadline - time.monotonic()) * 1000
+            if left <= 0:
+                raise DeadlineMissed
+            pause_ms = min(pause_ms, left + 1)
+        events = self._poll.poll(pause_ms)
+        if not events:
+            return self._look_into_slot()
+        if len(events) > 1 or not self._is_talk(events[0][0]):
+            self._read_output(events)
+        if self._is_talk(events[0][0]):
+            self._take_answer()
+        return True
+
+    def _look_into_slot(self) -> bool:
+        """What came while we fell asleep, unheard: stores and loads may pass each other on their way."""
+        data = self._incoming.take()
+        if data:
+            self._read_output(self._poll.poll(0))
+            self._inlet.feed(data)
+        return bool(data)
+
+    def _take_answer(self) -> None:
+        try:
+            data = self._talk.recv(wire.MOST_AT_ONCE)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            raise wire.Closed(str(error)) from None
+        earlier = self._incoming.take()
+        self._incoming.note_heard(len(data))
+        if not data and not earlier:
+            raise wire.Closed("end of stream")
+        if data == wire.WAKE_UP and not earlier and self.awake:
+            earlier = self._incoming.watch(ROUSED_NS) or self._incoming.fall_asleep()
+            if earlier:
+                self._read_output(self._poll.poll(0))
+        self._inlet.feed(earlier + data)
+
+    def _read_output(self, events: list[tuple[int, int]]) -> None:
+        for end, _ in events:
+            if not self._is_talk(end) and not self.echo.read(end):
+                self._poll.unregister(end)
+
+    def open_frame(self, frame: wire.Frame) -> tuple[Any, list[Any]]:
+        """The body of a frame and the buffers beside it, in place."""
+        try:
+            leases = self._inbox.leases(frame.segment, frame.size, frame.spans) if frame.segment else []
+            if frame.dropped:
+                self._inbox.drop(frame.dropped)
+            return (frame.body or bytes(leases.pop())), leases
+        except (ValueError, OSError, IndexError, TypeError) as error:
+            raise wire.Closed(f"a frame that promises what is not there: {error}") from None
+
+    def pack(self, kind: int, extra: Any, body: bytes, apart: list[memoryview]) -> bytes:
+        """A frame; what is large goes to shared memory."""
+        placed = None
+        if apart or len(body) > wire.MOST_INLINE_BYTES:
+            self._rouse(apart)
+            inline = len(body) <= wire.MOST_INLINE_BYTES
+            placed = self._outbox.place(apart if inline else [*apart, memoryview(body)])
+            body = body if inline else b""
+        return wire.pack(kind, extra, body, placed, self._inbox.take_freed())
+
+    def _rouse(self, apart: list[memoryview]) -> None:
+        """Wake a worker that sleeps before a long copy, so that it need not be woken after it."""
+        if sum(view.nbytes for view in apart) >= LONG_BYTES and self._outgoing.announce():
+            self._outgoing.note_sent(len(wire.WAKE_UP))
+            self._send_all(wire.WAKE_UP)
+
+    def part(self) -> None:
+        """In a forked child of the program: results that lie in shared memory become our own."""
+        for mapping in self._inbox.mappings():
+            make_private(mapping)
+
+    def close(self) -> None:
+        """Give all back; arrays over the shared memory stay as they are."""
+        if self.closed:
+            return
+        self._talk.close()
+        self._rights.close()
+        self.echo.close()
+        os.close(self._faults)
+        self._faults = -1

@@ -1,0 +1,176 @@
+"""`%%outlive` in a real kernel: names go and come, and whatever the cell does, the kernel lives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from outlive.notebook.cells import names_in, read_wishes
+from tests.deaths import scenes
+from tests.deaths.restrictions import linux_only
+from tests.notebooks.kernel import Kernel, started
+
+pytestmark = linux_only
+
+BEGIN = """
+%load_ext outlive
+import os
+import numpy as np
+factor = 3
+x = np.arange(5.0)
+def scaled(values):
+    return values * factor
+kernel_pid = os.getpid()
+"""
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
+    with started(OUTLIVE_BLACKBOX_DIR=str(tmp_path_factory.mktemp("box"))) as running:
+        begun = running.run(BEGIN)
+        assert (begun.error, begun.text) == ("", "")
+        yield running
+
+
+def test_names_go_to_the_worker_and_come_back(kernel: Kernel) -> None:
+    cell = kernel.run(
+        "%%outlive\nprint('in the worker')\ny = scaled(x)\nx[0] = 7\npid = os.getpid()\ny.sum()"
+    )
+    assert (cell.error, cell.text) == ("", "in the worker\n")
+    assert "30.0" in cell.plain()
+    assert kernel.run("[float(v) for v in y], float(x[0]), pid != kernel_pid").plain() == (
+        "([0.0, 3.0, 6.0, 9.0, 12.0], 7.0, True)"
+    )
+
+
+def test_what_cannot_come_back_is_said_by_name(kernel: Kernel) -> None:
+    cell = kernel.run("%%outlive\nimport threading\nlock = threading.Lock()\ngood = 1")
+    assert cell.error == ""
+    assert "lock stays in the worker" in cell.text
+    assert kernel.run("good, 'lock' in globals()").plain() == "(1, False)"
+
+
+def test_what_cannot_go_is_said_by_name(kernel: Kernel) -> None:
+    kernel.run("import threading\nmutex = threading.Lock()")
+    cell = kernel.run("%%outlive\nwith mutex:\n    pass")
+    assert cell.error == "TypeError"
+    assert "cannot go to a worker: mutex (lock" in cell.text
+
+
+def test_magics_in_a_guarded_cell_are_refused_in_words(kernel: Kernel) -> None:
+    cell = kernel.run("%%outlive\n!ls")
+    assert cell.error == "ValueError"
+    assert "work in the kernel only" in cell.text
+
+
+def test_only_what_is_named_goes_and_comes(kernel: Kernel) -> None:
+    assert not kernel.run("%%outlive --in x --out wanted\nwanted = x + 1\nunwanted = 3").error
+    assert kernel.run("len(wanted), 'unwanted' in globals()").plain() == "(5, False)"
+    assert kernel.run("%%outlive --in x\nscaled(x)").error == "NameError"
+
+
+def test_a_module_comes_back_without_being_loaded(kernel: Kernel) -> None:
+    assert not kernel.run("%%outlive\nimport colorsys").error
+    assert kernel.run("import sys; 'colorsys' in sys.modules").plain() == "False"
+    assert kernel.run("%%outlive\ncolorsys.rgb_to_hsv(0, 0, 0)").plain() == "(0.0, 0.0, 0)"
+    assert kernel.run("colorsys.rgb_to_hsv(0, 0, 0)").plain() == "(0.0, 0.0, 0)"
+
+
+def test_a_figure_appears(kernel: Kernel) -> None:
+    pytest.importorskip("matplotlib")
+    cell = kernel.run("%%outlive\nimport matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show();")
+    assert (cell.error, cell.text) == ("", "")
+    (shown,) = cell.shown
+    assert shown["image/png"]
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "error", "verdict"),
+    [
+        ("", "import faulthandler\nfaulthandler._sigsegv()", "ModelDied", "D504"),
+        ("", "os.abort()", "ModelDied", "D505"),
+        ("", "os._exit(3)", "ModelDied", "D509"),
+        ("--seconds 0.5", "while True:\n    pass", "LimitReached", "D503"),
+    ],
+    ids=["segfault", "abort", "exit", "endless"],
+)
+def test_a_cell_that_dies_leaves_the_kernel_as_it_was(
+    kernel: Kernel, line: str, code: str, error: str, verdict: str
+) -> None:
+    cell = kernel.run(f"%%outlive {line}\nfactor = 4\n{code}")
+    assert cell.error == error
+    assert f"error[{verdict}]" in cell.html()
+    assert kernel.run("factor, len(x), os.getpid() == kernel_pid").plain() == "(3, 5, True)"
+
+
+def test_an_exception_comes_back_with_its_line(kernel: Kernel) -> None:
+    cell = kernel.run("%%outlive\ndef inner():\n    return 1 / 0\ninner()")
+    assert cell.error == "ZeroDivisionError"
+    assert "line 2, in inner" in cell.text
+    assert "guarding.py" not in cell.text
+
+
+def test_too_much_memory_is_an_exception(kernel: Kernel) -> None:
+    assert kernel.run("%%outlive --memory 200MB\nnp.ones(10**9)").error in ("MemoryError", "LimitReached")
+
+
+@pytest.mark.parametrize("line", ["--wrong", "--memory much", "--seconds soon"])
+def test_a_mistake_in_the_line_is_said(kernel: Kernel, line: str) -> None:
+    cell = kernel.run(f"%%outlive {line}\n1")
+    assert cell.error == "ValueError"
+
+
+DEATHS = """
+import gc, outlive
+from outlive import demo_models
+def die():
+    interpreter = outlive.Interpreter(demo_models.path("deadly"))
+    interpreter.allocate_tensors()
+    interpreter.invoke()
+def deaths(times):
+    for _ in range(times):
+        try:
+            die()
+        except outlive.ModelDied:
+            pass
+    gc.collect()
+deaths(10)
+"""
+
+
+def test_fifty_deaths_leave_nothing(kernel: Kernel) -> None:
+    assert not kernel.run(DEATHS).error
+    kernel.run("%%outlive\nos.abort()")
+    before, held = len(scenes.children(kernel.pid)), scenes.private_bytes(kernel.pid)
+    assert not kernel.run("deaths(39)").error
+    kernel.run("%%outlive\nos.abort()")
+    kernel.run("import time; time.sleep(0.5)")
+    assert len(scenes.children(kernel.pid)) <= before + 1  # a worker may be kept warm
+    assert scenes.private_bytes(kernel.pid) - held < 8_000_000
+    shared = kernel.run("[name for name in os.listdir('/dev/shm') if 'outlive' in name]").plain()
+    assert shared == "[]"
+
+
+def test_names_are_found_in_the_code() -> None:
+    source = """
+import a.b as c, d.e
+from f import g as h
+def i(j): k = 1; return l
+class m: n = 2
+o = [p for p in q]
+r.s[t].u = v
+w += 1
+for x, (y, *z) in []: pass
+with aa as bb: pass
+lambda cc: dd
+"""
+    read, assigned = names_in(source)
+    assert assigned == {"c", "d", "h", "i", "m", "o", "r", "w", "x", "y", "z", "bb"}
+    assert {"l", "q", "r", "t", "v", "w", "aa", "dd"} <= read
+
+
+def test_wishes_are_read() -> None:
+    assert read_wishes("--memory 4GB --seconds 60 --in x,y --out z") == {
+        "memory": "4GB", "seconds": 60.0, "in": ["x", "y"], "out": ["z"]}  # fmt: skip
+    assert read_wishes("") == {"memory": None, "seconds": None, "in": None, "out": None}

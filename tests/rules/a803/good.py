@@ -1,0 +1,21 @@
+"""One that died did not refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.delegates import Coverage
+from outlive.delegates.nouns import Death
+from tests.rules.coverages import coverage, gpu
+
+
+def fact(tmp_path: Path) -> Coverage:
+    return coverage(
+        gpu(
+            runs=False,
+            milliseconds=None,
+            ops_taken=None,
+            taken=None,
+            death=Death(stage="load", signal="SIGABRT"),
+        )
+    )

@@ -1,0 +1,12 @@
+"""The smallest integer divided by -1, as the registers say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.flight import Flight
+from tests.rules.facts import EVAL, death
+
+
+def fact(tmp_path: Path) -> Flight:
+    return death("SIGFPE", frames=("tflite::reference_ops::FloorMod", *EVAL), division=(-(2**63), -1))

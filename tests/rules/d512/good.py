@@ -1,0 +1,19 @@
+"""A copy that computes, and one that is another program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.flight import Flight
+from tests.rules.facts import death
+
+
+def fact(tmp_path: Path) -> Flight:
+    children = [{"cpu_share": 0.9, "forked": True}, {"cpu_share": 0.0, "forked": False}]
+    return death(
+        "SIGABRT",
+        stage="call",
+        ended_by="deadline",
+        op=None,
+        activity={"cpu_share": 0.0, "threads": 12, "children": children},
+    )

@@ -1,0 +1,12 @@
+"""A TensorFlow that knows numpy 2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.surroundings import Surroundings
+from tests.rules.places import machine
+
+
+def fact(tmp_path: Path) -> Surroundings:
+    return machine(packages={"tensorflow": "2.18.0", "numpy": "2.2.6"})

@@ -1,0 +1,12 @@
+"""All of it is old."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.surroundings import Surroundings
+from tests.rules.places import machine
+
+
+def fact(tmp_path: Path) -> Surroundings:
+    return machine(packages={"tflite_runtime": "2.14.0", "numpy": "1.26.4"})

@@ -1,0 +1,12 @@
+"""A Raspberry Pi with a 32-bit system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.surroundings import Surroundings
+from tests.rules.places import bare
+
+
+def fact(tmp_path: Path) -> Surroundings:
+    return bare(architecture="armv7l", bits=32)

@@ -1,0 +1,12 @@
+"""Alpine Linux."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.surroundings import Surroundings
+from tests.rules.places import bare
+
+
+def fact(tmp_path: Path) -> Surroundings:
+    return bare(libc="musl", libc_version=())

@@ -1,0 +1,12 @@
+"""No TensorFlow, so no harm."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.surroundings import Surroundings
+from tests.rules.places import machine
+
+
+def fact(tmp_path: Path) -> Surroundings:
+    return machine(cpu_flags=frozenset({"sse2", "sse4_2"}))

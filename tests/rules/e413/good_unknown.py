@@ -1,0 +1,12 @@
+"""A kernel that does not say what its processor can do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.surroundings import Surroundings
+from tests.rules.places import machine
+
+
+def fact(tmp_path: Path) -> Surroundings:
+    return machine(packages={"tensorflow": "2.21.0", "numpy": "2.2.6"}, cpu_flags=None)

@@ -1,0 +1,12 @@
+"""Root is not held to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.surroundings import Surroundings
+from tests.rules.places import machine
+
+
+def fact(tmp_path: Path) -> Surroundings:
+    return machine(limits={"NPROC": 40}, is_root=True)

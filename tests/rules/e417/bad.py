@@ -1,0 +1,12 @@
+"""A machine that grants what it has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.surroundings import Surroundings
+from tests.rules.places import machine
+
+
+def fact(tmp_path: Path) -> Surroundings:
+    return machine(overcommit=2)

@@ -1,0 +1,12 @@
+"""malloc tells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.meter.growth import Growth
+from tests.rules.growths import growth, heap
+
+
+def fact(tmp_path: Path) -> Growth:
+    return growth(heap())

@@ -1,0 +1,12 @@
+"""It grew, but not steadily."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.meter.growth import Growth
+from tests.rules.growths import growth, unclear
+
+
+def fact(tmp_path: Path) -> Growth:
+    return growth(unclear())

@@ -1,0 +1,13 @@
+"""Another mistake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.verdicts import Call
+
+TEXT = """"""
+
+
+def fact(tmp_path: Path) -> Call:
+    return Call(problem="wrong-shape", text=TEXT)

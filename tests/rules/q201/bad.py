@@ -1,0 +1,11 @@
+"""Asked for int8, and all of it is float."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.rules.quantizing import dense_chain, expected
+
+
+def facts(tmp_path: Path) -> dict[str, object]:
+    return expected("int8", dense_chain("FLOAT32", "FLOAT32", "FLOAT32"))

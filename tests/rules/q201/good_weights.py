@@ -1,0 +1,11 @@
+"""Weights of 8 bits in a model of floats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.rules.quantizing import expected, weighted
+
+
+def facts(tmp_path: Path) -> dict[str, object]:
+    return expected("dynamic", weighted("INT8"))

@@ -1,0 +1,11 @@
+"""A recipe that needs samples, and none was given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.verdicts import Call
+
+
+def fact(tmp_path: Path) -> Call:
+    return Call(problem="no-samples", text="the recipe static-int8 measures ranges with samples")

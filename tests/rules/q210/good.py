@@ -1,0 +1,11 @@
+"""Another problem."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.verdicts import Call
+
+
+def fact(tmp_path: Path) -> Call:
+    return Call(problem="wrong-shape", name="image", wanted_shape=(1, 4), given_shape=(4,))

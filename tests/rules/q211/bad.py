@@ -1,0 +1,13 @@
+"""NaN in a sample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.verdicts import Call
+
+
+def fact(tmp_path: Path) -> Call:
+    return Call(
+        problem="nan-in-sample", name="image", index=0, given_shape=(1, 4), given_dtype="float32", text="2"
+    )

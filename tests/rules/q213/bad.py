@@ -1,0 +1,11 @@
+"""A model that the quantizer refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.verdicts import Call
+
+
+def fact(tmp_path: Path) -> Call:
+    return Call(problem="quantizer-refused", text="ValueError: Unsupported op")

@@ -1,0 +1,11 @@
+"""Another problem."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.verdicts import Call
+
+
+def fact(tmp_path: Path) -> Call:
+    return Call(problem="no-samples")

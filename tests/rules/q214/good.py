@@ -1,0 +1,12 @@
+"""All is quantized."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.quant.nouns import Quantized
+from tests.rules.drifts import quantized
+
+
+def fact(tmp_path: Path) -> Quantized:
+    return quantized()

@@ -1,0 +1,12 @@
+"""Samples of zeros."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.quant.nouns import InputRange, Quantized
+from tests.rules.drifts import quantized
+
+
+def fact(tmp_path: Path) -> Quantized:
+    return quantized(input_ranges=(InputRange(name="image", low=0.0, high=0.0, can_hold=None),))

@@ -1,0 +1,12 @@
+"""All is finite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.quant.nouns import Drift
+from tests.rules.drifts import drift
+
+
+def fact(tmp_path: Path) -> Drift:
+    return drift()

@@ -1,0 +1,15 @@
+"""A library that was named took most, and said why it left the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.flight import Flight
+from tests.rules.facts import delegation, landing
+
+
+def fact(tmp_path: Path) -> Flight:
+    return landing(
+        delegation=delegation(10, ((4, "CUMSUM"), (9, "CUMSUM")), "libnpu.so"),
+        stderr_tail="WARNING: CUMSUM is not supported\n",
+    )

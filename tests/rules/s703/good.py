@@ -1,0 +1,12 @@
+"""XNNPACK took some."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.flight import Flight
+from tests.rules.facts import delegation, landing
+
+
+def fact(tmp_path: Path) -> Flight:
+    return landing(delegation=delegation(10, ((4, "CUMSUM"), (9, "CUMSUM"))))
