@@ -94,14 +94,21 @@ def _finish(rows: list[dict[str, Any]], quick: bool) -> int:
     right = sum(row["cause"] == row["wanted"] for row in struck)
     claims = [
         Claim(
-            text="share of callers that lived",
+            text="TensorFlow in a guard: share of callers that lived",
             ratio=sum(row["lived"] for row in rows) / len(rows),
             bound=1,
             at_least=True,
         ),
-        Claim(text="processes and blocks left behind", ratio=sum(row["left"] for row in rows), bound=0),
         Claim(
-            text="share of causes that are right", ratio=right / max(1, len(struck)), bound=0.9, at_least=True
+            text="TensorFlow in a guard: processes and blocks left behind",
+            ratio=sum(row["left"] for row in rows),
+            bound=0,
+        ),
+        Claim(
+            text="TensorFlow in a guard: share of causes that are right",
+            ratio=right / max(1, len(struck)),
+            bound=0.9,
+            at_least=True,
         ),
     ]
     print(*claims, sep="\n")

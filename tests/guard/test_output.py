@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import outlive
+from outlive.worker.guards.guarding import make_guarded
 from tests.deaths.restrictions import linux_only
 
 pytestmark = linux_only
@@ -175,3 +176,19 @@ def test_a_stream_that_breaks_ends_the_call_with_its_own_error() -> None:
     with contextlib.redirect_stdout(Broken()), pytest.raises(BrokenPipeError):
         outlive.guard(speak)()
     assert outlive.guard(abs)(-2) == 2
+
+
+def test_a_quiet_call_shows_nothing_and_its_last_words_are_kept(capfd: pytest.CaptureFixture[str]) -> None:
+    def talk(dies: bool) -> None:
+        print("to be seen?")
+        print("last words", file=sys.stderr, flush=True)
+        if dies:
+            os.abort()
+
+    make_guarded(talk, quiet=True)(False)
+    with pytest.raises(outlive.ModelDied) as caught:
+        make_guarded(talk, quiet=True)(True)
+    assert capfd.readouterr() == ("", "")
+    assert "last words" in caught.value.flight.stderr_tail
+    outlive.guard(talk)(False)
+    assert capfd.readouterr() == ("to be seen?\n", "last words\n")

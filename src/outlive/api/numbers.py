@@ -97,11 +97,11 @@ def convert(
     (as for `compare`) are checked first, and then its representative dataset.
     """
     from outlive.quant.converting import convert_model, expectation
-    from outlive.worker.guards.guarding import guard
+    from outlive.worker.guards.guarding import make_guarded
 
     made = convert_model(
         source, settings, samples=samples, signature=signature, tell=tell,
-        guard=lambda function: guard(function, memory=memory, seconds=seconds),
+        guard=lambda function: make_guarded(function, memory=memory, seconds=seconds, quiet=True),
     )  # fmt: skip
     wanted = expectation(settings, samples)
     found = check(made.model, expect=wanted, select=("Q201",)).findings if wanted else ()

@@ -22,7 +22,7 @@ from outlive.quant.selecting import Kitchen, check_target, select
 from outlive.rules import judge
 from outlive.rules.catalogue import RULES
 from outlive.units import parse_bytes
-from outlive.worker.guards.guarding import guard
+from outlive.worker.guards.guarding import make_guarded
 
 # Enough to see which layers stand out; whoever wants more gives samples.
 _RANDOM_SAMPLES = 8
@@ -79,7 +79,7 @@ def quantize_source(
     name, rows = find_recipe(recipe)
 
     def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
-        return guard(function, memory=memory, seconds=seconds)
+        return make_guarded(function, memory=memory, seconds=seconds, quiet=True)
 
     def make(kept: tuple[str, ...]) -> Quantized:
         left_out = (*skip, *kept)

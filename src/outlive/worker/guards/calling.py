@@ -34,10 +34,14 @@ class NotBegun(Exception):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What a call may take, and what becomes of its worker: `give_back` gets it when all went well."""
+    """What a call may take, and what becomes of its worker: `give_back` gets it when all went well.
+
+    What a `quiet` call prints is kept for the record of a death, and not shown.
+    """
 
     limits: Limits
     give_back: Callable[[GuardProcess], None]
+    quiet: bool = False
 
 
 class GuardedCall:
@@ -59,6 +63,7 @@ class GuardedCall:
             raise
         try:
             self._process.greet()
+            self._process.echo.muted = self._terms.quiet
             self._send(sent, body, apart, is_named)
             self._is_sent = True
             del arguments, named, apart

@@ -31,7 +31,12 @@ class Guarded:
     """
 
     def __init__(
-        self, function: Callable[..., Any], limits: Limits, fresh: bool, recycle: int | str | None
+        self,
+        function: Callable[..., Any],
+        limits: Limits,
+        fresh: bool,
+        recycle: int | str | None,
+        quiet: bool = False,
     ) -> None:
         """Nothing is started, unless the function needs TensorFlow, which takes long to load."""
         functools.update_wrapper(self, function)
@@ -40,7 +45,7 @@ class Guarded:
         self._most_calls = recycle if isinstance(recycle, int) else None
         self._most_growth = parse_bytes(recycle) if isinstance(recycle, str) else _MOST_GROWTH_BYTES
         self._sent = SentFunction(function)
-        self._terms = Terms(limits=limits, give_back=self._give_back)
+        self._terms = Terms(limits=limits, give_back=self._give_back, quiet=quiet)
         self._is_async = inspect.iscoroutinefunction(function)
         self._tensorflow = mentions_tensorflow(function)
         if self._tensorflow:
@@ -123,13 +128,14 @@ def make_guarded(
     seconds: float | None = None,
     fresh: bool = False,
     recycle: int | str | None = None,
+    quiet: bool = False,
 ) -> Guarded:
     """The guarded function; TypeError if it is none, ValueError for limits that cannot be."""
     if not callable(function):
         raise TypeError(f"a guard needs a function, and was given a {type(function).__name__}")
     if isinstance(recycle, int) and (isinstance(recycle, bool) or recycle < 1):
         raise ValueError("recycle= is a number of calls, at least 1, or a size such as '500MB'")
-    return Guarded(function, Limits(memory=memory, seconds=seconds), fresh, recycle)
+    return Guarded(function, Limits(memory=memory, seconds=seconds), fresh, recycle, quiet)
 
 
 @overload

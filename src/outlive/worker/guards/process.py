@@ -173,7 +173,8 @@ class GuardProcess:
             else:
                 self._hatchery.kill(self._hatched.number)
             ending = self._hatchery.ending(self._hatched.number, _ENDING_TIMEOUT_S)
-            self.echo.muted = False
+            if self.preloading:
+                self.echo.muted = False  # its last words, if it never came to a call
             with contextlib.suppress(OSError):
                 self.echo.finish()
             words = LastWords(
