@@ -125,6 +125,7 @@ def test_ctrl_c_in_a_terminal_leaves_no_process_behind(tmp_path: Path) -> None:
         running = Path({str(tmp_path / "running")!r})
         def run():
             print(os.getpid(), flush=True)
+            time.sleep(0.5)  # so that it has been shown: an interrupt in that moment may cost a line
             running.touch()
             time.sleep(1000)
         def press():
