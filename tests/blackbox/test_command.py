@@ -65,7 +65,7 @@ def test_programs_get_json(dead: None, capsys: pytest.CaptureFixture[str]) -> No
 
 def test_nothing_to_show_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["blackbox", "last"]) == 1
-    assert main(["blackbox", "list"]) == 1
+    assert main(["blackbox", "list"]) == 0
     assert main(["blackbox", "show", "nobody"]) == 1
     assert main(["blackbox", "show"]) == main(["blackbox", "clear", "x"]) == 2
     assert capsys.readouterr().out == ""
