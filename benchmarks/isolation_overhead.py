@@ -4,13 +4,12 @@
 
 Each contestant runs in a process of its own, taking turns of some milliseconds: LiteRT's Interpreter as it
 is, ours, and the same idea done with multiprocessing.Pipe. A round is set_tensor, invoke, get_tensor; what
-is told are medians.
+is told are medians of the calm turns (`side_by_side.calm_medians`), and how many turns were calm.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
 import sys
 import tempfile
 from pathlib import Path
@@ -19,12 +18,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from side_by_side import Claim, Contestant, alternate, finish, time_in_turns
+from side_by_side import Claim, Contestant, alternate, calm_medians, finish, time_in_turns
 
 from outlive import demo_models
 from outlive.surgery import write
 
 PACKAGES = ("outlive", "ai-edge-litert", "numpy")
+LIVES = 5
 LARGE = 2_500_000  # numbers of four bytes: 10 MB
 
 _ROUNDS = """
@@ -115,15 +115,15 @@ def first_result():
     return time.perf_counter() - start, interpreter
 
 first, kept = first_result()
-second = [first_result()[0] for _ in range(9)]
+"""
+_OPEN_TURN = """
+def turn():
+    return sorted(first_result()[0] for _ in range(9))[4]
 """
 OPEN_DIRECT = Contestant(
-    name="direct",
-    program=_OPEN.format(package="ai_edge_litert.interpreter") + "print(json.dumps([sorted(second)[4]]))",
+    name="direct", program=_OPEN.format(package="ai_edge_litert.interpreter") + _OPEN_TURN
 )
-OPEN_OURS = Contestant(
-    name="outlive", program=_OPEN.format(package="outlive") + "print(json.dumps([sorted(second)[4]]))"
-)
+OPEN_OURS = Contestant(name="outlive", program=_OPEN.format(package="outlive") + _OPEN_TURN)
 FIRST_OURS = Contestant(
     name="outlive", program=_OPEN.format(package="outlive") + "print(json.dumps([first]))"
 )
@@ -212,39 +212,50 @@ def single(name: str, number: int, shape: list[int]) -> bytes:
     return write({"version": 3, "operator_codes": codes, "subgraphs": [graph], "buffers": [{}]})
 
 
-def measure(folder: Path, quick: bool) -> tuple[list[Claim], dict[str, dict[str, float]]]:
-    """Time everything; the claims, and the medians in microseconds."""
+def measure(
+    folder: Path, quick: bool
+) -> tuple[list[Claim], dict[str, dict[str, float]], dict[str, list[int]]]:
+    """Time everything; the claims, the medians in microseconds, and how many turns were calm, of how many."""
     tiny = single("FLOOR", 8, [1, 16])
     models = {
         "tiny": (tiny, 2000, [DIRECT, OURS, PIPE]),
         "one core": (tiny, 2000, ONE_CORE),
         "slow": (classifier(4, 112, 24), 20, [DIRECT, OURS, PIPE, AGAIN]),
         "large": (single("FLOOR", 8, [1, LARGE]), 6, [DIRECT, OURS, PIPE]),
+        "second open": (tiny, 0, [OPEN_DIRECT, OPEN_OURS]),
     }
-    turns = 1 if quick else 5
+    rounds_of_programs = 1 if quick else 5
     times: dict[str, dict[str, float]] = {}
+    calm: dict[str, list[int]] = {}
     for name, (data, rounds, contestants) in models.items():
         file = folder / f"{name}.tflite"
         file.write_bytes(data)
-        found = alternate(contestants, [str(file), str(rounds)], turns=3 if quick else 21)
-        times[name] = {key: statistics.median(seconds) * 1e6 for key, seconds in found.items()}
-    copied = time_in_turns([COPY], [str(LARGE)], rounds=turns, repetitions=40)
+        found: dict[str, list[float]] = {}
+        # A process may lie well or badly in memory for all its life, so each has several lives.
+        for _ in range(1 if quick else LIVES):
+            turns = alternate(contestants, [str(file), str(rounds)], turns=3 if quick else 9)
+            found = {key: found.get(key, []) + more for key, more in turns.items()}
+        # Of a call of milliseconds the fast turns of one contestant are luck, not weather: all of them count.
+        medians, of = calm_medians(found, "" if name == "slow" else "direct")
+        times[name] = {key: seconds * 1e6 for key, seconds in medians.items()}
+        if of:
+            calm[name] = [of, len(found["direct"])]
+    copied = time_in_turns([COPY], [str(LARGE)], rounds=rounds_of_programs, repetitions=40)
     times["large"]["one copy"] = copied["one copy"] * 1e6
     path = str(folder / "tiny.tflite")
-    opened = time_in_turns([OPEN_DIRECT, OPEN_OURS], [path], rounds=turns, repetitions=1)
-    first = time_in_turns([FIRST_OURS], [path], rounds=turns, repetitions=1)
+    first = time_in_turns([FIRST_OURS], [path], rounds=rounds_of_programs, repetitions=1)
     deadly = str(demo_models.path("deadly"))
-    after = time_in_turns([AFTER_DEATH], [path, deadly], rounds=turns, repetitions=5)
-    times["second open"] = {key: seconds * 1e6 for key, seconds in opened.items()}
+    after = time_in_turns([AFTER_DEATH], [path, deadly], rounds=rounds_of_programs, repetitions=5)
     times["first open"] = {"outlive": first["outlive"] * 1e6}
     times["after a segfault"] = {"outlive": after["outlive"] * 1e6}
-    return claims(times), times
+    return claims(times), times, calm
 
 
 def claims(times: dict[str, dict[str, float]]) -> list[Claim]:
     """What we promise; differences in microseconds or milliseconds, and ratios, of this one run."""
     tiny, alone, slow = (times[name] for name in ("tiny", "one core", "slow"))
     large, second = times["large"], times["second open"]
+    noise = max(slow["direct again"] / slow["direct"], slow["direct"] / slow["direct again"])
     return [
         Claim(
             text="us added to a round of a tiny model",
@@ -256,11 +267,11 @@ def claims(times: dict[str, dict[str, float]]) -> list[Claim]:
             ratio=alone["outlive"] - alone["direct"],
             bound=12,
         ),
-        # One per cent more than the slower of two that do the same.
+        # One per cent more than the slower of two that do the same, or what these two differ by.
         Claim(
-            text="our round over LiteRT's, model of some milliseconds",
-            ratio=slow["outlive"] / max(slow["direct"], slow["direct again"]),
-            bound=1.01,
+            text="our round over LiteRT's, model of some milliseconds (or two of LiteRT's over each other)",
+            ratio=slow["outlive"] / slow["direct"],
+            bound=max(1.01, round(noise, 3)),
         ),
         Claim(
             text="copies of 10 MB that a round with 10 MB in and out takes longer by",
@@ -297,10 +308,13 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="few rounds, no results written")
     quick = parser.parse_args().quick
     with tempfile.TemporaryDirectory() as name:
-        checked, times = measure(Path(name), quick)
+        checked, times, calm = measure(Path(name), quick)
     for what, row in times.items():
-        print(f"{what:18}" + "".join(f"{key} {value:,.1f} us   " for key, value in row.items()))
-    return finish("isolation_overhead", PACKAGES, checked, {"medians_us": times}, quick=quick)
+        told = "".join(f"{key} {value:,.1f} us   " for key, value in row.items())
+        print(f"{what:18}{told}" + ("{} of {} turns calm".format(*calm[what]) if what in calm else ""))
+    return finish(
+        "isolation_overhead", PACKAGES, checked, {"medians_us": times, "calm_turns_of": calm}, quick=quick
+    )
 
 
 if __name__ == "__main__":

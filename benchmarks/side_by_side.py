@@ -102,6 +102,22 @@ def alternate(
     return seconds
 
 
+def calm_medians(seconds: Mapping[str, Sequence[float]], by: str) -> tuple[dict[str, float], int]:
+    """The median of each contestant over the calm turns, and how many they were.
+
+    A machine whose cores are lent to others too is slower by half for seconds on end, and differences in
+    microseconds then tell of the neighbours. A turn is calm if the contestant `by` was at most a quarter
+    slower in it than in its fastest turns (the fifth of them at the front). Without `by` all of them count.
+    """
+    if not by:
+        return {name: statistics.median(values) for name, values in seconds.items()}, 0
+    yardstick = seconds[by]
+    fast = sorted(yardstick)[len(yardstick) // 5]
+    calm = [number for number, value in enumerate(yardstick) if value <= 1.25 * fast]
+    medians = {name: statistics.median(values[number] for number in calm) for name, values in seconds.items()}
+    return medians, len(calm)
+
+
 @contextmanager
 def _start(contestant: Contestant, arguments: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-c", PREAMBLE + contestant.program + _TURNS, "1", *arguments]

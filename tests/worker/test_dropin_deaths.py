@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import outlive
+from outlive.worker.flight import Flight
 from tests.deaths.models import LEAST, dividing, endless
 from tests.worker.dropin_models import MODELS
 
@@ -164,3 +165,12 @@ def test_a_signal_from_the_terminal_is_the_programs_own(tmp_path: Path) -> None:
     assert out == "interrupted [0]\n"
     assert complaints == ""
     assert not Path(f"/proc/{worker}").exists()
+
+
+def test_closing_one_that_was_ended_for_its_memory_raises_nothing_and_keeps_the_record() -> None:
+    interpreter = divider()
+    worker = interpreter._session.worker
+    worker.stop = lambda: Flight(died=False, ended_by="memory", stage="idle", signal="SIGKILL")  # type: ignore[method-assign]
+    interpreter.close()
+    assert interpreter.flight.ended_by == "memory"
+    worker.kill()

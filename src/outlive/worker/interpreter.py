@@ -355,9 +355,12 @@ class Interpreter(Engine):
             if done or self._session.owner != os.getpid() or self._session.flight is not None:
                 return
             flight = self._session.worker.stop()
+            if flight is None:
+                return
+            death = self._session.death(flight)
             # One that was ended between two calls, for the memory it held, has nothing left to free.
-            if flight is not None and flight.ended_by != "memory":
-                raise self._session.death(flight)
+            if flight.ended_by != "memory":
+                raise death
 
     def __enter__(self) -> Interpreter:
         """The interpreter itself."""

@@ -33,6 +33,25 @@ def die_with(parent: int) -> None:
         os._exit(0)  # it was gone before we asked
 
 
+def start_elsewhere(process: int) -> None:
+    """Let a child that was just forked begin at once, on another core than this one.
+
+    As often as not the system queues it behind us on our own core, and it begins only when we sleep again.
+    Keeping it off this core for a moment moves it; where it runs after that is the system's business again.
+    """
+    here = getattr(_libc, "sched_getcpu", None)
+    if here is None:
+        return
+    try:
+        allowed = os.sched_getaffinity(process)
+        others = allowed - {here()}
+        if others and others != allowed:
+            os.sched_setaffinity(process, others)
+            os.sched_setaffinity(process, allowed)
+    except OSError:
+        pass  # it is gone already, or we may not
+
+
 def follow(parent: int) -> None:
     """End when the parent ends, by a thread that watches: a death signal would follow the parent's thread."""
     import threading

@@ -114,10 +114,6 @@ class Lane:
                 end = time.perf_counter_ns() + ROUSED_NS
         return b""
 
-    def stay_awake(self) -> None:
-        """The receiver is about to look: nobody has to wake it."""
-        self.words[_STATE] = _AWAKE
-
     def fall_asleep(self) -> bytes:
         """The receiver is about to sleep; what came in the last moment."""
         self.words[_STATE] = _ASLEEP

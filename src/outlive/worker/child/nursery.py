@@ -211,6 +211,7 @@ class _Nursery:
             return
         if process == 0:
             self._become_worker(message, descriptors)
+        confine.start_elsewhere(process)
         self._workers[process] = number
         if "program" in message:
             self._groups.add(process)

@@ -96,8 +96,7 @@ class _Server:
         self._commands, self._replies, self._block, self._errors = commands, replies, block, errors
         self._spin_ns = _SPIN_NS if spin else 0
         # On a single core whoever waits gives it to the other side.
-        self._pause: Callable[[], None] | None = os.sched_yield if spin == "yield" else None
-        self._looks = range(1 if self._pause else 40)
+        self._spin = _spin_in_turns if spin == "yield" else _spin_alone
         self._map: mmap.mmap | None = None
         self._remap(wire.HEADER_BYTES)
         self._last = 0
@@ -127,17 +126,6 @@ class _Server:
         self._words[wire.WORKER_STATE] = wire.BLOCKED
         return self._words[wire.COMMAND] != self._last
 
-    def _spin(self, end: int) -> bool:
-        """Wait awake for the next call until then, as calls come in bursts."""
-        words, last, looks, pause = self._words, self._last, self._looks, self._pause
-        while time.perf_counter_ns() < end:
-            for _ in looks:
-                if words[wire.COMMAND] != last:
-                    return True
-            if pause:
-                pause()
-        return words[wire.COMMAND] != last
-
     def _read_command(self) -> bool:
         """Sleep until a byte or a frame comes; False when it says to stop."""
         if not self._poll.poll(_FIRST_SLEEP_MS) and self._words[wire.COMMAND] != self._last:
@@ -150,7 +138,8 @@ class _Server:
 
     def _answer_hot(self) -> None:
         """Answer a hot call, and those that come soon after it."""
-        words, invoke, clock, spin_ns = self._words, self.guest.invoke, time.perf_counter_ns, self._spin_ns
+        words, invoke, clock = self._words, self.guest.invoke, time.perf_counter_ns
+        spin, spin_ns = self._spin, self._spin_ns
         words[wire.WORKER_STATE] = wire.SPINNING if spin_ns else wire.BLOCKED
         awaited = True
         while awaited:
@@ -173,7 +162,7 @@ class _Server:
             if not spin_ns or words[wire.PATIENT]:
                 return
             rest = spin_ns if took < 8 * spin_ns else min(took // 8, _LONGEST_SPIN_NS)
-            awaited = self._spin(began + took + rest)
+            awaited = spin(words, number, began + took + rest)
 
     def _answer(self, header: dict[str, Any], payload: bytes) -> bool:
         verb = header["do"]
@@ -205,6 +194,26 @@ class _Server:
             self.guest = CompiledGuest(self.guest)
         action: Callable[..., tuple[dict[str, Any], bytes]] = getattr(self.guest, "do_" + verb)
         return action(header, payload)
+
+
+def _spin_alone(words: Any, last: int, end: int) -> bool:
+    """Wait awake for the next call until then, as calls come in bursts."""
+    while time.perf_counter_ns() < end:
+        for _ in range(40):
+            if words[wire.COMMAND] != last:
+                return True
+    return bool(words[wire.COMMAND] != last)
+
+
+def _spin_in_turns(words: Any, last: int, end: int) -> bool:
+    """The same where both sides share a core: there is nothing to see before the other has had it."""
+    pause = os.sched_yield
+    while True:
+        pause()
+        if words[wire.COMMAND] != last:
+            return True
+        if time.perf_counter_ns() >= end:
+            return False
 
 
 def _cut(errors: int) -> None:
