@@ -170,7 +170,7 @@ def test_a_signal_from_the_terminal_is_the_programs_own(tmp_path: Path) -> None:
 def test_closing_one_that_was_ended_for_its_memory_raises_nothing_and_keeps_the_record() -> None:
     interpreter = divider()
     worker = interpreter._session.worker
-    worker.stop = lambda: Flight(died=False, ended_by="memory", stage="idle", signal="SIGKILL")  # type: ignore[method-assign]
+    worker.stop = lambda: Flight(died=True, ended_by="memory", stage="idle", signal="SIGKILL")  # type: ignore[method-assign]
     interpreter.close()
     assert interpreter.flight.ended_by == "memory"
     worker.kill()
