@@ -97,7 +97,9 @@ def test_a_mapped_model_outlives_its_file(path: Path) -> None:
     assert model.content == MODEL
 
 
-@pytest.mark.parametrize("source", [3, None, 1.5, ["model.tflite"], object()], ids=repr)
+@pytest.mark.parametrize(
+    "source", [3, None, 1.5, ["model.tflite"], object()], ids=lambda one: type(one).__name__
+)
 def test_what_cannot_be_a_source_is_a_type_error(source: Any) -> None:
     with pytest.raises(TypeError, match=f"cannot read a model from {type(source).__name__}"):
         read_source(source)
