@@ -154,10 +154,12 @@ def test_what_litert_refuses_has_a_flaw(name: str, tmp_path: Path) -> None:
     assert flaws(read_source(path)) != []
 
 
-def test_an_offset_that_wraps_around_is_a_flaw_where_litert_dies_of_it(tmp_path: Path) -> None:
+def test_an_offset_that_wraps_around_is_a_flaw_where_litert_follows_it(tmp_path: Path) -> None:
+    """It reads in front of the file, and dies of it unless something happens to lie there."""
     path = tmp_path / "model.tflite"
     path.write_bytes(build([tensor(buffer=1)], [{"offset": 2**64 - 8, "size": 16}]))
-    assert ask(path).runtime is None
+    answers = ask(path)
+    assert answers.runtime is not None or answers.ended.startswith("-11"), answers
     assert [flaw.kind for flaw in read_source(path).flaws] == ["outside-buffer"]
 
 
