@@ -4,6 +4,8 @@
 PYTHON ?= python3
 MINUTES ?= 10
 PYTEST_ARGS ?=
+# Two at a time, a file's tests in one process: tests look at their own processes, not at the machine's.
+PYTEST := pytest --numprocesses 2 --dist loadfile
 # Errors only; to see what pip does: make test PIP_QUIET=
 PIP_QUIET ?= -qq
 
@@ -17,7 +19,8 @@ MADE := $(VENV)/.made
 READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.dev-ready
 GPU_READY := $(VENV)/.gpu-ready
-# Vulkan without a GPU, for the tests of the GPU: what Debian's chromium brings, and the loader.
+# Vulkan without a GPU, for the tests of the GPU: what Debian's chromium brings, and the loader; and a browser
+# for the tests of the pages.
 GPU_DRIVER := /usr/lib/chromium/vk_swiftshader_icd.json
 GPU_PACKAGES := chromium libvulkan1
 APT := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0
@@ -36,10 +39,10 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 demo: $(READY) ## set up if needed, and show what outlive does on the models it ships
-	@$(BIN)/outlive demo
+	@$(BIN)/outlive demo --all --report outlive-demo.html
 
 test: lint $(GPU_READY) ## set up if needed, lint, and run all tests
-	@$(RUN) -m pytest $(PYTEST_ARGS)
+	@$(RUN) -m $(PYTEST) $(PYTEST_ARGS)
 
 lint: $(DEV_READY) ## ruff, ruff format --check, mypy --strict
 	@$(RUN) -m ruff check .
@@ -49,14 +52,16 @@ lint: $(DEV_READY) ## ruff, ruff format --check, mypy --strict
 bench: $(DEV_READY) ## run every benchmark; the results go to benchmarks/results
 	@set -e; for script in $(BENCHMARKS); do echo "== $$script"; $(RUN) "$$script"; done
 
-docs: $(DEV_READY) ## write the generated parts of docs/ and README.md
+docs: $(DEV_READY) ## write the generated parts of docs/ and README.md, and build the site into site/
 	@$(RUN) tools/build_docs.py
+	@NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict
+	@echo "Open site/index.html"
 
 fuzz: $(DEV_READY) ## throw mutated models at the reader for MINUTES (10) minutes
 	@$(RUN) tools/fuzz_reader.py --minutes $(MINUTES)
 
 clean: ## remove .venv, caches and build output
-	@rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf $(VENV) build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(MADE):
@@ -86,8 +91,8 @@ $(DEV_READY): $(MADE) $(PINS)
 # Where this cannot be had nothing fails: the tests that need it are skipped, and say so.
 $(GPU_READY): $(MADE)
 	@if [ ! -e $(GPU_DRIVER) ] && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
-	  echo "Installing a software GPU for the tests ($(GPU_PACKAGES)) ..."; \
+	  echo "Installing a software GPU and a browser for the tests ($(GPU_PACKAGES)) ..."; \
 	  { $(APT) update && $(APT) install -y --no-install-recommends $(GPU_PACKAGES); } >/dev/null 2>&1 || \
-	  echo "It cannot be installed here; the tests of the GPU will be skipped." >&2; \
+	  echo "It cannot be installed here; the tests of the GPU and of pages in a browser will be skipped." >&2; \
 	fi
 	@touch $@

@@ -142,3 +142,65 @@ def dense_network(seed: int) -> bytes:
     main = {"tensors": rows, "inputs": [0], "outputs": [len(rows) - 1], "operators": steps}
     codes = [{"builtin_code": "FULLY_CONNECTED", "version": 1}]
     return write({"version": 3, "operator_codes": codes, "buffers": buffers, "subgraphs": [main]})
+
+
+def conv_network(seed: int) -> bytes:
+    """Blocks of a pointwise, a depthwise and a pointwise convolution, around each a shortcut; then a mean."""
+    chance = np.random.default_rng(1000 + seed)
+    side, wide, blocks = 12 + 4 * (seed % 3), 8 + 4 * (seed % 4), 2 + seed % 3
+    draft = _Draft([1, side, side, wide])
+    for _ in range(blocks):
+        shortcut = draft.last
+        draft.conv(chance, wide, 2 * wide, relu=True)
+        draft.depthwise(chance, 2 * wide)
+        draft.conv(chance, 2 * wide, wide, relu=False)
+        draft.add(shortcut)
+    draft.conv(chance, wide, 2 * wide, relu=True)
+    return draft.file()
+
+
+class _Draft:
+    """A network of convolutions that grows at its end; weights keep values at about the size they have."""
+
+    def __init__(self, shape: list[int]) -> None:
+        self.tensors: list[Tree] = [{"name": "image", "type": "FLOAT32", "shape": shape}]
+        self.buffers: list[Tree] = [{}]
+        self.steps: list[Tree] = []
+        self.shape, self.last = shape, 0
+
+    def conv(self, chance: np.random.Generator, given: int, made: int, *, relu: bool) -> None:
+        weights = chance.standard_normal((made, 1, 1, given)) * np.sqrt((2 if relu else 1) / given)
+        options = {"padding": "SAME", "stride_w": 1, "stride_h": 1}
+        options |= {"fused_activation_function": "RELU"} if relu else {}
+        self._weighted(0, weights, chance.standard_normal(made) / 10, "Conv2DOptions", options, made)
+
+    def depthwise(self, chance: np.random.Generator, wide: int) -> None:
+        # Channels of different size: that is what depthwise layers of trained networks are like.
+        weights = chance.standard_normal((1, 3, 3, wide)) * np.exp(chance.normal(0, 0.4, wide)) / 3
+        options = {"padding": "SAME", "stride_w": 1, "stride_h": 1, "depth_multiplier": 1}
+        options |= {"fused_activation_function": "RELU6"}
+        self._weighted(1, weights, chance.standard_normal(wide) / 10, "DepthwiseConv2DOptions", options, wide)
+
+    def add(self, other: int) -> None:
+        self._step(2, [self.last, other], "AddOptions", {}, self.shape[-1])
+
+    def _weighted(self, code: int, weights: Any, bias: Any, kind: str, options: Tree, made: int) -> None:
+        places = [self.last]
+        for name, values in (("weights", weights), ("bias", bias)):
+            self.buffers.append({"data": values.astype(np.float32)})
+            row = {"type": "FLOAT32", "shape": list(values.shape), "buffer": len(self.buffers) - 1}
+            self.tensors.append({"name": f"{name}{len(self.steps)}", **row})
+            places.append(len(self.tensors) - 1)
+        self._step(code, places, kind, options, made)
+
+    def _step(self, code: int, inputs: list[int], kind: str, options: Tree, made: int) -> None:
+        self.shape = [*self.shape[:-1], made]
+        self.tensors.append({"name": f"layer{len(self.steps)}", "type": "FLOAT32", "shape": self.shape})
+        self.last = len(self.tensors) - 1
+        row = {"opcode_index": code, "inputs": inputs, "outputs": [self.last]}
+        self.steps.append({**row, "builtin_options_type": kind, "builtin_options": options})
+
+    def file(self) -> bytes:
+        main = {"tensors": self.tensors, "inputs": [0], "outputs": [self.last], "operators": self.steps}
+        codes = [{"builtin_code": code, "version": 1} for code in ("CONV_2D", "DEPTHWISE_CONV_2D", "ADD")]
+        return write({"version": 3, "operator_codes": codes, "buffers": self.buffers, "subgraphs": [main]})

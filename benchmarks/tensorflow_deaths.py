@@ -34,10 +34,14 @@ _CALLER = """
 import json, runpy, sys
 import outlive
 
+def warm():
+    import tensorflow
+
 def case(path):
     runpy.run_path(path, run_name="__main__")
 
 end, cause, where = "ok", "", ""
+outlive.guard(warm)()  # a busy machine takes longer to load it than a case may take
 try:
     outlive.guard(case, seconds=float(sys.argv[2]), memory="8GB")(sys.argv[1])
 except BaseException as error:
@@ -52,7 +56,7 @@ def run_case(folder: Path) -> dict[str, Any]:
     """How a caller fared that ran the case: its end, the cause it was told, what it left behind."""
     command = [sys.executable, "-c", _CALLER, str(folder / "repro.py"), str(SECONDS)]
     blocks = set(os.listdir("/dev/shm"))
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=folder)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=folder)
     lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
     end, cause, where = json.loads(lines[-1][7:]) if lines else ("caller died", "", "")
     left = len(set(os.listdir("/dev/shm")) - blocks) + _running(str(folder))

@@ -9,6 +9,8 @@
     part = outlive.cut(model, ops=5)      some of its operators, as a model of their own
     small = outlive.quantize(model, "static-int8", samples)      quantized, in a worker
     outlive.compare(model, small.model, samples).worst()         the layers where error is born
+    outlive.fit(model, ram="8MB", samples=samples).chosen        what would fit, and what it costs
+    outlive.scan("models/", run=True)     a thousand models, one table
     print(outlive.leak(step))             whether a function or a model leaks, how much, and what
     outlive.Interpreter("m.tflite")       LiteRT's Interpreter, which cannot kill your program
     print(outlive.explain("F104"))        what a finding means
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
         dequantize_output,
         diagnose,
         explain,
+        fit,
         leak,
         plan,
         probe,
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
         quantize_input,
         read,
         run,
+        scan,
         watch,
     )
     from outlive.arena.plan import Placement, Plan
@@ -53,6 +57,9 @@ if TYPE_CHECKING:
         RuntimeMissing,
     )
     from outlive.finding import Evidence, Finding, Remedy, Severity
+    from outlive.fitting.nouns import Candidate, Fit, Outcome
+    from outlive.fleet.rows import Row
+    from outlive.fleet.scanning import Scan
     from outlive.meter.growth import Growth
     from outlive.model import Model, Operator, Quantization, Signature, Subgraph, Tensor
     from outlive.notebook.protecting import protect, unprotect
@@ -73,6 +80,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Accelerator",
+    "Candidate",
     "CompiledModel",
     "Converted",
     "Coverage",
@@ -83,6 +91,7 @@ __all__ = [
     "Drift",
     "Evidence",
     "Finding",
+    "Fit",
     "Flight",
     "Growth",
     "HardwareAccelerator",
@@ -97,6 +106,7 @@ __all__ = [
     "ModelError",
     "OpResolverType",
     "Operator",
+    "Outcome",
     "OutliveError",
     "Placement",
     "Plan",
@@ -105,8 +115,10 @@ __all__ = [
     "QuantizationDebugger",
     "Quantized",
     "Remedy",
+    "Row",
     "RunError",
     "RuntimeMissing",
+    "Scan",
     "Severity",
     "Signature",
     "SignatureRunner",
@@ -121,6 +133,7 @@ __all__ = [
     "dequantize_output",
     "diagnose",
     "explain",
+    "fit",
     "guard",
     "leak",
     "load_delegate",
@@ -132,6 +145,7 @@ __all__ = [
     "quantize_input",
     "read",
     "run",
+    "scan",
     "unload_ipython_extension",
     "unprotect",
     "watch",
@@ -146,6 +160,7 @@ _ROOMS = {
         "dequantize_output",
         "diagnose",
         "explain",
+        "fit",
         "leak",
         "plan",
         "probe",
@@ -153,6 +168,7 @@ _ROOMS = {
         "quantize_input",
         "read",
         "run",
+        "scan",
         "watch",
     ),
     "outlive.arena.plan": ("Placement", "Plan"),
@@ -169,6 +185,9 @@ _ROOMS = {
         "RuntimeMissing",
     ),
     "outlive.finding": ("Evidence", "Finding", "Remedy", "Severity"),
+    "outlive.fitting.nouns": ("Candidate", "Fit", "Outcome"),
+    "outlive.fleet.rows": ("Row",),
+    "outlive.fleet.scanning": ("Scan",),
     "outlive.meter.growth": ("Growth",),
     "outlive.model": ("Model", "Operator", "Quantization", "Signature", "Subgraph", "Tensor"),
     "outlive.quant.converting": ("Converted",),

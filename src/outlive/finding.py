@@ -64,7 +64,8 @@ class Sighting:
     """What a rule saw. It refuses to exist without evidence; the engine signs it with code and severity.
 
     `op` is the operator it is about, where it is about one; `cause` a word of the taxonomy of causes, where
-    it is another than the rule's own.
+    it is another than the rule's own; `headline` the rule's headline in words that fit what it happened to,
+    where that is no model.
     """
 
     where: str
@@ -75,6 +76,7 @@ class Sighting:
     fault: Fault = Fault.FILE
     op: OpPlace | None = None
     cause: str = ""
+    headline: str = ""
 
     def __post_init__(self) -> None:
         """Reject a claim that nothing supports."""

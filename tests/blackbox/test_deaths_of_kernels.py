@@ -26,12 +26,29 @@ def innermost():
 innermost()
 """
 ABORT = "import os\nos.write(2, b'terminate called after throwing\\n')\nos.abort()"
+BUS = """import mmap, tempfile
+with tempfile.TemporaryFile() as file:
+    file.truncate(4096)
+    model = mmap.mmap(file.fileno(), 4096)
+    file.truncate(0)
+    model[0]
+"""
+THREAD = """import faulthandler, threading
+def work():
+    faulthandler._sigsegv()
+threading.Thread(target=work).start()
+__import__("time").sleep(60)
+"""
+# Ten ways, with the kill for memory below; each is told as what it was.
 DEATHS: dict[str, tuple[str, str, str | None, str]] = {
     "SIGSEGV": (SEGFAULT, "D504", "SIGSEGV", "cell [2]:3 in innermost"),
     "SIGABRT": (ABORT, "D505", "SIGABRT", "cell [2]:3 in <module>"),
     "SIGFPE": ("import faulthandler\nfaulthandler._sigfpe()", "D506", "SIGFPE", "cell [2]:2 in <module>"),
     "SIGKILL": ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "D508", "SIGKILL", "a cell ran"),
     "os._exit": ("import os\nos._exit(7)", "D509", None, "cell [2]:2 in <module>"),
+    "SIGBUS": (BUS, "D504", "SIGBUS", "cell [2]:6 in <module>"),
+    "SIGILL": ("import os, signal\nos.kill(os.getpid(), signal.SIGILL)", "D507", "SIGILL", "cell [2]:2"),
+    "a thread's": (THREAD, "D504", "SIGSEGV", "cell [2]:3 in work"),
     "C exit": ("import ctypes\nctypes.CDLL(None)._exit(9)", "D509", None, "while a cell ran"),
 }  # fmt: skip
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from outlive import demo_models
-from outlive.cli.config import Config, ConfigError, find_config
+from outlive.cli.config import Asked, Config, Override, find_config
+from outlive.cli.config_values import ConfigError
 from outlive.cli.main import main
 
 
@@ -27,9 +28,48 @@ def told(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> list
 
 
 def test_every_key_is_read(tmp_path: Path) -> None:
-    text = '[tool.outlive]\nselect = ["M"]\nignore = ["M101"]\nram = "1MB"\nstrict = true\n'
+    text = """
+[tool.outlive]
+select = ["M"]
+ram = "1MB"
+strict = true
+accelerator = "builtin"
+expect = "int8"
+exclude = "broken/"
+
+[tool.outlive.ignore]
+M101 = "weights are streamed"
+
+[tool.outlive.tolerances]
+peak = "5%"
+latency = 0.5
+
+[[tool.outlive.overrides]]
+files = ["pico/*.tflite", "nano/**"]
+device = ["raspberry-pi-pico", "esp32"]
+ignore = ["M102"]
+"""
     path = put(tmp_path, text)
-    assert find_config(tmp_path) == Config(path=path, select=("M",), ignore=("M101",), ram="1MB", strict=True)
+    assert find_config(tmp_path) == Config(
+        path=path,
+        asked=Asked(
+            select=("M",),
+            ignore=("M101",),
+            ram="1MB",
+            accelerator="builtin",
+            expect="int8",
+            reasons=(("M101", "weights are streamed"),),
+        ),
+        strict=True,
+        exclude=("broken/",),
+        tolerances={"peak": 0.05, "latency": 0.5},
+        overrides=(
+            Override(
+                files=("pico/*.tflite", "nano/**"),
+                asked=Asked(devices=("raspberry-pi-pico", "esp32"), ignore=("M102",)),
+            ),
+        ),
+    )
 
 
 def test_the_nearest_that_says_something_about_us_counts(tmp_path: Path) -> None:
@@ -45,13 +85,13 @@ def test_the_nearest_that_says_something_about_us_counts(tmp_path: Path) -> None
 def test_the_file_of_our_own_goes_first(tmp_path: Path) -> None:
     put(tmp_path, '[tool.outlive]\nram = "1MB"\n')
     own = put(tmp_path, 'ram = "2MB"\n', "outlive.toml")
-    assert find_config(tmp_path) == Config(path=own, ram="2MB")
+    assert find_config(tmp_path) == Config(path=own, asked=Asked(ram="2MB"))
 
 
 def test_a_device_file_is_named_from_the_configuration(tmp_path: Path) -> None:
     put(tmp_path, '[tool.outlive]\ndevice = "boards/mine.toml"\n')
     (tmp_path / "deep").mkdir()
-    assert find_config(tmp_path / "deep").device == str(tmp_path / "boards" / "mine.toml")
+    assert find_config(tmp_path / "deep").asked.devices == (str(tmp_path / "boards" / "mine.toml"),)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +101,23 @@ def test_a_device_file_is_named_from_the_configuration(tmp_path: Path) -> None:
         ("colour = 1", "the keys are select, ignore"),
         ("select = 'M'", "select is a list of texts"),
         ("select = [1]", "select is a list of texts"),
-        ("ignore = {}", "ignore is a list of texts"),
+        ("ignore = 3", "ignore is a list of texts"),
+        ("ignore = {M101 = ''}", "ignore.M101 is the reason as a text"),
+        ("ignore = {M101 = 1}", "ignore.M101 is the reason as a text"),
+        ("device = [1]", "device is a text"),
+        ("expect = 1", 'expect is a text such as "int8-io"'),
+        ("exclude = [1]", "exclude is a pattern"),
+        ("exclude = ['']", "exclude is a pattern"),
+        ("tolerances = 1", "tolerances is a table of peak, latency, outputs"),
+        ("tolerances = {peek = 1}", "did you mean peak?"),
+        ("tolerances = {peak = 'much'}", 'tolerances.peak is a share such as 0.05 or "5%", not a text'),
+        ("tolerances = {peak = -1}", "tolerances.peak is a share"),
+        ("tolerances = {peak = true}", "tolerances.peak is a share"),
+        ("tolerances = {peak = nan}", "tolerances.peak is a share"),
+        ("overrides = 1", "overrides are tables"),
+        ("overrides = [{ram = '1MB'}]", "overrides 1: says no files"),
+        ("overrides = [{files = 'a', rom = '1MB'}]", "overrides 1: there is no key 'rom'; did you mean ram?"),
+        ("overrides = [{files = 'a', ram = '1MB', device = 'b'}]", "overrides 1: has both device and ram"),
         ("device = 5", "device is a text"),
         ("ram = 64", 'ram is a text such as "64MB", not 64'),
         ("strict = 'yes'", "strict is true or false, not a text"),

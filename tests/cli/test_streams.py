@@ -201,7 +201,7 @@ def complete(folder: Path, *words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        (("outlive", "re"), ["read"]),
+        (("outlive", "re"), ["read", "report"]),
         (("outlive", "read", "--fo"), ["--format"]),
         (("outlive", "demo", "--co"), ["--copy"]),
         (("outlive", "read", "mod"), ["model.tflite"]),

@@ -4,75 +4,69 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from outlive import demo_models
+from tests.documents.page_blocks import ROOT, blocks, plain_words, run_in_shell, run_page
+from tests.documents.page_server import PageServer
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     path
     for pattern in ("README.md", "docs/**/*.md", "examples/*/README.md")
     for path in ROOT.glob(pattern)
     if "reference" not in path.parts
 )
-BLOCK = re.compile(r"^```(console|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-EXIT = re.compile(r"#\s*exit (\d+)\s*$")
-
-
-def blocks(page: Path) -> Iterator[tuple[str, str]]:
-    """The runnable blocks of a page, in order: ("console" or "python", text)."""
-    for match in BLOCK.finditer(page.read_text("utf-8")):
-        yield match[1], match[2]
-
-
-def commands(text: str) -> Iterator[tuple[str, int]]:
-    """The commands of a console block, each with the exit code the page promises."""
-    for line in text.splitlines():
-        if line.startswith("$ "):
-            promised = EXIT.search(line)
-            yield line[2:], int(promised[1]) if promised else 0
-
-
-def run_page(page: Path, folder: Path) -> list[str]:
-    """Run all blocks of a page in a folder that holds the demo models; what went wrong, in words."""
-    for model in demo_models.DEMO_MODELS:
-        shutil.copy(demo_models.path(model.name), folder)
-    for beside in page.parent.glob("*.py"):
-        shutil.copy(beside, folder)
-    paths = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    environment = {**os.environ, "PATH": paths, "PYTHONPATH": str(ROOT / "src")}
-    problems = []
-    for kind, text in blocks(page):
-        work = list(commands(text)) if kind == "console" else [(text, 0)]
-        for line, promised in work:
-            command = ["bash", "-c", line] if kind == "console" else [sys.executable, "-c", line]
-            done = subprocess.run(
-                command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-            )
-            if done.returncode != promised or "Traceback" in done.stderr:
-                problems.append(
-                    f"{line.strip()[:80]!r} ended with {done.returncode}, not {promised}: {done.stderr}"
-                )
-    return problems
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_page_runs(page: Path, tmp_path: Path) -> None:
-    assert run_page(page, tmp_path) == []
+def test_page_runs(page: Path, tmp_path: Path, server: PageServer) -> None:
+    assert run_page(page, tmp_path, server) == []
 
 
-def test_a_wrong_command_is_noticed(tmp_path: Path) -> None:
+def test_a_wrong_command_is_noticed(tmp_path: Path, server: PageServer) -> None:
     page = tmp_path / "page.md"
     page.write_text(
-        "```console\n$ outlive read nowhere.tflite\n```\n```python\nraise SystemExit(3)\n```\n", "utf-8"
+        "```console\n$ outlive read nowhere.tflite\n$ cat nowhere | true; false\n```\n"
+        "```python\nraise SystemExit(3)\n```\n```python\nundefined\n```\n",
+        "utf-8",
     )
-    assert len(run_page(page, tmp_path)) == 2
+    assert len(run_page(page, tmp_path, server)) == 4
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "outlive read healthy.tflite --graph",
+        "outlive check deadly.tflite",
+        "outlive plan too_big.tflite --accelerator builtin --ram 64MB",
+        "outlive check *.tflite --select 'O1' --format json",
+        "outlive read nowhere.tflite",
+        "outlive plan --batch none",
+    ],
+)
+def test_a_fork_ends_as_a_shell_does(line: str, tmp_path: Path, server: PageServer) -> None:
+    for name in ("healthy", "deadly", "too_big"):
+        (tmp_path / f"{name}.tflite").write_bytes(demo_models.path(name).read_bytes())
+    done = server.run("outlive", plain_words(line, tmp_path), tmp_path)
+    assert (done.code, done.output, done.errors) == run_in_shell(line, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "outlive read a > b",
+        "outlive read a | head",
+        "outlive read $A",
+        "outlive read a; true",
+        "FOO=1 outlive",
+    ],
+)
+def test_what_needs_a_shell_gets_one(line: str, tmp_path: Path) -> None:
+    assert plain_words(line, tmp_path)[:1] != ["outlive"]
 
 
 def test_pages_have_something_to_run() -> None:
@@ -81,7 +75,7 @@ def test_pages_have_something_to_run() -> None:
 
 def test_links_lead_somewhere() -> None:
     for page in (*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"):
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from jupyter_client.manager import start_new_async_kernel
 
-_TIMEOUT_S = 120
+# A busy machine is slow, not wrong.
+_TIMEOUT_S = 300
 # With it, ipykernel does not show what native code prints (ipykernel/iostream.py), as it does for users.
 _NOT_INHERITED = ("PYTEST_CURRENT_TEST",)
 
@@ -43,7 +44,9 @@ class Kernel:
     def __init__(self, **environment: str) -> None:
         self._loop = asyncio.new_event_loop()
         inherited = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
-        starting = start_new_async_kernel(kernel_name="python3", env={**inherited, **environment})
+        starting = start_new_async_kernel(
+            startup_timeout=_TIMEOUT_S, kernel_name="python3", env={**inherited, **environment}
+        )
         self.manager, self.client = self._wait(starting)
 
     def _wait(self, work: Any) -> Any:

@@ -18,7 +18,7 @@ from outlive.notebook import formats
 from outlive.notebook.cards import Card
 from outlive.notebook.complaints import error_card
 from outlive.notebook.deaths import death_card
-from outlive.notebook.drawing import timeline_html
+from outlive.notebook.drawing import template, timeline_html
 
 EVIL = '<script>alert("x")</script><img src=x onerror=y> ${style} $body </style> &amp; \x1b[31m'
 
@@ -125,3 +125,13 @@ def test_every_card_is_for_a_class_that_there_is(place: tuple[str, str]) -> None
 
     kind: Any = getattr(import_module(place[0]), place[1])
     assert kind.__module__ == place[0]  # what IPython looks it up by
+
+
+def test_front_ends_do_not_align_our_tables() -> None:
+    """JupyterLab's `.jp-RenderedHTMLCommon:not(...) td` aligns to the right: ours has to weigh more."""
+    rules = template("card.css").template.replace("\n", "").split("}")
+    laid_out = [rule for rule in rules if "text-align" in rule or "background:none" in rule]
+    selectors = [rule.partition("{")[0] for rule in laid_out]
+    tables = [selector for selector in selectors if selector.split()[-1].startswith(("td", "tr"))]
+    assert len(tables) >= 3
+    assert all(selector.count(".outlive") == 3 for selector in tables)

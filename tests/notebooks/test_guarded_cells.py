@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import operator
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -139,17 +142,34 @@ deaths(10)
 """
 
 
-def test_fifty_deaths_leave_nothing(kernel: Kernel) -> None:
-    assert not kernel.run(DEATHS).error
-    kernel.run("%%outlive\nos.abort()")
-    before, held = len(scenes.children(kernel.pid)), scenes.private_bytes(kernel.pid)
-    assert not kernel.run("deaths(39)").error
-    kernel.run("%%outlive\nos.abort()")
-    kernel.run("import time; time.sleep(0.5)")
-    assert len(scenes.children(kernel.pid)) <= before + 1  # a worker may be kept warm
-    assert scenes.private_bytes(kernel.pid) - held < 8_000_000
-    shared = kernel.run("[name for name in os.listdir('/dev/shm') if 'outlive' in name]").plain()
-    assert shared == "[]"
+def held(kernel: Kernel) -> tuple[int, int, int]:
+    """How many processes, descriptors and pieces of shared memory a kernel has."""
+    folder = Path(f"/proc/{kernel.pid}")
+    shared = [line for line in (folder / "maps").read_text().splitlines() if "memfd:outlive" in line]
+    return len(scenes.children(kernel.pid)), len(list((folder / "fd").iterdir())), len(shared)
+
+
+def test_fifty_deaths_leave_nothing(tmp_path: Path) -> None:
+    with started(OUTLIVE_BLACKBOX_DIR=str(tmp_path)) as kernel:
+        assert not kernel.run(BEGIN + DEATHS).error
+        assert kernel.run("%%outlive\nos.abort()").error == "ModelDied"
+        kernel.run("%%outlive\n1")  # a worker is kept warm for the next cell
+        kernel.run("import gc; gc.collect()")
+        before, private = held(kernel), scenes.private_bytes(kernel.pid)
+        assert not kernel.run("deaths(35)").error
+        for _ in range(4):
+            assert kernel.run("%%outlive\nos.abort()").error == "ModelDied"
+        kernel.run("gc.collect()")
+        end = time.monotonic() + 60
+        while not all(map(operator.le, held(kernel), before)) and time.monotonic() < end:
+            time.sleep(0.05)
+        after = held(kernel)
+        assert all(map(operator.le, after, before)), (before, after)
+        assert scenes.private_bytes(kernel.pid) - private < 5_000_000
+        assert kernel.run("[name for name in os.listdir('/dev/shm') if 'outlive' in name]").plain() == "[]"
+        assert not list(tmp_path.glob("*.json"))  # the kernel itself never died
+        processes = scenes.children(kernel.pid) | {kernel.pid}
+    assert scenes.wait_for_death(processes, 60) == set()
 
 
 def test_names_are_found_in_the_code() -> None:

@@ -38,10 +38,17 @@ with open("/proc/self/maps") as maps:
     say(native=[line.split()[-1] for line in maps if ".so" in line and "litert" in line.lower()])
 """
 PROTECT = "outlive.protect()\n"
+# A machine with far more to do than cores takes minutes to load what an idle one loads in seconds.
+PATIENCE_S = 600
+
+
+def play(program: str, env: dict[str, str] | None = None) -> dict[str, Any]:
+    """Run a program of a notebook's to its end; what it said."""
+    return scenes.play(program, timeout_s=PATIENCE_S, env=env or {})
 
 
 def test_litert_is_guarded_and_not_even_loaded() -> None:
-    facts = scenes.play(PROTECT + NOTEBOOK.format(module="ai_edge_litert.interpreter") + LIBRARIES)
+    facts = play(PROTECT + NOTEBOOK.format(module="ai_edge_litert.interpreter") + LIBRARIES)
     assert facts == {
         "error": "ModelDied",
         "code": "D504",
@@ -52,7 +59,7 @@ def test_litert_is_guarded_and_not_even_loaded() -> None:
 
 
 def test_all_that_is_imported_from_there_is_ours() -> None:
-    facts = scenes.play(
+    facts = play(
         PROTECT
         + """
 import ai_edge_litert
@@ -75,7 +82,7 @@ except (ValueError, RuntimeError, OSError) as error:
 
 
 def test_a_compiled_model_is_guarded_too() -> None:
-    facts = scenes.play(
+    facts = play(
         PROTECT
         + """
 from ai_edge_litert.compiled_model import CompiledModel
@@ -89,7 +96,7 @@ say(ours=CompiledModel is outlive.CompiledModel, signatures=len(model.get_signat
 
 
 def test_other_parts_of_litert_are_its_own() -> None:
-    facts = scenes.play(
+    facts = play(
         PROTECT
         + """
 from ai_edge_litert import interpreter
@@ -105,7 +112,7 @@ say(ours=issubclass(interpreter.Interpreter, outlive.Interpreter))
 
 
 def test_it_can_be_undone() -> None:
-    facts = scenes.play("""
+    facts = play("""
     outlive.protect()
     outlive.protect()
     from ai_edge_litert.interpreter import Interpreter as guarded
@@ -122,7 +129,7 @@ def test_it_can_be_undone() -> None:
 
 
 def test_what_was_imported_before_is_replaced_too() -> None:
-    facts = scenes.play("""
+    facts = play("""
     import ai_edge_litert.interpreter
     from ai_edge_litert.interpreter import Interpreter
     real = Interpreter
@@ -187,14 +194,14 @@ say(tf=issubclass(tf.lite.Interpreter, outlive.Interpreter), same=inner.Interpre
 @pytest.mark.parametrize("late", [False, True], ids=["protected first", "TensorFlow first"])
 def test_tensorflow_and_the_old_runtime_are_guarded(packages: dict[str, str], late: bool) -> None:
     first = "import tensorflow\n" if late else ""
-    facts = scenes.play(first + PROTECT + LOOK, env=packages)
+    facts = play(first + PROTECT + LOOK, env=packages)
     assert facts == dict.fromkeys(("tf", "same", "delegate", "debugger", "old", "source"), True) | {
         "other": 5
     }
 
 
 def test_each_uses_the_runtime_it_stands_for(packages: dict[str, str]) -> None:
-    facts = scenes.play(
+    facts = play(
         PROTECT
         + """
 import tflite_runtime.interpreter as old
@@ -232,7 +239,7 @@ say(layers=len(debugger.layer_statistics), ours=type(debugger).__module__)
 def test_a_notebook_of_tensorflows_survives() -> None:
     program = PROTECT + DEBUGGED + NOTEBOOK.format(module="tensorflow.lite.python.interpreter")
     with scenes.start(program, env={"PYTHONWARNINGS": "ignore"}) as process:
-        out, err = process.communicate(timeout=300)
+        out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, err
     facts: dict[str, Any] = {}
     for line in out.splitlines():
@@ -243,7 +250,7 @@ def test_a_notebook_of_tensorflows_survives() -> None:
 
 
 def test_protecting_loads_nothing() -> None:
-    facts = scenes.play(PROTECT + LIBRARIES + "say(modules=[n for n in ('tensorflow',) if n in sys.modules])")
+    facts = play(PROTECT + LIBRARIES + "say(modules=[n for n in ('tensorflow',) if n in sys.modules])")
     assert facts == {"native": [], "modules": []}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outlive.surgery import write
+from outlive.surgery import tree_of, write
 from tests.model.small import Tree, tensor
 
 SIZE = 16
@@ -27,17 +27,42 @@ def samples(count: int = 6, size: int = SIZE, seed: int = 2) -> list[NDArray[Any
     return [chance.uniform(-1, 1, (1, size)).astype(np.float32) for _ in range(count)]
 
 
-def dense_float(matrices: list[NDArray[Any]], names: str = "layer") -> bytes:
+def dense_float(matrices: list[NDArray[Any]], names: str = "layer", batch: int = 1) -> bytes:
     """Dense layers, one after the other."""
     size = matrices[0].shape[0]
-    rows = [tensor("x", "FLOAT32", [1, size])]
+    rows = [tensor("x", "FLOAT32", [batch, size])]
     steps = []
     for place, _ in enumerate(matrices):
         rows.append(tensor(f"w{place}", "FLOAT32", [size, size], buffer=place + 1))
-        rows.append(tensor(f"{names}{place}", "FLOAT32", [1, size]))
+        rows.append(tensor(f"{names}{place}", "FLOAT32", [batch, size]))
         before = 0 if place == 0 else 2 * place
         steps.append(_dense([before, 2 * place + 1, -1], 2 * place + 2))
     return _file(rows, steps, [{"data": matrix} for matrix in matrices], ["FULLY_CONNECTED"])
+
+
+def ending_with(content: bytes, code: str, **options: Any) -> bytes:
+    """The network with one more operator of this kind behind its output, which is then called `end`."""
+    tree = tree_of(memoryview(content))
+    main = tree["subgraphs"][0]
+    [last] = main["outputs"]
+    main["tensors"].append(tensor("end", "FLOAT32", main["tensors"][last]["shape"]))
+    place = len(main["tensors"]) - 1
+    step = {"opcode_index": len(tree["operator_codes"]), "inputs": [last], "outputs": [place], **options}
+    tree["operator_codes"].append({"builtin_code": code, "version": 1})
+    main["operators"].append(step)
+    main["outputs"] = [place]
+    return write(tree)
+
+
+def with_bias(content: bytes, op: int, bias: NDArray[Any]) -> bytes:
+    """The network with a bias in one of its dense layers."""
+    tree = tree_of(memoryview(content))
+    main = tree["subgraphs"][0]
+    tree["buffers"].append({"data": bias.astype(np.float32)})
+    main["tensors"].append(tensor(f"b{op}", "FLOAT32", [len(bias)], buffer=len(tree["buffers"]) - 1))
+    step = main["operators"][op]
+    step["inputs"] = [*step["inputs"][:2], len(main["tensors"]) - 1]
+    return write(tree)
 
 
 def ranges(matrices: list[NDArray[Any]], given: list[NDArray[Any]]) -> list[float]:

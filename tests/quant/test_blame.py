@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 import outlive
+from outlive.quant import isolating
 from outlive.quant.nouns import Drift
 from tests.model.small import Tree
 from tests.quant.networks import LAYERS, dense_float, dense_int8, find, samples, shift, stretch, weights
@@ -125,3 +127,29 @@ def test_sections_of_a_model_can_be_looked_at_alone(words: list[str | int]) -> N
 def test_a_section_that_is_not_there_is_refused_with_near_names() -> None:
     with pytest.raises(ValueError, match=r"no operator is called 'layre1'; did you mean .*layer1"):
         outlive.compare(dense_float(MATRICES), dense_int8(MATRICES, GIVEN), GIVEN, layers=["layre1"])
+
+
+def spoiling(lay_out: Any, op: int) -> Any:
+    """`lay_out`, with one operator that the runtime refuses when it stands alone: its weights are missing."""
+
+    def spoiled(graph: Any, lone: Any, values: Any) -> Any:
+        layout = lay_out(graph, lone, values)
+        for step in layout.tree["subgraphs"][0]["operators"]:
+            if tuple(step["outputs"]) == layout.outputs.get(op):
+                step["inputs"] = [step["inputs"][0], -1, -1]
+        return layout
+
+    return spoiled
+
+
+def test_an_operator_that_is_refused_alone_spoils_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = compared(lambda tree: None)
+    monkeypatch.setattr(isolating, "lay_out", spoiling(isolating.lay_out, 2))
+    parted = compared(lambda tree: None)
+    for before, now in zip(whole.tensors, parted.tensors, strict=True):
+        if now.name == "layer2":
+            assert now.born_here is None
+            assert "refused" in now.alone
+        else:
+            assert now.born_here == before.born_here
+            assert now.alone == ""

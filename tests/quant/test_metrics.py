@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import outlive
+from outlive.quant.summing import Own
 from outlive.quant.tallying import Grid, Tally
 from tests.quant import brute
 from tests.quant.networks import LAYERS, dense_float, dense_int8, ranges, samples, stretch, weights
@@ -97,6 +98,62 @@ def test_pieces_make_no_difference() -> None:
     assert metrics.as_dict() == pytest.approx(brute.metrics(wanted, found, raw, 0.01), rel=1e-9)
 
 
+@pytest.mark.parametrize("size", [1e-25, 1e-12, 1.0, 1e15, 1e25, 1e37])
+@pytest.mark.parametrize("relative", [1e-3, 0.5])
+def test_values_of_32_bits_lose_nothing_whatever_their_size(size: float, relative: float) -> None:
+    chance = np.random.default_rng(5)
+    wanted = (chance.standard_normal(300_001) * size).astype(np.float32)
+    found = (wanted * (1 + relative * chance.standard_normal(wanted.size))).astype(np.float32)
+    raw = chance.integers(-128, 128, wanted.size).astype(np.int8)
+    tally = Tally(grid=Grid(least=-128, most=127, scale=size / 40, zero_point=0))
+    tally.add(wanted, found, raw)
+    metrics = tally.metrics()
+    assert metrics is not None
+    assert metrics.as_dict() == pytest.approx(brute.metrics(wanted, found, raw, size / 40), rel=1e-6)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.0, 30.0])
+def test_the_deviation_of_errors_that_are_nearly_alike_is_right(offset: float) -> None:
+    chance = np.random.default_rng(9)
+    wanted = chance.standard_normal(200_000).astype(np.float32)
+    found = wanted + (offset + 0.01 * chance.standard_normal(wanted.size)).astype(np.float32)
+    tally = Tally()
+    tally.add(wanted, found)
+    metrics = tally.metrics()
+    assert metrics is not None
+    error = (found - wanted).astype(np.float64)
+    assert metrics.stddev == pytest.approx(np.std(error), rel=1e-6)
+    assert metrics.mean_error == pytest.approx(np.mean(error), rel=1e-6, abs=1e-9)
+
+
+def test_numpy_before_2_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = np.random.default_rng(8)
+    wanted = chance.standard_normal(100_000).astype(np.float32)
+    now, then = Tally(), Tally()
+    found = wanted + (0.01 * chance.standard_normal(wanted.size)).astype(np.float32)
+    now.add(wanted, found)
+    monkeypatch.delattr(np, "vecdot", raising=False)
+    then.add(wanted, found)
+    mine, other = now.metrics(), then.metrics()
+    assert mine is not None
+    assert other is not None
+    known = {name: value for name, value in mine.as_dict().items() if value is not None}
+    assert known == pytest.approx({name: other.as_dict()[name] for name in known}, rel=1e-6)
+
+
+def test_both_views_share_what_is_known_of_the_values() -> None:
+    chance = np.random.default_rng(6)
+    found = chance.standard_normal(200_000).astype(np.float32)
+    raw = chance.integers(-128, 128, found.size).astype(np.int8)
+    grid, own = Grid(least=-128, most=127, scale=0.03, zero_point=0), Own(found, raw)
+    for _ in range(2):
+        wanted = chance.standard_normal(found.size).astype(np.float32)
+        shared, alone = Tally(grid=grid), Tally(grid=grid)
+        shared.hold(wanted, own)
+        alone.add(wanted, found, raw)
+        assert shared == alone
+
+
 def test_what_is_not_finite_is_counted_and_left_out() -> None:
     tally = Tally()
     tally.add(np.array([1.0, 2.0, np.nan, 4.0]), np.array([1.5, np.inf, 3.0, 4.0]))
@@ -106,13 +163,27 @@ def test_what_is_not_finite_is_counted_and_left_out() -> None:
     assert metrics.mean_error == pytest.approx(0.25)
 
 
+def test_one_value_that_is_not_finite_spoils_no_other() -> None:
+    chance = np.random.default_rng(7)
+    wanted = chance.standard_normal(200_000).astype(np.float32)
+    found = wanted + np.float32(0.01)
+    wanted[5], found[150_000] = np.inf, np.nan
+    tally = Tally()
+    tally.add(wanted, found)
+    metrics = tally.metrics()
+    assert metrics is not None
+    assert (metrics.num_elements, metrics.not_finite) == (199_998, 2)
+    assert metrics.rmse == pytest.approx(0.01, rel=1e-3)
+    assert metrics.reference_max < 10
+
+
 def test_the_budget_divides_the_work_and_changes_no_number(case: Any, tmp_path: Path) -> None:
     matrices, given, drift, _ = case
     narrow = outlive.compare(
         dense_float(matrices),
         dense_int8(matrices, given, stretch(CLIPPED, 0.5)),
         iter(given),  # comes only once: later turns read what the first one kept
-        memory=500,
+        memory=1800,
     )
     assert narrow.turns.count > 2
     assert narrow.samples == drift.samples

@@ -144,13 +144,19 @@ def test_samples_are_taken_one_at_a_time() -> None:
     assert told[-1] == len(GIVEN)
 
 
-def test_what_samples_raise_is_raised() -> None:
-    def some() -> Iterator[Any]:
-        yield GIVEN[0]
-        raise ZeroDivisionError("in the user's own generator")
+@pytest.mark.parametrize("kind", [ZeroDivisionError, ValueError, KeyError])
+def test_what_samples_raise_is_raised(kind: type[Exception]) -> None:
+    asked = []
 
-    with pytest.raises(ZeroDivisionError, match="own generator"):
-        outlive.quantize(FLOAT, "static-int8", some())
+    def some() -> Iterator[Any]:
+        asked.append(1)
+        yield GIVEN[0]
+        raise kind("in the user's own generator")
+
+    with pytest.raises(kind, match="own generator") as caught:
+        outlive.quantize(FLOAT, "static-int8", some)
+    assert getattr(caught.value, "finding", None) is None
+    assert len(asked) == 1, "what fails in the samples is not tried again"
 
 
 def test_files_from_before_2020_have_their_operators_where_the_quantizer_does_not_look() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,12 @@ def test_temporary_files_are_removed() -> None:
     folder = stream._scratch
     assert list(folder.iterdir())
     stream.close()
+    assert not folder.exists()
+    forgotten = Samples(iter(GIVEN), MODEL)
+    folder = forgotten._scratch
+    assert folder.exists()
+    del forgotten
+    gc.collect()
     assert not folder.exists()
 
 

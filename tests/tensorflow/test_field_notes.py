@@ -42,12 +42,6 @@ def rss() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
-@pytest.fixture(autouse=True, scope="module")
-def first_death() -> None:
-    """The first one loads the rules that judge it, which stay."""
-    assert isinstance(end_of("import os; os.abort()"), outlive.ModelDied)
-
-
 @pytest.mark.corpus
 @pytest.mark.parametrize("note", ["C", "D"])
 def test_the_programs_of_a_note_as_they_stand(note: str) -> None:

@@ -3,7 +3,7 @@
 The front desk: each public verb, short enough to read like a sentence.
 
     files     what is in a file, and what it needs     numbers   what quantization changes
-    runs      what happens when it runs
+    runs      what happens when it runs                fleets    what a thousand models come to
 
 Whoever opens this door hands workers the judge that turns what they saw into findings.
 """
@@ -13,6 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from outlive.api.files import check, cut, explain, plan, read
+from outlive.api.fits import fit
+from outlive.api.fleets import scan
 from outlive.api.numbers import compare, convert, dequantize_output, quantize, quantize_input
 from outlive.api.runs import diagnose, leak, probe, run, watch
 from outlive.worker.verdicts import set_judge
@@ -28,6 +30,7 @@ __all__ = [
     "dequantize_output",
     "diagnose",
     "explain",
+    "fit",
     "leak",
     "plan",
     "probe",
@@ -35,6 +38,7 @@ __all__ = [
     "quantize_input",
     "read",
     "run",
+    "scan",
     "watch",
 ]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from outlive.api.files import check, sound
+from outlive.api.progress import heard
 from outlive.model import Model, Source, Tensor
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from outlive.quant.nouns import Drift, Quantized
 
 
+@heard
 def compare(
     reference: Source | Model,
     candidate: Source | Model,
@@ -22,7 +24,7 @@ def compare(
     layers: Sequence[str | int] = (),
     metrics: Mapping[str, Callable[..., float]] | None = None,
     accelerator: str = "cpu",
-    memory: str | int = "512MB",
+    memory: str | int | None = None,
     born_here: bool = True,
     tell: Callable[[int, int, int], None] = lambda turn, turns, sample: None,
 ) -> Drift:
@@ -30,7 +32,8 @@ def compare(
 
     `samples` are arrays, a mapping of names to arrays, an iterable of samples or a function that gives one,
     an .npz file or a folder. `layers` are types, names, patterns, indices or ranges ("10:20") of operators;
-    `metrics` functions of an output of both; `memory` bounds what is held at once.
+    `metrics` functions of an output of both, and, if they take a third argument, of the sample's number;
+    `memory` bounds what is held at once (512MB, or what a single operator takes, if that is more).
     """
     from outlive.report.drift_verdict import compare_models
 
@@ -40,6 +43,7 @@ def compare(
     )  # fmt: skip
 
 
+@heard
 def quantize(
     source: Source | Model,
     recipe: Any = "dynamic-int8",
@@ -51,13 +55,15 @@ def quantize(
     memory: str | int | None = None,
     seconds: float | None = None,
     until: Any = None,
+    metrics: Mapping[str, Callable[..., float]] | None = None,
     tell: Callable[[int], None] = lambda sample: None,
 ) -> Quantized:
     """A float model quantized by ai-edge-quantizer in a worker: `.model`, `.save(path)`, `.layers`.
 
     `recipe` is dynamic-int8, weight-only-int8, weight-only-int4, fp16, static-int8, static-int16x8, a .json
     file or its rows; static ones need `samples` (as for `compare`). `skip` and `only` choose operators.
-    `until={"sqnr": 30}` or `{"agreement": 0.99}` keeps the worst layers float until the target is met.
+    `until={"sqnr": 30}` or `{"agreement": 0.99}` keeps the worst layers float until the target is met; names
+    of `metrics` (as for `compare`) can stand there too, or it is a function of a Drift.
     A Keras model (.keras, .h5 or an object) or a SavedModel is converted first, by TensorFlow in a worker.
     """
     from outlive.quant.lending import needs_conversion
@@ -75,10 +81,12 @@ def quantize(
         memory=memory,
         seconds=seconds,
         until=until,
+        metrics=metrics,
         tell=tell,
     )
 
 
+@heard
 def convert(
     source: Any,
     *,

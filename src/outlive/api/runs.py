@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from outlive.api.files import content_of, read, sound
+from outlive.api.progress import heard
 from outlive.errors import LimitReached
 from outlive.model import Model, Source, read_source
 from outlive.worker.limits import Limits
@@ -70,6 +71,7 @@ def run(
     return start(inputs, repeat, seed, quantize=quantize, dequantize=dequantize, **given, **options)
 
 
+@heard
 def diagnose(
     source: Source | Model | Flight | BaseException,
     inputs: Any = None,
@@ -101,6 +103,7 @@ def diagnose(
     return diagnosis if reduce is None else with_reproducer(diagnosis, case, os.fspath(reduce), tell)
 
 
+@heard
 def probe(
     source: Source | Model,
     *,
@@ -141,6 +144,7 @@ def probe(
     )
 
 
+@heard
 def leak(
     function_or_model: Callable[[], Any] | Source | Model,
     cycle: str = "all",

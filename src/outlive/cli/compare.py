@@ -10,7 +10,9 @@ from pathlib import Path
 
 from outlive import api
 from outlive.cli import exits
+from outlive.cli.formats import graph_of
 from outlive.cli.output import OutputError, add_output_options, refuse_to_overwrite, write_json, write_text
+from outlive.cli.pages import need_a_file, show_drift
 from outlive.errors import LimitReached, ModelDied, OutliveError
 from outlive.finding import Severity
 from outlive.quant.nouns import Drift
@@ -43,7 +45,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="only these operators: indices, ranges (10:20), types, names or patterns of names",
     )
     parser.add_argument(
-        "--memory", default="512MB", metavar="SIZE", help="what may be held at once (default 512MB)"
+        "--memory",
+        metavar="SIZE",
+        help="what may be held at once (default 512MB, or what a single operator takes, if that is more)",
     )
     parser.add_argument(
         "--accelerator",
@@ -56,11 +60,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--csv", metavar="FILE", help="layer statistics as TensorFlow's debugger writes them")
     group.add_argument("--node-data", metavar="FILE", help="an overlay for Model Explorer")
     group.add_argument("--plot", metavar="FILE", help="a picture of the layers, .svg or .png")
-    add_output_options(parser)
+    add_output_options(parser, "html")
 
 
 def run(args: argparse.Namespace) -> int:
     """Compare and report; the exit code says what it came to."""
+    need_a_file(args)
     for output in (args.output, args.csv, args.node_data, args.plot):
         refuse_to_overwrite(output, [args.reference, args.candidate])
     try:
@@ -108,7 +113,7 @@ def _report(args: argparse.Namespace, drift: Drift) -> None:
     if args.csv:
         write_file(args.csv, drift_json.drift_csv(drift.tensors))
     if args.node_data:
-        write_file(args.node_data, dump(drift_json.drift_node_data(drift)) + "\n")
+        write_file(args.node_data, dump(drift_json.drift_node_data(drift, graph_of(args.candidate))) + "\n")
     if args.plot:
         from outlive.report.drift_plot import plot_drift
 
@@ -116,7 +121,9 @@ def _report(args: argparse.Namespace, drift: Drift) -> None:
             plot_drift(drift, args.plot)
         except (OSError, ImportError, ValueError) as error:
             raise OutputError(f"cannot write {args.plot}: {error}") from error
-    if args.format == "json":
+    if args.format == "html":
+        show_drift(args, drift, drift_json.drift_json(drift, args.reference, args.candidate))
+    elif args.format == "json":
         write_json(args, drift_json.drift_json(drift, args.reference, args.candidate))
     else:
         write_text(args, drift_text.drift_text(drift, args.reference, args.candidate, args.top))

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-import difflib
-import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from outlive.cli.config_values import (
+    ConfigError,
+    device_names,
+    flag,
+    known_keys,
+    patterns,
+    reasons_of,
+    table_of,
+    tables,
+    text,
+    tolerances_of,
+    words,
+)
+from outlive.cli.globs import is_match
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -17,11 +30,42 @@ else:
 
 # Nobody writes more by hand; a larger file is another one.
 _MOST_BYTES = 4 * 2**20
-_KEYS = ("select", "ignore", "device", "ram", "strict")
+_ASKED = ("select", "ignore", "device", "ram", "accelerator", "expect")
+_KEYS = (*_ASKED, "strict", "exclude", "tolerances", "overrides")
 
 
-class ConfigError(ValueError):
-    """A configuration that cannot be used; the text says which file, which key, and why."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is asked of a file. `reasons` are those given for rules that are ignored, by the word ignored."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    ram: str | None = None
+    accelerator: str | None = None
+    expect: str | None = None
+    reasons: tuple[tuple[str, str], ...] = ()
+
+    def with_more(self, more: Asked) -> Asked:
+        """What is said for some files on top of what is said for all; what is ignored adds up."""
+        says_where = bool(more.devices or more.ram)
+        return Asked(
+            select=more.select or self.select,
+            ignore=(*self.ignore, *more.ignore),
+            devices=more.devices if says_where else self.devices,
+            ram=more.ram if says_where else self.ram,
+            accelerator=more.accelerator or self.accelerator,
+            expect=more.expect or self.expect,
+            reasons=(*self.reasons, *more.reasons),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Override:
+    """What is asked of files whose names match."""
+
+    files: tuple[str, ...]
+    asked: Asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,11 +73,23 @@ class Config:
     """The settings of a project, and the file they stand in."""
 
     path: Path | None = None
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    device: str | None = None
-    ram: str | None = None
+    asked: Asked = Asked()
     strict: bool = False
+    exclude: tuple[str, ...] = ()
+    tolerances: Mapping[str, float] = field(default_factory=dict)
+    overrides: tuple[Override, ...] = ()
+
+    def asked_of(self, file: str) -> Asked:
+        """What is asked of a file: of all, then what each override that matches it says, in their order."""
+        asked = self.asked
+        for override in self.overrides:
+            if self.path is not None and is_match(file, override.files, self.path.parent):
+                asked = asked.with_more(override.asked)
+        return asked
+
+    def is_excluded(self, file: str) -> bool:
+        """True for a file that is not looked for."""
+        return self.path is not None and is_match(file, self.exclude, self.path.parent)
 
 
 NOTHING = Config()
@@ -49,7 +105,7 @@ def find_config(start: Path) -> Config:
         own, shared = folder / "outlive.toml", folder / "pyproject.toml"
         if own.is_file():
             return _make(_read(own), own, "")
-        table = _table(_read(shared), shared) if shared.is_file() else None
+        table = table_of(_read(shared), shared) if shared.is_file() else None
         if table is not None:
             return _make(table, shared, "[tool.outlive] ")
     return NOTHING
@@ -67,59 +123,39 @@ def _read(path: Path) -> dict[str, Any]:
     return content
 
 
-def _table(content: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
-    tools = content.get("tool", {})
-    found = tools.get("outlive") if isinstance(tools, dict) else None
-    if found is not None and not isinstance(found, dict):
-        raise ConfigError(f"{path}: tool.outlive is a table, not {_kind(found)}")
-    return found
-
-
 def _make(table: Mapping[str, Any], path: Path, where: str) -> Config:
-    for key in table:
-        if key not in _KEYS:
-            near = difflib.get_close_matches(key, _KEYS, 1)
-            hint = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(_KEYS)}"
-            raise ConfigError(f"{path}: {where}there is no key {key!r}; {hint}")
-    if "device" in table and "ram" in table:
-        raise ConfigError(f"{path}: {where}has both device and ram; say one of them")
-    device = _text(table, "device", path)
+    known_keys(table, _KEYS, path, where)
     return Config(
         path=path,
-        select=_words(table, "select", path),
-        ignore=_words(table, "ignore", path),
-        # A device file is named as seen from the configuration, wherever the command is run.
-        device=os.path.join(path.parent, device) if device and device.endswith(".toml") else device,
-        ram=_text(table, "ram", path),
-        strict=_flag(table, "strict", path),
+        asked=_asked(table, path, where),
+        strict=flag(table, "strict", path),
+        exclude=patterns(table, "exclude", path),
+        tolerances=tolerances_of(table, path),
+        overrides=tuple(
+            _override(one, path, f"{where}overrides {number}: ")
+            for number, one in enumerate(tables(table, "overrides", path), 1)
+        ),
     )
 
 
-def _words(table: Mapping[str, Any], key: str, path: Path) -> tuple[str, ...]:
-    value = table.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ConfigError(
-            f'{path}: {key} is a list of texts such as ["Q1", "zero-scale"], not {_kind(value)}'
-        )
-    return tuple(value)
+def _override(table: Mapping[str, Any], path: Path, where: str) -> Override:
+    known_keys(table, ("files", *_ASKED), path, where)
+    files = patterns(table, "files", path)
+    if not files:
+        raise ConfigError(f'{path}: {where}says no files; add files = "models/pico/*.tflite"')
+    return Override(files=files, asked=_asked(table, path, where))
 
 
-def _text(table: Mapping[str, Any], key: str, path: Path) -> str | None:
-    value = table.get(key)
-    if value is not None and not isinstance(value, str):
-        example = "64MB" if key == "ram" else "raspberry-pi-pico"
-        raise ConfigError(f'{path}: {key} is a text such as "{example}", not {_kind(value)}')
-    return value
-
-
-def _flag(table: Mapping[str, Any], key: str, path: Path) -> bool:
-    value = table.get(key, False)
-    if not isinstance(value, bool):
-        raise ConfigError(f"{path}: {key} is true or false, not {_kind(value)}")
-    return value
-
-
-def _kind(value: object) -> str:
-    """A value as a user would say it."""
-    words = {list: "a list of something else", dict: "a table", str: "a text", bool: "true or false"}
-    return words.get(type(value), f"{value!r:.40}")
+def _asked(table: Mapping[str, Any], path: Path, where: str) -> Asked:
+    if "device" in table and "ram" in table:
+        raise ConfigError(f"{path}: {where}has both device and ram; say one of them")
+    reasons = reasons_of(table, path)
+    return Asked(
+        select=words(table, "select", path),
+        ignore=tuple(word for word, _ in reasons),
+        devices=device_names(table, path),
+        ram=text(table, "ram", path),
+        accelerator=text(table, "accelerator", path),
+        expect=text(table, "expect", path),
+        reasons=tuple((word, reason) for word, reason in reasons if reason),
+    )

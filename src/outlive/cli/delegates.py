@@ -10,7 +10,9 @@ from typing import Any
 from outlive import api
 from outlive.cli import exits
 from outlive.cli.diagnose import progress
+from outlive.cli.formats import EXPORTS, export_coverage
 from outlive.cli.output import OutputError, add_output_options, refuse_to_overwrite, write_json, write_text
+from outlive.cli.pages import need_a_file, show_coverage
 from outlive.cli.run import parse_inputs
 from outlive.delegates import Coverage
 from outlive.errors import OutliveError
@@ -79,11 +81,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-cache", action="store_true", help="try again what was found out the last time, and keep nothing"
     )
-    add_output_options(parser)
+    add_output_options(parser, "html", "csv", "overlay")
 
 
 def run(args: argparse.Namespace) -> int:
     """Try and report; the exit code says the worst that was seen."""
+    need_a_file(args)
     for output in (args.output, args.reduce):
         refuse_to_overwrite(output, [args.file])
     try:
@@ -146,10 +149,16 @@ def _report(args: argparse.Namespace, coverage: Coverage) -> int:
     from outlive.report.coverage_verdict import judge_coverage
 
     findings = judge_coverage(coverage).findings
-    if args.format == "json":
+    if args.format in EXPORTS:
+        export_coverage(args, coverage, findings)
+    elif args.format in ("json", "html"):
         from outlive.report.coverage_json import coverage_json
 
-        write_json(args, coverage_json(coverage, findings))
+        document = coverage_json(coverage, findings)
+        if args.format == "html":
+            show_coverage(args, coverage, findings, document)
+        else:
+            write_json(args, document)
     else:
         from outlive.report.coverage_text import coverage_text
 

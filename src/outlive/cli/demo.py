@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ SUMMARY = "take a tour on models that ship with outlive"
 EXAMPLES = """\
 examples:
   outlive demo                           the tour; needs no network and no model of yours
+  outlive demo --all --report demo.html  the whole tour, and a page to look at
   outlive demo --copy here               copy the demo models to play with them
 """
 
@@ -29,6 +30,8 @@ examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     parser.add_argument("--copy", metavar="FOLDER", help="only copy the demo models to FOLDER")
+    parser.add_argument("--all", action="store_true", help="the whole tour, which takes some seconds more")
+    parser.add_argument("--report", metavar="FILE.html", help="leave a report to open in a browser")
     add_output_options(parser)
 
 
@@ -42,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         readings = [read_source(demo_models.path(model.name)) for model in demo_models.DEMO_MODELS]
         write_json(args, readings_json([reading_json(reading, assess(reading)) for reading in readings]))
     else:
-        write_text(args, _tour())
+        write_text(args, _tour(args.all, args.report))
     return exits.CLEAN
 
 
@@ -58,54 +61,163 @@ def _copy(folder: Path) -> int:
     return exits.CLEAN
 
 
-def _tour() -> Iterator[RenderableType]:
+def _tour(every: bool, report: str | None) -> Iterator[RenderableType]:
     from rich.text import Text
 
-    from outlive.report.finding_text import rich_finding
-    from outlive.report.flight_text import flight_text
+    stops = (*_STOPS, *_MORE_STOPS) if every else _STOPS
+    for number, (title, command, part) in enumerate(stops, 1):
+        yield Text.assemble((f"{number}. {title}\n", "bold"), (f"   {command}\n" if command else "", "green"))
+        yield from part()
+        yield ""
+    if report is not None:
+        yield from _report(report, len(stops) + 1)
+    if not every:
+        yield Text.assemble(
+            "The whole tour, in less than a minute: ", ("outlive demo --all --report demo.html", "green")
+        )
+    yield Text.assemble("Try them yourself: ", ("outlive demo --copy here", "green"))
+
+
+def _path(name: str) -> str:
+    return str(demo_models.path(name))
+
+
+def _listed() -> Iterator[RenderableType]:
     from outlive.report.model_lists import file_table
+
+    readings = [read_source(_path(model.name)) for model in demo_models.DEMO_MODELS]
+    yield file_table([(reading, assess(reading)) for reading in readings])
+
+
+def _read() -> Iterator[RenderableType]:
     from outlive.report.model_text import summary
+
+    yield from summary(api.read(_path("healthy")))
+
+
+def _planned() -> Iterator[RenderableType]:
+    yield from _plan(_path("healthy"), None)
+
+
+def _too_big() -> Iterator[RenderableType]:
+    yield from _plan(_path("too_big"), 64_000_000)
+
+
+def _wasteful() -> Iterator[RenderableType]:
+    from outlive.report.finding_text import rich_finding
+
+    yield from (rich_finding(finding) for finding in api.check(_path("wasteful")))
+
+
+def _lying() -> Iterator[RenderableType]:
+    from outlive.report.finding_text import rich_finding
+
+    yield from (rich_finding(finding) for finding in api.check(_half(Path(_path("healthy")))).errors)
+
+
+def _foretold() -> Iterator[RenderableType]:
+    from outlive.report.finding_text import rich_finding
+
+    yield from (rich_finding(finding) for finding in api.check(_path("deadly")).errors)
+
+
+def _dies() -> Iterator[RenderableType]:
+    from outlive.report.flight_text import flight_text
     from outlive.report.verdict import judge_fact
 
-    paths = {model.name: demo_models.path(model.name) for model in demo_models.DEMO_MODELS}
-    yield Text.assemble(
-        ("1. Models that ship with outlive\n", "bold"), ("   outlive read *.tflite\n", "green")
-    )
-    yield file_table([(reading, assess(reading)) for reading in map(read_source, paths.values())])
-    yield Text.assemble(
-        ("\n2. What is in a healthy one\n", "bold"), ("   outlive read healthy.tflite\n", "green")
-    )
-    yield from summary(api.read(paths["healthy"]))
-    yield Text.assemble(
-        ("\n3. How much memory it will need, before it runs\n", "bold"),
-        ("   outlive plan healthy.tflite\n", "green"),
-    )
-    yield from _plan(str(paths["healthy"]), None)
-    yield Text.assemble(
-        ("\n4. A small file that needs much\n", "bold"),
-        ("   outlive plan too_big.tflite --accelerator builtin --ram 64MB\n", "green"),
-    )
-    yield from _plan(str(paths["too_big"]), 64_000_000)
-    yield Text.assemble(
-        ("\n5. What a wasteful one could do without\n", "bold"),
-        ("   outlive read wasteful.tflite\n", "green"),
-    )
-    yield from (rich_finding(finding) for finding in api.check(paths["wasteful"]))
-    yield Text.assemble(("\n6. A file that lies: the healthy model, cut in half\n", "bold"))
-    yield from (rich_finding(finding) for finding in api.check(_half(paths["healthy"])).errors)
-    yield Text.assemble(
-        ("\n7. A model that kills whoever runs it, before it runs\n", "bold"),
-        ("   outlive check deadly.tflite\n", "green"),
-    )
-    yield from (rich_finding(finding) for finding in api.check(paths["deadly"]).errors)
-    yield Text.assemble(
-        ("\n8. The same model, run: it dies, we do not\n", "bold"),
-        ("   outlive run deadly.tflite\n", "green"),
-    )
-    flight = api.run(paths["deadly"])
-    findings = [judge_fact("flight", flight, str(paths["deadly"]))[0]] if flight.died else []
-    yield from flight_text(flight, str(paths["deadly"]), findings)
-    yield Text.assemble("\nTry them yourself: ", ("outlive demo --copy here", "green"))
+    flight = api.run(_path("deadly"))
+    findings = [judge_fact("flight", flight, _path("deadly"))[0]] if flight.died else []
+    yield from flight_text(flight, _path("deadly"), findings)
+
+
+def _diagnosed() -> Iterator[RenderableType]:
+    from outlive.report.diagnosis_text import diagnosis_text
+
+    yield from diagnosis_text(api.diagnose(_path("deadly")))
+
+
+def _compared() -> Iterator[RenderableType]:
+    from outlive.report.drift_text import drift_text
+
+    reference, candidate = _path("healthy"), _path("healthy_int8")
+    yield from drift_text(api.compare(reference, candidate), reference, candidate, 5)
+
+
+def _accelerated() -> Iterator[RenderableType]:
+    from outlive.report.coverage_text import coverage_text
+    from outlive.report.coverage_verdict import judge_coverage
+
+    coverage = api.probe(_path("healthy"), only=("xnnpack",))
+    yield from coverage_text(coverage, judge_coverage(coverage).findings)
+
+
+def _repeated() -> Iterator[RenderableType]:
+    from outlive.report.leak_text import leak_text
+
+    yield from leak_text(api.leak(_path("healthy"), "invoke", 300))
+
+
+def _fitted() -> Iterator[RenderableType]:
+    from outlive.report.fit_text import fit_text
+
+    yield from fit_text(api.fit(_path("healthy"), ram="400KB"))
+
+
+def _guarded() -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    from outlive.errors import OutliveError
+    from outlive.report.finding_text import rich_finding
+    from outlive.worker.guards.guarding import make_guarded
+
+    try:
+        size = make_guarded(_hungry, memory="64MB", seconds=30.0)()
+        yield Text(f"it came back with {size:,} bytes")
+    except OutliveError as error:
+        yield rich_finding(error.finding)
+    except MemoryError:
+        yield Text("It wanted 1 GB, and got a MemoryError at 64 MB; this program goes on.")
+
+
+def _hungry() -> int:
+    """A function that takes a gigabyte."""
+    return sum(len(part) for part in [bytes(8_000_000) for _ in range(125)])
+
+
+_STOPS: tuple[tuple[str, str, Callable[[], Iterator[RenderableType]]], ...] = (
+    ("Models that ship with outlive", "outlive read *.tflite", _listed),
+    ("What is in a healthy one", "outlive read healthy.tflite", _read),
+    ("How much memory it will need, before it runs", "outlive plan healthy.tflite", _planned),
+    (
+        "A small file that needs much",
+        "outlive plan too_big.tflite --accelerator builtin --ram 64MB",
+        _too_big,
+    ),
+    ("What a wasteful one could do without", "outlive read wasteful.tflite", _wasteful),
+    ("A file that lies: the healthy model, cut in half", "", _lying),
+    ("A model that kills whoever runs it, before it runs", "outlive check deadly.tflite", _foretold),
+    ("The same model, run: it dies, we do not", "outlive run deadly.tflite", _dies),
+)
+_MORE_STOPS: tuple[tuple[str, str, Callable[[], Iterator[RenderableType]]], ...] = (
+    ("Why it dies, and what works", "outlive diagnose deadly.tflite", _diagnosed),
+    ("What quantization changed", "outlive compare healthy.tflite healthy_int8.tflite", _compared),
+    ("What an accelerator takes", "outlive delegates healthy.tflite --only xnnpack", _accelerated),
+    ("Does it leak?", "outlive leak healthy.tflite --cycle invoke --repeat 300", _repeated),
+    ("What would fit into 400 KB?", "outlive fit healthy.tflite --ram 400KB", _fitted),
+    ("Any Python function, with a limit", "outlive.guard(function, memory='64MB')", _guarded),
+)
+
+
+def _report(path: str, number: int) -> Iterator[RenderableType]:
+    """The page of the model that dies."""
+    from rich.text import Text
+
+    from outlive.cli.report import write_report
+
+    title = f"{number}. All of it on one page, to look at and to send\n"
+    yield Text.assemble((title, "bold"), (f"   outlive report deadly.tflite -o {path}", "green"))
+    write_report(_path("deadly"), path)
+    yield Text.assemble("   written; open it in a browser: ", (path, "bold"), "\n")
 
 
 def _plan(path: str, ram_bytes: int | None) -> Iterator[RenderableType]:

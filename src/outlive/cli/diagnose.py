@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from outlive import api
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, refuse_to_overwrite, write_json, write_text
+from outlive.cli.pages import need_a_file, show_diagnosis
 from outlive.cli.run import parse_inputs
 from outlive.cli.run_options import add_run_options
 from outlive.diagnosis.nouns import Diagnosis
@@ -42,11 +43,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--with-weights", action="store_true", help="put the model itself into the bundle as well"
     )
-    add_output_options(parser)
+    add_output_options(parser, "html")
 
 
 def run(args: argparse.Namespace) -> int:
     """Diagnose and report; the exit code says what it came to."""
+    need_a_file(args)
     for output in (args.output, args.reduce, args.bundle):
         refuse_to_overwrite(output, [args.file])
     try:
@@ -101,10 +103,14 @@ def _bundle(args: argparse.Namespace, diagnosis: Diagnosis) -> None:
 
 
 def _report(args: argparse.Namespace, diagnosis: Diagnosis) -> None:
-    if args.format == "json":
+    if args.format in ("json", "html"):
         from outlive.report.diagnosis_json import diagnosis_json
 
-        write_json(args, diagnosis_json(diagnosis))
+        document = diagnosis_json(diagnosis)
+        if args.format == "html":
+            show_diagnosis(args, diagnosis, document)
+        else:
+            write_json(args, document)
         return
     from outlive.report.diagnosis_text import diagnosis_text
 

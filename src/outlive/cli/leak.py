@@ -8,6 +8,7 @@ from typing import Any
 
 from outlive.cli import exits
 from outlive.cli.output import OutputError, add_output_options, refuse_to_overwrite, write_json, write_text
+from outlive.cli.pages import need_a_file, show_growth
 from outlive.errors import OutliveError
 from outlive.report.names import safe
 
@@ -63,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, metavar="N", help="threads the model may use")
     parser.add_argument("--runtime", choices=("litert", "tensorflow", "tflite_runtime"), default="litert")
     parser.add_argument("--plot", metavar="FILE", help="write the curves to an .svg or .png file")
-    add_output_options(parser)
+    add_output_options(parser, "html")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -71,6 +72,7 @@ def run(args: argparse.Namespace) -> int:
     from outlive import api
     from outlive.report.plan_plot import check_plot
 
+    need_a_file(args)
     progress = _Progress()
     try:
         refuse_to_overwrite(args.output, [args.target.partition("::")[0]])
@@ -119,7 +121,9 @@ def _report(args: argparse.Namespace, growth: Any) -> int:
 
     if args.plot:
         _plot(args.plot, growth)
-    if args.format == "json":
+    if args.format == "html":
+        show_growth(args, growth, leak_json(growth))
+    elif args.format == "json":
         write_json(args, leak_json(growth))
     else:
         write_text(args, leak_text(growth))

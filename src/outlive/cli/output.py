@@ -18,21 +18,27 @@ if TYPE_CHECKING:
 
 # Below this many files even a slow disk answers within a second.
 _MANY = 20
+# What each format is for; every command has the first two, and says which others it has.
+FORMATS = {
+    "text": "text for people (default)",
+    "json": "json for programs",
+    "html": "html to look at and to send",
+    "csv": "csv for spreadsheets",
+    "trace": "trace for Perfetto and chrome://tracing",
+    "overlay": "overlay to lay over the graph in Model Explorer",
+}
 
 
 class OutputError(Exception):
     """The file named with --output cannot be written."""
 
 
-def add_output_options(parser: argparse.ArgumentParser) -> None:
-    """Give a command `--format` and `--output`."""
+def add_output_options(parser: argparse.ArgumentParser, *more: str) -> None:
+    """Give a command `--format` and `--output`; `more` are formats of FORMATS beside text and json."""
     group = parser.add_argument_group("output")
-    group.add_argument(
-        "--format",
-        choices=("text", "json"),
-        default="text",
-        help="text for people (default), json for programs",
-    )
+    choices = ("text", "json", *more)
+    words = ", ".join(FORMATS[name] for name in choices)
+    group.add_argument("--format", choices=choices, default="text", help=words)
     group.add_argument("--output", metavar="FILE", help="write to FILE instead of standard output")
 
 

@@ -24,7 +24,9 @@ from outlive.arena.questions import (
     vary,
 )
 from outlive.cli import exits
+from outlive.cli.formats import EXPORTS, check_plan_format, export_plan, tell_errors
 from outlive.cli.output import OutputError, add_output_options, refuse_to_overwrite, write_json, write_text
+from outlive.cli.pages import need_a_file, show_broken, show_plan
 from outlive.model import Model, read_source
 from outlive.rules.catalogue import file_errors
 from outlive.units import parse_bytes
@@ -44,6 +46,7 @@ examples:
   outlive plan model.tflite --sweep batch=1,2,4 --sweep image=224,320,512
   outlive plan model.tflite --compare builtin,cpu,cpu+weight-cache,tflm
   outlive plan --devices                                 boards, phones, microcontrollers
+  outlive plan model.tflite --format trace --output plan.json    to look at in ui.perfetto.dev
 exit codes: 0 planned (and fits), 1 the file is broken or the runtime refuses the model,
 2 impossible shapes or names, 4 does not fit
 """
@@ -86,7 +89,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what_if.add_argument("--measure", action="store_true", help="run it in a worker, and compare")
     _configure_fit(parser)
     parser.add_argument("--plot", metavar="FILE", help="draw live bytes and the arena as .svg or .png")
-    add_output_options(parser)
+    add_output_options(parser, "html", "csv", "trace", "overlay")
 
 
 def _configure_fit(parser: argparse.ArgumentParser) -> None:
@@ -107,6 +110,8 @@ def _configure_fit(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Plan, judge and show; the exit code says whether it fits."""
     try:
+        check_plan_format(args)
+        need_a_file(args)
         if args.devices:
             return _list_devices(args)
         if args.file is None:
@@ -240,11 +245,18 @@ def _show(
     args: argparse.Namespace, plan: Plan, verdict: Verdict | None, findings: Any, rows: list[Row]
 ) -> None:
     title = "compare" if args.compare else "sweep"
-    if args.format == "json":
+    if args.format in EXPORTS:
+        export_plan(args, plan, findings, rows)
+        return
+    if args.format in ("json", "html"):
         from outlive.report.plan_json import plan_json, row_json
 
         listed = [row_json(row.setting, row.plan, row.verdict, row.problem) for row in rows]
-        write_json(args, plan_json(plan, verdict, findings, {title: listed} if listed else None))
+        document = plan_json(plan, verdict, findings, {title: listed} if listed else None)
+        if args.format == "html":
+            show_plan(args, plan, verdict, findings, rows, document)
+        else:
+            write_json(args, document)
         return
     write_text(args, _text(plan, verdict, findings, rows, title))
 
@@ -265,9 +277,15 @@ def _broken(args: argparse.Namespace, reading: Any, errors: Any) -> int:
     from outlive.report.document import document, finding_json
     from outlive.report.finding_text import rich_finding
 
-    if args.format == "json":
+    if args.format in EXPORTS:
+        tell_errors(errors)
+    elif args.format in ("json", "html"):
         body = {"model": {"path": reading.path}, "findings": [finding_json(item) for item in errors]}
-        write_json(args, document("plan", body))
+        told = document("plan", body)
+        if args.format == "html":
+            show_broken(args, "plan", errors, told)
+        else:
+            write_json(args, told)
     else:
         write_text(args, (rich_finding(finding) for finding in errors))
     return exits.FINDINGS

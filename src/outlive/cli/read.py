@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, refuse_to_overwrite, track, write_json, write_text
+from outlive.cli.read_sparsity import add_sparsity_options, sparsity, weigh
 from outlive.model import Model, Reading, read_source
 from outlive.rules import Judgement
 from outlive.rules.catalogue import assess
@@ -21,6 +23,7 @@ examples:
   outlive read model.tflite              the summary, and what the model wastes
   outlive read model.tflite --ops        every operator with its options
   outlive read model.tflite --graph      one line per operator, in execution order
+  outlive read model.tflite --sparsity   how many weights are zero, and what that is worth
   outlive read *.tflite                  one table for many files
   outlive read model.tflite --format json --output model.json
 """
@@ -37,16 +40,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="show as much of a broken file as can be read, not only what is wrong",
     )
+    add_sparsity_options(parser)
     add_output_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read the files and show them; 1 if any has a finding of severity error."""
+    if args.measure and not args.sparsity:
+        print(
+            "outlive read: --measure is for --sparsity; `outlive plan --measure` runs a model",
+            file=sys.stderr,
+        )
+        return exits.USAGE
     refuse_to_overwrite(args.output, args.files)
     rows = [(reading, assess(reading)) for reading in map(read_source, track(args.files, "reading"))]
     if args.format == "json":
         _write_json(args, rows)
-    elif len(rows) > 1 and not (args.ops or args.tensors or args.graph):
+    elif len(rows) > 1 and not _is_listing(args):
         from outlive.report.model_lists import file_table
 
         write_text(args, [file_table(rows)])
@@ -59,6 +69,11 @@ def _write_json(args: argparse.Namespace, rows: list[tuple[Reading, Judgement]])
     from outlive.report.model_json import reading_json, readings_json
 
     documents = [reading_json(reading, judgement) for reading, judgement in rows]
+    for document, (reading, judgement) in zip(documents, rows, strict=True):
+        if args.sparsity and reading.model is not None and not judgement.errors:
+            from outlive.report.pruning_report import pruning_json
+
+            document["sparsity"] = pruning_json(weigh(args, reading.model))
     write_json(args, documents[0] if len(documents) == 1 else readings_json(documents))
 
 
@@ -67,17 +82,20 @@ def _show(args: argparse.Namespace, reading: Reading, judgement: Judgement) -> I
     from outlive.report.model_text import heading
 
     if reading.model is not None and (args.tolerant or not judgement.errors):
-        yield from (
-            _lists(args, reading.model) if args.ops or args.tensors or args.graph else _summary(reading.model)
-        )
-    lists = args.ops or args.tensors or args.graph
-    shown = judgement.errors if lists else judgement.findings
+        yield from _lists(args, reading.model) if _is_listing(args) else _summary(reading.model)
+        if args.sparsity and not judgement.errors:
+            yield from sparsity(args, reading.model)
+    shown = judgement.errors if _is_listing(args) else judgement.findings
     if shown:
         yield heading("findings", count_findings(shown))
         yield from (rich_finding(finding) for finding in shown)
     for item in judgement.not_checked:
         if item.reason.startswith("the rule failed"):
             yield f"not checked: {item.code} {item.name}, {item.reason}"
+
+
+def _is_listing(args: argparse.Namespace) -> bool:
+    return bool(args.ops or args.tensors or args.graph or args.sparsity)
 
 
 def _summary(model: Model) -> Iterator[RenderableType]:

@@ -10,7 +10,9 @@ from typing import Any
 
 from outlive import api
 from outlive.cli import exits
+from outlive.cli.formats import EXPORTS, export_run, tell_errors
 from outlive.cli.output import add_output_options, write_json, write_text
+from outlive.cli.pages import need_a_file, show_broken, show_run
 from outlive.cli.run_options import add_run_options
 from outlive.errors import LimitReached, OutliveError
 from outlive.worker.compiled_ways import AcceleratorWarning
@@ -27,6 +29,7 @@ examples:
   outlive run model.tflite --watch-outputs              are all outputs really written?
   outlive run model.tflite --accelerator auto           the first of gpu, cpu, builtin that is fit for it
   outlive run model.tflite --memory 512MB --seconds 30  end it if it takes more
+  outlive run model.tflite --format trace --output run.json    to look at in ui.perfetto.dev
 exit codes: 0 it ran, 1 the runtime refused it, 3 it died or was ended at a limit, 4 it cannot fit the limit
 and was not started
 """
@@ -62,11 +65,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="run it twice, in memory filled with different bytes, and say which outputs it never wrote",
     )
     parser.add_argument("--save", metavar="FILE.npz", help="save the outputs as arrays")
-    add_output_options(parser)
+    add_output_options(parser, "html", "csv", "trace")
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the model and report; the exit code says how it ended."""
+    need_a_file(args)
     try:
         limits = Limits(memory=args.memory, seconds=args.seconds)
         inputs = parse_inputs(args.input)
@@ -111,10 +115,15 @@ def _not_started(args: argparse.Namespace, error: LimitReached) -> int:
     from outlive.report.document import document, finding_json
     from outlive.report.finding_text import rich_finding
 
-    if args.format == "json":
+    if args.format in EXPORTS:
+        tell_errors(error.findings)
+    elif args.format in ("json", "html"):
         findings = [finding_json(item) for item in error.findings]
         body = {"model": {"path": args.file}, "started": False, "died": False, "findings": findings}
-        write_json(args, document("run", body))
+        if args.format == "html":
+            show_broken(args, "run", error.findings, document("run", body))
+        else:
+            write_json(args, document("run", body))
     else:
         write_text(args, (rich_finding(item) for item in error.findings))
     return exits.DOES_NOT_FIT
@@ -127,7 +136,11 @@ def _report(args: argparse.Namespace, flight: Any) -> int:
 
     bad = flight.died or flight.error_type
     findings = (judge_fact("flight", flight, args.file)[0],) if bad else judge_landing(flight, args.file)
-    if args.format == "json":
+    if args.format in EXPORTS:
+        export_run(args, flight, findings)
+    elif args.format == "html":
+        show_run(args, flight, findings, flight_json(flight, args.file, findings))
+    elif args.format == "json":
         write_json(args, flight_json(flight, args.file, findings))
     else:
         write_text(args, flight_text(flight, args.file, findings))
@@ -142,11 +155,15 @@ def _report(args: argparse.Namespace, flight: Any) -> int:
 
 def _delegate(word: str) -> Any:
     """What `--delegate` names: a library, and its options behind commas."""
+    from outlive.delegates.libraries import library_problem
     from outlive.worker.options import load_delegate
 
     library, *pairs = word.split(",")
     if not library or not all("=" in pair for pair in pairs):
         raise ValueError(f"{word!r} is no delegate: give LIBRARY or LIBRARY,KEY=VALUE,KEY=VALUE")
+    problem, remedy = library_problem(library)
+    if problem:
+        raise ValueError(f"--delegate {library}: {problem}; {remedy} (outlive explain A806)")
     return load_delegate(library, dict(pair.split("=", 1) for pair in pairs))
 
 

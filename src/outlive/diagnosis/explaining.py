@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from outlive.diagnosis.alone import place_of, with_cause_of_end
 from outlive.diagnosis.naming import hollow_in, loops_in, owners_of, placed
 from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Trial
 from outlive.diagnosis.opening import with_cause
 from outlive.diagnosis.sizing import sized_by_inputs
 from outlive.diagnosis.verdict import Seen, decide
-from outlive.finding import Evidence, Finding, OpPlace
+from outlive.finding import Evidence, Finding
 from outlive.model import read_source
 from outlive.rules.catalogue import assess
-from outlive.worker.flight import Flight, OpSeen
+from outlive.worker.flight import Flight
 
 
 def with_told_cause(finding: Finding, flight: Flight, source: str | bytes | None) -> Finding:
@@ -20,8 +21,10 @@ def with_told_cause(finding: Finding, flight: Flight, source: str | bytes | None
 
     Its code and headline stay: they say what happened, which is certain; the cause is what led to it.
     """
+    if not source:
+        return with_cause_of_end(finding, flight)
     if flight.ended_by == "interrupt" or (flight.stage == "call" and finding.cause):
-        return finding  # a function of the user's own: there is no file to look at
+        return finding  # a function that runs the model: its own end says more than the file
     seen = _seen(flight, source)
     verdict = decide(seen)
     if verdict.cause == "unknown":
@@ -30,16 +33,16 @@ def with_told_cause(finding: Finding, flight: Flight, source: str | bytes | None
     if verdict.finding.code != finding.code:
         fact = f"{verdict.finding.code}: {verdict.finding.headline}; {verdict.finding.evidence[0].fact}"
         added = (Evidence(fact=fact, source="file"),)
-    op = _place(verdict.op) or finding.op
+    op = place_of(verdict.op) or finding.op
     return replace(finding, cause=verdict.cause, op=op, evidence=(*finding.evidence, *added))
 
 
-def _seen(flight: Flight, source: str | bytes | None) -> Seen:
-    conditions = Conditions(source=source or "")
+def _seen(flight: Flight, source: str | bytes) -> Seen:
+    conditions = Conditions(source=source)
     trial = Trial(name=AS_IT_IS, conditions=conditions, flight=flight, seconds=0.0)
-    reading = read_source(source) if source else None
-    if reading is None or (reading.model is None and flight.stage != "load"):
-        # Without a file there is only the flight; and what was loaded once is no longer what is there now.
+    reading = read_source(source)
+    if reading.model is None and flight.stage != "load":
+        # What was loaded once is no longer what is there now: there is only the flight.
         return Seen(end=trial, trials=(trial,), findings=())
     trial = placed(trial, reading.model)
     return Seen(
@@ -51,9 +54,3 @@ def _seen(flight: Flight, source: str | bytes | None) -> Seen:
         sized=sized_by_inputs(reading.model),
         hollow=hollow_in(reading.model),
     )
-
-
-def _place(op: OpSeen | None) -> OpPlace | None:
-    if op is None or op.index is None:
-        return None
-    return OpPlace(subgraph=op.subgraph, index=op.index, type=op.type)

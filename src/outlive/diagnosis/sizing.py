@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Operator, Subgraph
 from outlive.worker.flight import OpSeen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Operands that decide how large the result is: the places where LiteRT's kernels (tflite/kernels) read them.
 _SIZE_OPERANDS: dict[str, tuple[int, ...]] = {
@@ -56,6 +56,8 @@ def sized_by_inputs(model: Model | None) -> tuple[OpSeen, ...]:
 
 def fitting_sizes(model: Model) -> dict[int, NDArray[Any]]:
     """For inputs of the model that are sizes, by tensor index: the sizes that the file itself has there."""
+    import numpy as np  # not above: a death without a file is told without it
+
     graph = model.subgraphs[0]
     found: dict[int, NDArray[Any]] = {}
     for operator in graph.operators:

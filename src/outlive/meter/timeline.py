@@ -11,12 +11,26 @@ MOST_POINTS = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """Memory at one moment: seconds from the start, private bytes above the baseline, resident bytes."""
+    """Memory at one moment: seconds from the start, private bytes above the baseline, resident bytes.
+
+    `gpu_bytes` is what it holds on GPUs, None where nobody has looked.
+    """
 
     seconds: float
     bytes: int
     rss_bytes: int
     mark: str | None = None
+    gpu_bytes: int | None = None
+
+    def to_json(self) -> dict[str, float | int | str | None]:
+        """As a flight's `timeline` has it; memory of GPUs only where somebody has looked."""
+        row: dict[str, float | int | str | None] = {
+            "seconds": self.seconds,
+            "bytes": self.bytes,
+            "rss_bytes": self.rss_bytes,
+            "mark": self.mark,
+        }
+        return row if self.gpu_bytes is None else {**row, "gpu_bytes": self.gpu_bytes}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,15 +57,7 @@ class Timeline:
 
     def to_json(self) -> list[dict[str, float | int | str | None]]:
         """One object per point, as a Flight's `timeline` has them."""
-        return [
-            {
-                "seconds": point.seconds,
-                "bytes": point.bytes,
-                "rss_bytes": point.rss_bytes,
-                "mark": point.mark,
-            }
-            for point in self.points
-        ]
+        return [point.to_json() for point in self.points]
 
     @classmethod
     def from_json(cls, rows: Iterable[Mapping[str, object]], baseline_bytes: int = 0) -> Timeline:
@@ -107,10 +113,12 @@ def _highest(points: Sequence[Point], count: int) -> set[int]:
 
 
 def _point(row: Mapping[str, object]) -> Point:
-    seconds, size, rss, mark = (row.get(key) for key in ("seconds", "bytes", "rss_bytes", "mark"))
+    names = ("seconds", "bytes", "rss_bytes", "mark", "gpu_bytes")
+    seconds, size, rss, mark, gpu = (row.get(key) for key in names)
     return Point(
         seconds=float(seconds) if isinstance(seconds, (int, float)) else 0.0,
         bytes=size if isinstance(size, int) else 0,
         rss_bytes=rss if isinstance(rss, int) else 0,
         mark=mark if isinstance(mark, str) else None,
+        gpu_bytes=gpu if isinstance(gpu, int) else None,
     )

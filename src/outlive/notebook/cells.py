@@ -77,11 +77,12 @@ def _call(
     """The cell's results from a worker; its errors without the way they took through ours."""
     __tracebackhide__ = True
     import outlive.api  # noqa: F401  workers need the judge that it hands them
-    from outlive.worker.guards.guarding import guard
+    from outlive.worker.guards.guarding import make_guarded
     from outlive.worker.guards.raised import CannotSend
 
     try:
-        made: dict[str, Any] = guard(run_cell, memory=memory, seconds=seconds)(source, file, given, wanted)
+        run = make_guarded(run_cell, memory=memory, seconds=seconds, doing={"cell": file})
+        made: dict[str, Any] = run(source, file, given, wanted)
     except CannotSend as error:
         stuck = {name: reason for name, value in given.items() if (reason := why_it_stays(value))}
         words = "; ".join(f"{name} ({reason})" for name, reason in stuck.items()) or str(error)

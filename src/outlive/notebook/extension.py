@@ -6,7 +6,7 @@ from typing import Any
 
 from outlive.blackbox import box as blackbox
 from outlive.blackbox.box import Box
-from outlive.notebook import cells, complaints, deaths, formats, magics
+from outlive.notebook import cells, complaints, deaths, formats, magics, progress
 
 _boxes: dict[int, Box] = {}
 
@@ -17,7 +17,7 @@ def load(shell: Any) -> None:
         deaths.show_last(shell)
     else:
         deaths.show_with_first_cell(shell)
-    for part in (formats, complaints, magics, cells):
+    for part in (formats, complaints, magics, cells, progress):
         part.register(shell)
     box = None if id(shell) in _boxes else blackbox.start(shell)
     if box is not None:
@@ -26,7 +26,7 @@ def load(shell: Any) -> None:
 
 def unload(shell: Any) -> None:
     """Take out what `load` put in."""
-    for part in (formats, complaints, magics, cells):
+    for part in (formats, complaints, magics, cells, progress):
         part.unregister(shell)
     box = _boxes.pop(id(shell), None)
     if box is not None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from outlive.notebook.cards import BAD, GOOD, ODD, PLAIN, Card, finding_tone, findings_parts
+from outlive.notebook.fit_card import fit_card
 
 
 def finding_card(finding: Any) -> Card:
@@ -112,6 +113,7 @@ CARDS: dict[tuple[str, str], Callable[[Any], Card]] = {
     ("outlive.quant.nouns", "Drift"): drift_card,
     ("outlive.quant.nouns", "Quantized"): quantized_card,
     ("outlive.meter.growth", "Growth"): growth_card,
+    ("outlive.fitting.nouns", "Fit"): fit_card,
 }
 
 

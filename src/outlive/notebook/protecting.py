@@ -155,8 +155,9 @@ def protect() -> None:
     """Make the interpreters of LiteRT, tf.lite and tflite_runtime in this process the guarded ones.
 
     LiteRT's CompiledModel and TensorFlow's QuantizationDebugger too. Nothing native is loaded by this. A
-    notebook needs no other change: each interpreter goes on using its
-    own runtime, in a worker, and `load_delegate` loads there too. `unprotect()` undoes it.
+    notebook needs no other change: each interpreter goes on using its own runtime, in a worker, and
+    `load_delegate` loads there too. TensorFlow itself stays in this process, and its converter with it: for
+    that there are `outlive.convert`, `outlive.guard` and `%%outlive`. `unprotect()` undoes it.
     """
     if _active:
         return

@@ -53,11 +53,14 @@ class Capture:
     """An interpreter in a worker, driven by a thread of its own; it gives the tensors asked for."""
 
     def __init__(
-        self, content: bytes | memoryview, wanted: Iterable[int], accelerator: str, memory: int | None = None
+        self, content: bytes | memoryview, wanted: Iterable[int], accelerator: str, *, copies: bool = True
     ) -> None:
-        """Start loading; nothing is waited for."""
+        """Start loading; nothing is waited for.
+
+        Without `copies` it gives views of the worker's memory: they must be gone before the next run.
+        """
         self._content, self._wanted = content, tuple(dict.fromkeys(wanted))
-        self._accelerator, self._memory = accelerator, memory
+        self._accelerator, self._copies = accelerator, copies
         self._interpreter: Interpreter | None = None
         self._closed = False
         self._shapes: dict[int, tuple[int, ...]] = {}
@@ -84,8 +87,9 @@ class Capture:
         for index, value in feeds.items():
             found.set_tensor(index, value)
         found.invoke()
-        values = {index: np.asarray(found.get_tensor(index)) for index in self._wanted}
-        return values
+        if self._copies:
+            return {index: np.asarray(found.get_tensor(index)) for index in self._wanted}
+        return {index: np.asarray(found.tensor(index)()) for index in self._wanted}
 
     def _opened(self, feeds: Mapping[int, NDArray[Any]]) -> Interpreter:
         """The interpreter, its inputs in the shapes that are fed, its variables as they were at first."""
@@ -94,7 +98,6 @@ class Capture:
             found = self._interpreter = Interpreter(
                 model_content=self._content,
                 experimental_op_resolver_type=ACCELERATORS[self._accelerator],
-                memory=self._memory,
             )
             self._content = b""
             self._shapes = {row["index"]: tuple(row["shape"]) for row in found.get_input_details()}

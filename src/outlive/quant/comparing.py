@@ -23,10 +23,13 @@ from outlive.quant.feeding import Feed, Samples, translated
 from outlive.quant.graphs import Graph, affine, grid, has_free_scale
 from outlive.quant.isolating import Isolation, Lone
 from outlive.quant.lining_up import Lineup, Row, Task
-from outlive.quant.nouns import Drift, InputRange, TensorDrift, Turns
-from outlive.quant.tallying import Grid, Tally
-from outlive.quant.turns import Turn, divide
-from outlive.worker.affine import dequantize
+from outlive.quant.nouns import Drift, InputRange, OutputDrift, TensorDrift, Turns, Weights
+from outlive.quant.pairing import Pair
+from outlive.quant.summing import PIECE, Own
+from outlive.quant.tallying import Tally
+from outlive.quant.turns import Turn, divide, divide_usual
+from outlive.quant.weighing import weigh
+from outlive.worker.affine import Affine, dequantize
 
 Running = tuple[Future[Values], Future[Values]]  # the reference and the candidate
 
@@ -39,7 +42,11 @@ class Comparison:
         self.task, self.lineup = task, Lineup(task)
         self.reference, self.candidate = self.lineup.reference, self.lineup.candidate
         self.rows, self.outputs = self.lineup.rows, self.lineup.outputs
-        self.turns = divide(self.rows, self.lineup.row_bytes, task.budget_bytes)
+        size_of = self.lineup.turn_bytes
+        if task.budget_bytes is None:
+            self.turns, self.budget_bytes = divide_usual(self.rows, size_of)
+        else:
+            self.turns, self.budget_bytes = divide(self.rows, size_of, task.budget_bytes), task.budget_bytes
         self._goodness: dict[int, float] = {}
 
     def run(self, samples: Samples) -> Drift:
@@ -54,12 +61,14 @@ class Comparison:
         theirs = {row.pair.reference for row in turn.rows} | {one.reference for one in self.outputs if first}
         lone = [row.lone for row in turn.rows if row.lone is not None]
         fed = {index for one in lone for index in one.feeds if index is not None}
-        fed |= {self._before(row) for row in turn.rows if row.pair.is_conversion}
+        fed |= {self.lineup.before(row) for row in turn.rows if row.pair.is_conversion}
         with ExitStack() as stack:
             reference = self._capture(stack, self.reference, theirs, self.task.accelerator)
             other = self.task.candidate_accelerator or self.task.accelerator
             candidate = self._capture(stack, self.candidate, ours | fed, other)
-            isolation = Isolation(self.reference, _once(lone), self.task.accelerator)
+            # Who watches may keep what he sees.
+            watched = self.task.watch is not None
+            isolation = Isolation(self.reference, _once(lone), self.task.accelerator, copies=watched)
             stack.callback(isolation.close)
             for sample, (wanted, found) in enumerate(_ahead(self, samples, reference, candidate), 1):
                 self._add(turn, isolation, wanted, found, first)
@@ -74,10 +83,6 @@ class Comparison:
         capture = Capture(with_outputs(graph.model, sorted(numeric - fed)), sorted(numeric), accelerator)
         stack.callback(capture.close)
         return capture
-
-    def _before(self, row: Row) -> int:
-        assert row.pair.candidate_op is not None
-        return self.candidate.operators[row.pair.candidate_op].inputs[0]
 
     def start(self, reference: Capture, candidate: Capture, feed: Feed) -> Running:
         """Set both models going on a sample."""
@@ -104,14 +109,20 @@ class Comparison:
         truths = {index: self._real(self.reference, index, value) for index, value in wanted.items()}
         started = isolation.start(reals)
 
+        owns: dict[int, Own] = {}
+
+        def own(row: Row) -> Own:
+            index = row.pair.candidate
+            if index not in owns:
+                owns[index] = Own(reals[index], found[index] if row.born.grid is not None else None)
+            return owns[index]
+
         def accumulate(row: Row) -> None:
-            ours = row.pair.candidate
-            raw = found[ours] if row.accumulated.grid is not None else None
-            _add_to(row.accumulated, truths[row.pair.reference], reals[ours], raw)
+            _add_to(row.accumulated, truths[row.pair.reference], own(row))
             if row.pair.candidate_op is None:
-                _add_to(row.born, truths[row.pair.reference], reals[ours], raw)
+                _add_to(row.born, truths[row.pair.reference], own(row))
             elif row.pair.is_conversion:
-                _add_to(row.born, reals[self._before(row)], reals[ours], raw)
+                _add_to(row.born, reals[self.lineup.before(row)], own(row))
 
         for row in turn.rows:
             accumulate(row)
@@ -122,9 +133,8 @@ class Comparison:
         def hold_against(row: Row) -> None:
             value = alone.get(row.pair.reference) if row.lone is not None else None
             if value is not None:
-                raw = found[row.pair.candidate] if row.born.grid is not None else None
                 local = self._real(self.reference, row.pair.reference, value)
-                _add_to(row.born, local, reals[row.pair.candidate], raw)
+                _add_to(row.born, local, own(row))
                 if self.task.watch is not None:
                     self.task.watch(row.pair, local, reals[row.pair.candidate], found[row.pair.candidate])
 
@@ -137,39 +147,54 @@ class Comparison:
         parameters = affine(graph.tensors[index])
         if value.dtype.itemsize > 2 or len(parameters.scales) != 1:
             return dequantize(parameters, value)
-        # Differences of so few bits are exact in float32, and so is the one rounding of the product.
-        real = value.astype(np.float32)
-        real -= np.float32(parameters.zero_points[0] if parameters.zero_points else 0)
-        real *= np.float32(parameters.scales[0])
-        return real
+        return _few_bits(parameters, value)
 
     def _drift(self, samples: Samples) -> Drift:
-        ours = self.candidate
         inputs = self.candidate.subgraph.inputs
         ranges = []
         for seen, tensor in zip(samples.seen, inputs, strict=False):
-            found = grid(tensor) or self._behind(tensor.index)
+            holder = self._holder(tensor)
+            found = None if holder is None else grid(holder)
             span = None if found is None else (found.low, found.high)
-            ranges.append(InputRange(name=tensor.name, low=seen.low, high=seen.high, can_hold=span))
+            held_by = None if holder is None else holder.index
+            ranges.append(
+                InputRange(name=tensor.name, low=seen.low, high=seen.high, can_hold=span, held_by=held_by)
+            )
         known = ((row.pair.candidate, row.accumulated.metrics()) for row in self.rows)
         self._goodness = {index: found.sqnr_db for index, found in known if found is not None}
         largest = max((turn.size_bytes for turn in self.turns), default=0)
         return Drift(
             tensors=tuple(self._told(row) for row in self.rows),
-            outputs=tuple(one.drift(ours.tensors, self.reference.tensors) for one in self.outputs),
+            outputs=self._judged_outputs(),
             samples=samples.count,
             unpaired=self.lineup.unpaired,
-            turns=Turns(count=len(self.turns), budget_bytes=self.task.budget_bytes, largest_bytes=largest),
+            turns=Turns(count=len(self.turns), budget_bytes=self.budget_bytes, largest_bytes=largest),
             reference_bytes=self.task.reference.file_bytes,
             candidate_bytes=self.task.candidate.file_bytes,
             input_ranges=tuple(ranges),
+            notes=() if any(row.pair.reference_op is not None for row in self.rows) else self._strangers(),
         )
 
-    def _behind(self, index: int) -> Grid | None:
-        """The grid of the QUANTIZE behind an input, if it is read by nothing else."""
-        readers = [step for step in self.candidate.operators if index in step.inputs]
+    def _judged_outputs(self) -> tuple[OutputDrift, ...]:
+        """All outputs of the candidate in their order, with the reason where there is nothing to say."""
+        found = [one.drift(self.candidate.tensors, self.reference.tensors) for one in self.outputs]
+        every = {one.index: one for one in (*found, *self.lineup.left_out)}
+        return tuple(every[index] for index in dict.fromkeys(self.candidate.subgraph.output_indices))
+
+    def _strangers(self) -> tuple[str, ...]:
+        """What is to be said where no operator has a partner, and any was wanted."""
+        if self.task.layers is not None or not self.candidate.computing():
+            return ()
+        return ("no operator of one model has a partner in the other: they seem to compute different things",)
+
+    def _holder(self, tensor: Tensor) -> Tensor | None:
+        """The quantized tensor an input is held in: itself, or that of the QUANTIZE that alone reads it."""
+        if grid(tensor) is not None:
+            return tensor
+        readers = [step for step in self.candidate.operators if tensor.index in step.inputs]
         if len(readers) == 1 and readers[0].type == "QUANTIZE":
-            return grid(self.candidate.tensors[readers[0].outputs[0]])
+            found = self.candidate.tensors[readers[0].outputs[0]]
+            return found if grid(found) is not None else None
         return None
 
     def _worst_input(self, step: Operator) -> float | None:
@@ -177,11 +202,27 @@ class Comparison:
         found = [self._goodness[index] for index in step.inputs if index in self._goodness]
         return min(found, default=None)
 
+    def _worst_use(self, tensor: int) -> tuple[float | None, int | None]:
+        """How good the worst is that operators make of a tensor, and which one does."""
+        found = [
+            (self._goodness[out], step.index)
+            for step in self.candidate.users(tensor)
+            for out in step.outputs
+            if out in self._goodness
+        ]
+        return min(found, default=(None, None))
+
+    def _weights(self, pair: Pair, step: Operator | None) -> Weights | None:
+        if step is None or pair.reference_op is None or pair.is_conversion:
+            return None
+        return weigh(self.reference, self.candidate, self.reference.operators[pair.reference_op], step)
+
     def _told(self, row: Row) -> TensorDrift:
         pair, ours = row.pair, self.candidate
         tensor, partner = ours.tensors[pair.candidate], self.reference.tensors[pair.reference]
         step = None if pair.candidate_op is None else ours.operators[pair.candidate_op]
         found = row.accumulated.grid
+        used, by = self._worst_use(pair.candidate)
         return TensorDrift(
             name=tensor.name,
             index=pair.candidate,
@@ -201,6 +242,10 @@ class Comparison:
             per_sample=row.born.per_sample(),
             input_sqnr_db=None if step is None else self._worst_input(step),
             has_free_scale=step is not None and has_free_scale(step),
+            weights=self._weights(pair, step),
+            used_sqnr_db=used,
+            used_by=by,
+            reference_op=pair.reference_op,
         )
 
 
@@ -227,7 +272,22 @@ def _ahead(
         yield waiting[0].result(), waiting[1].result()
 
 
-def _add_to(tally: Tally, wanted: NDArray[Any], found: NDArray[Any], raw: NDArray[Any] | None) -> None:
+def _add_to(tally: Tally, wanted: NDArray[Any], own: Own) -> None:
     """Add one sample; shapes that a run changed on one side only are not compared."""
-    if wanted.size == found.size:
-        tally.add(np.asarray(wanted), np.asarray(found), raw)
+    if wanted.size == own.real.size:
+        tally.hold(np.asarray(wanted), own)
+
+
+def _few_bits(parameters: Affine, value: NDArray[Any]) -> NDArray[Any]:
+    """Integers of 8 or 16 bits as float32: their differences are exact in it, and products rounded once."""
+    zero = np.float32(parameters.zero_points[0] if parameters.zero_points else 0)
+    scale = np.float32(parameters.scales[0])
+    real = np.empty(value.shape, np.float32)
+    given, flat = value.reshape(-1), real.reshape(-1)
+    for start in range(0, flat.size, PIECE):
+        part = flat[start : start + PIECE]
+        part[...] = given[start : start + PIECE]
+        if zero:
+            np.subtract(part, zero, out=part)
+        np.multiply(part, scale, out=part)
+    return real

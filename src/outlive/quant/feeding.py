@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +57,8 @@ class Samples:
         self._open, again = open_source(given, model)
         self._keep = keep and not again
         self._scratch = Path(tempfile.mkdtemp(prefix="outlive-samples-"))
+        # Also where nobody closes them: with the object, or with the program.
+        self._remove = weakref.finalize(self, shutil.rmtree, self._scratch, ignore_errors=True)
         self._kept: list[Path] = []
         self._once: Iterator[Any] | None = None
         self.seen = tuple(Seen(name=tensor.name) for tensor in model.inputs)
@@ -71,7 +74,7 @@ class Samples:
 
     def close(self) -> None:
         """Remove what was written to temporary files."""
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        self._remove()
 
     def __enter__(self) -> Samples:
         """The samples themselves."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
@@ -24,6 +25,12 @@ _FIXED_STEPS = {
 # Operators whose output may have any scale; most others must keep that of their input, or have a fixed one.
 _FREE_SCALE = (
     "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV", "BATCH_MATMUL", "ADD", "SUB", "MUL",
+)  # fmt: skip
+# Operators that hand on the values they get, and mix none of one channel with those of another.
+_HANDING_ON = (
+    *CONVERSIONS, "RESHAPE", "MAX_POOL_2D", "AVERAGE_POOL_2D", "PAD", "PADV2", "SLICE", "STRIDED_SLICE",
+    "SPLIT", "TRANSPOSE", "SQUEEZE", "EXPAND_DIMS", "CONCATENATION", "RESIZE_BILINEAR", "RELU", "RELU6",
+    "RESIZE_NEAREST_NEIGHBOR", "MEAN", "ADD", "HARD_SWISH", "LEAKY_RELU", "PRELU",
 )  # fmt: skip
 _RANDOM = ("RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL", "MULTINOMIAL", "STABLEHLO_RNG_BIT_GENERATOR")
 
@@ -105,6 +112,27 @@ class Graph:
             if step.type in CONVERSIONS and len(step.inputs) == 1 and len(step.outputs) == 1:
                 found[step.outputs[0]] = found.get(step.inputs[0], step.inputs[0])
         return found
+
+    @cached_property
+    def readers(self) -> dict[int, list[int]]:
+        """Which operators read each tensor."""
+        found: dict[int, list[int]] = {}
+        for step in self.operators:
+            for index in dict.fromkeys(step.inputs):
+                found.setdefault(index, []).append(step.index)
+        return found
+
+    def users(self, tensor: int) -> Iterator[Operator]:
+        """The operators that compute with a tensor, those that only hand it on followed to the next."""
+        waiting, seen = [tensor], {tensor}
+        while waiting:
+            for index in self.readers.get(waiting.pop(), ()):
+                step = self.operators[index]
+                if step.type not in _HANDING_ON:
+                    yield step
+                    continue
+                waiting += [out for out in step.outputs if out not in seen]
+                seen.update(step.outputs)
 
     def computing(self) -> list[Operator]:
         """Operators that compute something from what is fed, in their order; conversions are left out."""

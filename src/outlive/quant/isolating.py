@@ -46,8 +46,8 @@ class _Layout:
 class _Group:
     """Operators that are run together."""
 
-    def __init__(self, graph: Graph, lone: tuple[Lone, ...]) -> None:
-        self.lone = lone
+    def __init__(self, graph: Graph, lone: tuple[Lone, ...], copies: bool) -> None:
+        self.lone, self._copies = lone, copies
         self._graph = graph
         self._layout: _Layout | None = None
         self._capture: Capture | None = None
@@ -57,7 +57,7 @@ class _Group:
         if self._layout is None or self._capture is None:
             self._layout = lay_out(self._graph, self.lone, values)
             wanted = [index for outs in self._layout.outputs.values() for index in outs]
-            self._capture = Capture(file_of(self._layout.tree), wanted, accelerator)
+            self._capture = Capture(file_of(self._layout.tree), wanted, accelerator, copies=self._copies)
             self._layout.tree = {}
         feeds = {
             clone: self._as_taken(theirs, values[ours])
@@ -89,13 +89,16 @@ class _Group:
 
 
 class Isolation:
-    """The operators that run alone; what cannot is in `refused`, with the reason."""
+    """The operators that run alone; what cannot is in `refused`, with the reason.
 
-    def __init__(self, graph: Graph, lone: Iterable[Lone], accelerator: str) -> None:
+    Without `copies` what they make are views: they must be gone before the next sample is started.
+    """
+
+    def __init__(self, graph: Graph, lone: Iterable[Lone], accelerator: str, *, copies: bool = True) -> None:
         """Nothing is started before there are values to feed."""
         self._graph, self._accelerator = graph, accelerator
         every = tuple(lone)
-        self._groups = [_Group(graph, every)] if every else []
+        self._groups = [_Group(graph, every, copies)] if every else []
         self.refused: dict[int, str] = {}
 
     def start(self, values: Mapping[int, NDArray[Any]]) -> list[tuple[_Group, Future[Values] | None]]:
@@ -137,7 +140,8 @@ class Isolation:
         half = len(lone) // 2
         found: dict[int, NDArray[Any]] = {}
         for part in (lone[:half], lone[half:]):
-            group = _Group(self._graph, part)
+            # Copies: what was raised keeps the frames it passed, and views in them, until it is collected.
+            group = _Group(self._graph, part, True)
             self._groups.append(group)
             found |= self._outcome(group, self._started(group, values), values)
         return found
@@ -150,7 +154,9 @@ class Isolation:
 
 def _first_line(error: BaseException) -> str:
     finding = getattr(error, "finding", None)
-    return str(finding.headline) if finding is not None else str(error).splitlines()[0][:200]
+    if finding is None:
+        return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+    return f"{finding.headline}: {finding.evidence[0].fact}"[:200]
 
 
 def lay_out(graph: Graph, lone: Iterable[Lone], values: Mapping[int, NDArray[Any]]) -> _Layout:

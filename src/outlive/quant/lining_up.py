@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,9 +12,11 @@ from numpy.typing import NDArray
 from outlive.model import Model
 from outlive.quant.graphs import Graph, affine, grid
 from outlive.quant.isolating import Lone
-from outlive.quant.judging_outputs import OutputTally, UserMetric
+from outlive.quant.judging_outputs import OutputTally, UserMetric, left_out
+from outlive.quant.nouns import OutputDrift
 from outlive.quant.pairing import Pair, pair_models
 from outlive.quant.tallying import Tally
+from outlive.units import plural
 
 # One sample of one layer: the pair, what it should be, what it is, and the integers that stand for it.
 Watch = Callable[[Pair, NDArray[Any], NDArray[Any], NDArray[Any]], None]
@@ -28,7 +31,8 @@ class Task:
     candidate: Model
     accelerator: str = "cpu"
     candidate_accelerator: str | None = None
-    budget_bytes: int = 512 << 20
+    # None: 512 MB, or what a single operator takes, if that is more.
+    budget_bytes: int | None = None
     metrics: Mapping[str, UserMetric] = field(default_factory=dict)
     layers: Callable[[int, str, str], bool] | None = None
     born_here: bool = True
@@ -56,6 +60,7 @@ class Lineup:
         self.reference, self.candidate = Graph(task.reference), Graph(task.candidate)
         pairs, self.unpaired = pair_models(self.reference, self.candidate)
         self.rows = [self._row(pair) for pair in pairs if self._is_wanted(pair)]
+        self.left_out: list[OutputDrift] = []
         self.outputs = self._outputs(pairs)
 
     def _is_wanted(self, pair: Pair) -> bool:
@@ -102,20 +107,35 @@ class Lineup:
             feeds.append(source)
         return Lone(op=theirs.index, feeds=tuple(feeds)), ""
 
-    def row_bytes(self, row: Row) -> int:
-        """What looking at a pair costs at most: values of two samples here, and what lies in shared memory.
+    def turn_bytes(self, rows: Sequence[Row], with_outputs: bool) -> int:
+        """What looking at these pairs takes at most: values of two samples here, and shared memory.
 
-        By element: the candidate's value three times and once as float32, the reference's three times; of an
-        operator that is run alone also its output twice, and its inputs as float32 twice. A third more for
-        what the memory's manager keeps.
+        Of a tensor of the candidate the values are there three times (of this sample, of the next one, in
+        shared memory) and once as float32; of the reference's three times; of an operator that is run alone
+        its output twice, and in shared memory its inputs. A third more for what the memory's manager keeps.
         """
-        ours, theirs = self.candidate.tensors[row.pair.candidate], self.reference.tensors[row.pair.reference]
-        own, other = ours.size_bytes or 0, theirs.size_bytes or 0
-        values = 3 * own + max(own, other) + 3 * other
-        if row.lone is not None:
-            fed = [self.reference.tensors[index] for index in self._fed(row.lone)]
-            values += 2 * other + 2 * sum(tensor.size_bytes or 0 for tensor in fed)
+        ours = {row.pair.candidate for row in rows} | self._sources(rows)
+        theirs = {row.pair.reference for row in rows}
+        if with_outputs:
+            ours |= {one.candidate for one in self.outputs}
+            theirs |= {one.reference for one in self.outputs}
+        values = sum(3 * _bytes(self.candidate, index) + _real_bytes(self.candidate, index) for index in ours)
+        values += sum(3 * _bytes(self.reference, index) for index in theirs)
+        for lone in {row.lone.op: row.lone for row in rows if row.lone is not None}.values():
+            made = self.reference.operators[lone.op].outputs
+            values += sum(2 * _bytes(self.reference, index) for index in made)
+            values += sum(_bytes(self.reference, index) for index in self._fed(lone))
         return values * 4 // 3
+
+    def _sources(self, rows: Sequence[Row]) -> set[int]:
+        """The candidate's tensors that operators alone are fed, or that conversions of it take."""
+        found = {index for row in rows if row.lone for index in row.lone.feeds if index is not None}
+        return found | {self.before(row) for row in rows if row.pair.is_conversion}
+
+    def before(self, row: Row) -> int:
+        """What a conversion of the candidate takes."""
+        assert row.pair.candidate_op is not None
+        return self.candidate.operators[row.pair.candidate_op].inputs[0]
 
     def _fed(self, lone: Lone) -> list[int]:
         """The reference's tensors that an operator alone is fed."""
@@ -131,12 +151,35 @@ class Lineup:
             partner = partners.get(index)
             if partner not in theirs:
                 partner = theirs[place] if len(ours) == len(theirs) else partner
-            if partner is None or not self._are_computed(index, partner):
+            why = self._why_not(index, partner)
+            if partner is None or why:
+                self.left_out.append(left_out(self.candidate.tensors[index], why))
                 continue
             found.append(OutputTally(index, partner, grid(self.candidate.tensors[index]), self.task.metrics))
         return found
+
+    def _why_not(self, ours: int, theirs: int | None) -> str:
+        """Why an output cannot be held against the reference's; empty if it can."""
+        if theirs is None:
+            counts = [len(graph.subgraph.output_indices) for graph in (self.reference, self.candidate)]
+            told = f"the reference has {plural(counts[0], 'output')}, the candidate {counts[1]}"
+            return f"{told}, and none is its partner"
+        if self._are_computed(ours, theirs):
+            return ""
+        constant = ours in self.candidate.constants or theirs in self.reference.constants
+        return "no run computes it: it is a constant" if constant else "it holds no numbers"
 
     def _are_computed(self, ours: int, theirs: int) -> bool:
         """True if both are numbers that a run gives."""
         sides = ((self.candidate, ours), (self.reference, theirs))
         return all(graph.is_numeric(index) and index not in graph.constants for graph, index in sides)
+
+
+def _bytes(graph: Graph, index: int) -> int:
+    return graph.tensors[index].size_bytes or 0
+
+
+def _real_bytes(graph: Graph, index: int) -> int:
+    """What the values take as float32; those that are float are not written anew."""
+    tensor = graph.tensors[index]
+    return 0 if tensor.dtype.startswith("float") else 4 * math.prod(tensor.shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -63,11 +64,32 @@ class PerSample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What became of an operator's weights and bias, from both files.
+
+    `weak_channels` of the `channels` have less than a sixteenth of the levels where all share one scale;
+    `sqnr_db` is how good the weights of these are so, `per_channel_sqnr_db` how good they would be with a
+    scale for each channel. `bias_steps` is the largest bias in steps of its scale, which must not pass
+    `bias_room`.
+    """
+
+    dtype: str
+    scales: int
+    channels: int
+    weak_channels: int = 0
+    sqnr_db: float | None = None
+    per_channel_sqnr_db: float | None = None
+    bias_steps: float | None = None
+    bias_room: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TensorDrift:
     """One tensor of the candidate beside the one of the reference that it stands for.
 
     `metrics` is the accumulated view, `born_here` that of the operator alone; where there is none, `alone`
-    says why. `input_sqnr_db` is how good the worst of the operator's inputs is, by the accumulated view.
+    says why. `input_sqnr_db` is how good the worst of the operator's inputs is, by the accumulated view;
+    `used_sqnr_db` how good the worst is that operators make of this tensor, and `used_by` which one that is.
     """
 
     name: str
@@ -88,6 +110,26 @@ class TensorDrift:
     per_sample: PerSample | None = None
     input_sqnr_db: float | None = None
     has_free_scale: bool = False
+    weights: Weights | None = None
+    used_sqnr_db: float | None = None
+    used_by: int | None = None
+    reference_op: int | None = None
+
+    @property
+    def harm(self) -> float:
+        """The share of the signal that the error born here takes, here or where the tensor is used.
+
+        A range that a few large values set leaves the small ones nothing, and as a whole looks good; the next
+        operator that mixes them shows it. Of the noise there the share counts that was born here.
+        """
+        here, total = self.born_here, self.metrics
+        if here is None or not here.num_elements:
+            return 0.0
+        own = _noise(here.sqnr_db)
+        if self.used_sqnr_db is None or total is None or not total.mean_squared_error:
+            return own
+        share = min(1.0, here.mean_squared_error / total.mean_squared_error)
+        return max(own, share * _noise(self.used_sqnr_db))
 
     @property
     def blame(self) -> float:
@@ -96,13 +138,21 @@ class TensorDrift:
         It is the root mean square of the error that is born here, in steps of a grid that would just hold
         the values. Where the operator's scale is free and much too coarse, half a step counts, the most that
         rounding costs: values that are mostly 0 hide it otherwise. An operator that is fed noise clips it,
-        which is not its fault: of its blame only the share counts that is signal in its input.
+        which is not its fault: of its blame only the share counts that is signal in its input, and no more
+        than the error that is left in the end, held against the reference's own run.
         """
         if self.born_here is None or self.born_here.rmse_over_ideal_step is None:
             return 0.0
-        steps = max(self.born_here.rmse_over_ideal_step, self._coarseness())
+        steps = max(self.born_here.rmse_over_ideal_step * self._left_share(), self._coarseness())
         worst = self.input_sqnr_db
         return steps if worst is None or worst > _CLEAN_DB else steps / (1 + 10 ** (-worst / 10))
+
+    def _left_share(self) -> float:
+        """The error in the end by the error born here; 1 if it is not less."""
+        here, total = self.born_here, self.metrics
+        if here is None or total is None or not here.rmse or not total.num_elements:
+            return 1.0
+        return min(1.0, total.rmse / here.rmse)
 
     def _coarseness(self) -> float:
         """Half of the own step, in ideal steps; 0 if it is not much more than that."""
@@ -113,9 +163,17 @@ class TensorDrift:
         return times / 2 if self.has_free_scale and times > _COARSE else 0.0
 
 
+def _noise(decibels: float) -> float:
+    """The power of the error by that of the signal, at most 1."""
+    return min(1.0, 10 ** (-decibels / 10)) if decibels > -math.inf else 1.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputDrift:
-    """One output: its metrics, how often the greatest value is at the same place, and the user's metrics."""
+    """One output: its metrics, how often the greatest value is at the same place, and the user's metrics.
+
+    Where it could not be compared, `why` says why.
+    """
 
     name: str
     index: int
@@ -123,6 +181,7 @@ class OutputDrift:
     metrics: Metrics | None
     argmax_agreement: float | None
     user_metrics: Mapping[str, float] = field(default_factory=dict)
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,12 +227,16 @@ class Drift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputRange:
-    """What the samples held for an input, and what the candidate's input can hold, if it is quantized."""
+    """What the samples held for an input, and what the candidate's input can hold, if it is quantized.
+
+    `held_by` is the tensor that holds it: the input, or what the QUANTIZE behind it gives.
+    """
 
     name: str
     low: float
     high: float
     can_hold: tuple[float, float] | None
+    held_by: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +264,7 @@ class Step:
     sqnr_db: float | None
     agreement: float | None
     met: bool
+    user_metrics: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from outlive.errors import ModelError, RunError
+from outlive.errors import ModelDied, ModelError, RunError
 from outlive.model import Model, read_source
 from outlive.quant.child import quantize_content
 from outlive.quant.feeding import Samples, to_real
@@ -53,16 +53,22 @@ def quantize_model(order: Order, samples: Samples | None, guard: Guard, tell: Te
     rows = [dict(row) for row in order.recipe]
 
     def attempt(careful: bool) -> tuple[bytes, int]:
-        feeds = _stream(samples, names, tell) if wanted and samples is not None else None
-        found: tuple[bytes, int] = run(content, rows, key, feeds, careful)
+        feeds = _Stream(samples, names, tell) if wanted and samples is not None else None
+        try:
+            given = None if feeds is None else iter(feeds)
+            found: tuple[bytes, int] = run(content, rows, key, given, careful)
+        except _REFUSALS as error:
+            if feeds is not None and feeds.error is not None:
+                raise feeds.error from None  # the samples' own, and not what the quantizer made of it
+            if getattr(error, "finding", None) is not None:
+                raise
+            raise _Refused(error) from error
         return found
 
     try:
         made, count = _second_try(attempt, wanted)
-    except _REFUSALS as error:
-        if getattr(error, "finding", None) is not None:
-            raise
-        raise _refusal(error) from error
+    except _Refused as refusal:
+        raise _refusal(refusal.error) from refusal.error
     made = made if key != SIGNATURE else taken_back(made)
     return Quantized(
         refusal=_refused_by_runtime(made),
@@ -82,10 +88,13 @@ def _second_try(attempt: Callable[[bool], tuple[bytes, int]], wanted: bool) -> t
         return attempt(False)
     try:
         return attempt(False)
-    except _REFUSALS as error:
-        if getattr(error, "finding", None) is not None:
-            raise
-        return attempt(True)
+    except _Refused as refusal:
+        try:
+            return attempt(True)
+        except (_Refused, ModelDied):
+            # Looking at every tensor also reads some that a run leaves untouched (text, resources), and fails
+            # or dies of it: what was said first is the reason.
+            raise refusal from None
 
 
 def _ranges(samples: Samples | None) -> tuple[InputRange, ...]:
@@ -110,15 +119,36 @@ def _refusal(error: Exception) -> ModelError:
     return ModelError(told.finding, str(told))
 
 
-def _stream(samples: Samples, names: list[str], tell: Tell) -> Iterator[dict[str, Any]]:
-    """Checked samples under the signature's names, in the real numbers a float model takes."""
-    tensors = samples.model.inputs
-    for number, feed in enumerate(samples, 1):
-        yield {
-            name: to_real(affine(tensor), value) if affine(tensor).is_quantized else value
-            for name, tensor, value in zip(names, tensors, feed, strict=True)
-        }
-        tell(number)
+class _Refused(Exception):
+    """The quantizer gave up; `error` is what it raised."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class _Stream:
+    """Checked samples under the signature's names, in the real numbers a float model takes.
+
+    `error` is what the samples themselves raised, if they did.
+    """
+
+    def __init__(self, samples: Samples, names: list[str], tell: Tell) -> None:
+        self._samples, self._names, self._tell = samples, names, tell
+        self.error: BaseException | None = None
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        tensors = self._samples.model.inputs
+        try:
+            for number, feed in enumerate(self._samples, 1):
+                yield {
+                    name: to_real(affine(tensor), value) if affine(tensor).is_quantized else value
+                    for name, tensor, value in zip(self._names, tensors, feed, strict=True)
+                }
+                self._tell(number)
+        except Exception as error:
+            self.error = error
+            raise
 
 
 def _layers(order: Order, made: bytes) -> Iterator[Layer]:

@@ -1,6 +1,6 @@
 """Quantizes as much as a target allows: the layers that hurt most stay in float, step by step.
 
-quantize all ─► compare ─► rank layers by the error born in them
+quantize all ─► compare ─► rank layers by the harm that the error born in them does
 └─ target missed ─► leave the worst 1, 2, 3, 5, 8 ... out ─► quantize ─► compare ─┐
 ▲                                                            │
 └────────────────── target missed ───────────────────────────┘
@@ -8,6 +8,7 @@ quantize all ─► compare ─► rank layers by the error born in them
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,13 +29,14 @@ class Kitchen:
     tell: Callable[[Step], None] = lambda step: None
 
 
-def check_target(target: Any) -> Target:
-    """The target; ValueError if it is none."""
+def check_target(target: Any, metrics: tuple[str, ...] = ()) -> Target:
+    """The target; ValueError if it is none. `metrics` are the names of the user's own."""
     if callable(target):
         return target  # type: ignore[no-any-return]
-    if isinstance(target, Mapping) and target and set(target) <= set(_NAMES):
+    if isinstance(target, Mapping) and target and set(target) <= {*_NAMES, *metrics}:
         return {str(name): float(value) for name, value in target.items()}
-    raise ValueError("until= is {'sqnr': decibels}, {'agreement': share}, or a function of a Drift")
+    own = "".join(f", {{{name!r}: least}}" for name in metrics)
+    raise ValueError(f"until= is {{'sqnr': decibels}}, {{'agreement': share}}{own}, or a function of a Drift")
 
 
 def select(kitchen: Kitchen, target: Target) -> Quantized:
@@ -51,7 +53,7 @@ def select(kitchen: Kitchen, target: Target) -> Quantized:
         step = _step(kept, made, drift, is_met(target, drift))
         steps.append(step)
         kitchen.tell(step)
-        score = -1.0 if step.sqnr_db is None else step.sqnr_db
+        score = -math.inf if step.sqnr_db is None else step.sqnr_db
         if best is None or score > best[0]:
             best = (score, made)
         if step.met:
@@ -64,7 +66,8 @@ def select(kitchen: Kitchen, target: Target) -> Quantized:
 
 def _ranked(drift: Drift) -> list[str]:
     """Layers of the float model, the ones that hurt most first; conversions have no layer there."""
-    rows = [row for row in drift.worst(len(drift.tensors)) if row.op_type not in ("INPUT", *CONVERSIONS)]
+    rows = [row for row in drift.tensors if row.harm > 0 and row.op_type not in ("INPUT", *CONVERSIONS)]
+    rows.sort(key=lambda row: -row.harm)
     return list(dict.fromkeys(row.reference_name for row in rows if row.reference_name))
 
 
@@ -81,9 +84,20 @@ def is_met(target: Target, drift: Drift) -> bool:
     """True if the outputs are as near to the reference's as is wanted."""
     if not isinstance(target, Mapping):
         return bool(target(drift))
-    wanted = {"sqnr": sqnr(drift), "agreement": agreement(drift)}
+    wanted = {**_users(drift), "sqnr": sqnr(drift), "agreement": agreement(drift)}
     known = {name: found for name, found in wanted.items() if name in target}
-    return all(found is not None and found >= target[name] for name, found in known.items())
+    return set(known) == set(target) and all(
+        found is not None and found >= target[name] for name, found in known.items()
+    )
+
+
+def _users(drift: Drift) -> dict[str, float]:
+    """The user's metrics, each by the worst output that has it."""
+    found: dict[str, float] = {}
+    for row in drift.outputs:
+        for name, value in row.user_metrics.items():
+            found[name] = min(value, found.get(name, value))
+    return found
 
 
 def sqnr(drift: Drift) -> float | None:
@@ -100,5 +114,10 @@ def agreement(drift: Drift) -> float | None:
 
 def _step(kept: tuple[str, ...], made: Quantized, drift: Drift, met: bool) -> Step:
     return Step(
-        kept=kept, file_bytes=made.file_bytes, sqnr_db=sqnr(drift), agreement=agreement(drift), met=met
+        kept=kept,
+        file_bytes=made.file_bytes,
+        sqnr_db=sqnr(drift),
+        agreement=agreement(drift),
+        met=met,
+        user_metrics=_users(drift),
     )

@@ -1,7 +1,8 @@
 """Statistics that are added up as values pass: sums, extremes and counts, never the values themselves.
 
 Sums are kept in 64 bits and taken over pieces that stay in the processor's cache; errors are pooled over all
-samples, and kept once more sample by sample, because TensorFlow's debugger averages over samples.
+samples, and kept once more sample by sample, because TensorFlow's debugger averages over samples. How a piece
+is summed up is in `summing`.
 """
 
 from __future__ import annotations
@@ -14,13 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.quant.nouns import Metrics, PerSample
-
-# 64 Ki numbers of 8 bytes: what is done with a piece stays in a processor's second cache.
-_PIECE = 1 << 16
-# BLAS multiplies vectors of up to 10,000 numbers in the thread that asks (OpenBLAS, interface/dot.c); longer
-# ones it divides among threads, which wait for each other longer than the work takes.
-_LONGEST_DOT = 1 << 13
-Reals = NDArray[np.float64]
+from outlive.quant.summing import Own, OwnPiece, sum_up
 
 
 @dataclass(slots=True)
@@ -94,45 +89,43 @@ class Tally:
 
     def add(self, reference: NDArray[Any], real: NDArray[Any], integers: NDArray[Any] | None = None) -> None:
         """One sample: what it should be, what it is, and the integers that stand for it."""
-        wanted, found = reference.reshape(-1), real.reshape(-1)
-        if wanted.size != found.size:
-            raise ValueError(f"{wanted.size} values cannot be held against {found.size}")
+        self.hold(reference, Own(real, integers))
+
+    def hold(self, reference: NDArray[Any], own: Own) -> None:
+        """One sample: what it should be, and the candidate's values, which other tallies may hold too."""
+        wanted = reference.reshape(-1)
+        if wanted.size != own.real.size:
+            raise ValueError(f"{wanted.size} values cannot be held against {own.real.size}")
         sample = _Sums()
-        with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is counted and left out
-            for start in range(0, wanted.size, _PIECE):
-                part = slice(start, start + _PIECE)
-                raw = None if integers is None else integers.reshape(-1)[part]
-                self._add_piece(sample, wanted[part].astype(np.float64), found[part].astype(np.float64), raw)
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):  # what is not finite is left out
+            for part, piece in own.pieces():
+                self._add_piece(sample, wanted[part], piece)
         if sample.count:
             self._close(sample)
 
-    def _add_piece(self, sample: _Sums, wanted: Reals, found: Reals, raw: NDArray[Any] | None) -> None:
-        error = found - wanted
-        total = float(error.sum())
-        if not math.isfinite(total):
-            wanted, found, error, raw = self._finite(wanted, found, error, raw)
-            total = float(error.sum())
-        if not error.size:
+    def _add_piece(self, sample: _Sums, wanted: NDArray[Any], own: OwnPiece) -> None:
+        piece = sum_up(wanted, own)
+        if piece is None:
+            good = np.isfinite(wanted) & np.isfinite(own.real)
+            self._not_finite += int(good.size - np.count_nonzero(good))
+            wanted, own = wanted[good], own.take(good)
+            piece = sum_up(wanted, own) if wanted.size else None
+        if piece is None:
             return
-        largest = max(float(error.max()), -float(error.min()))
-        squared, power, own_power = _dot(error, error), _dot(wanted, wanted), _dot(found, found)
-        sample.add(_Sums(error.size, total, squared, largest))
-        self._power += power
-        self._own_power += own_power
-        self._product += (power + own_power - squared) / 2  # one pass less than the sum of products
-        low, high = float(wanted.min()), float(wanted.max())
-        self._low, self._high = min(self._low, low), max(self._high, high)
-        if raw is not None and self.grid is not None:
-            self._add_integers(self.grid, wanted, raw, (low, high))
+        sample.add(_Sums(piece.size, piece.error, piece.squared, piece.largest))
+        self._power += piece.power
+        self._own_power += piece.own_power
+        self._product += (piece.power + piece.own_power - piece.squared) / 2  # a pass less than products
+        self._low, self._high = min(self._low, piece.low), max(self._high, piece.high)
+        if own.raw is not None and self.grid is not None:
+            self._add_integers(self.grid, wanted, own, (piece.low, piece.high))
 
-    def _finite(self, wanted: Reals, found: Reals, error: Reals, raw: NDArray[Any] | None) -> Any:
-        """The piece without what is not finite on either side, which is counted."""
-        good = np.isfinite(wanted) & np.isfinite(found)
-        self._not_finite += int(good.size - np.count_nonzero(good))
-        return wanted[good], found[good], error[good], None if raw is None else raw[good]
-
-    def _add_integers(self, grid: Grid, wanted: Reals, raw: NDArray[Any], span: tuple[float, float]) -> None:
-        least, most = int(raw.min()), int(raw.max())
+    def _add_integers(
+        self, grid: Grid, wanted: NDArray[Any], own: OwnPiece, span: tuple[float, float]
+    ) -> None:
+        raw = own.raw
+        assert raw is not None
+        least, most = own.least_and_most()
         self._least = least if self._least is None else min(self._least, least)
         self._most = most if self._most is None else max(self._most, most)
         low, high = grid.low - grid.scale / 2, grid.high + grid.scale / 2
@@ -217,12 +210,6 @@ def _nothing(not_finite: int) -> Metrics:
     names = ("stddev", "mean_error", "max_abs_error", "mean_squared_error", "rmse", "sqnr_db", "cosine")
     unknown = dict.fromkeys((*names, "reference_min", "reference_max"), math.nan)
     return Metrics(num_elements=0, not_finite=not_finite, **unknown)
-
-
-def _dot(left: Reals, right: Reals) -> float:
-    """The sum of products."""
-    starts = range(0, left.size, _LONGEST_DOT)
-    return float(sum(np.dot(left[i : i + _LONGEST_DOT], right[i : i + _LONGEST_DOT]) for i in starts))
 
 
 def _decibels(power: float, noise: float) -> float:

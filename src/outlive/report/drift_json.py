@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from outlive.quant.nouns import Drift, Metrics, OutputDrift, TensorDrift, Unpaired
 from outlive.report.document import Json, document, finding_json
@@ -67,7 +68,7 @@ def drift_csv(rows: Sequence[TensorDrift]) -> str:
     return text.getvalue()
 
 
-def drift_node_data(drift: Drift) -> Json:
+def drift_node_data(drift: Drift, graph: str = "main") -> Json:
     """Values for the nodes of Model Explorer, by the names of their outputs: steps of error born in each."""
     results = {
         row.name: {"value": round(row.blame, 4)}
@@ -75,7 +76,7 @@ def drift_node_data(drift: Drift) -> Json:
         if row.op is not None and row.born_here is not None
     }
     return {
-        "main": {
+        graph: {
             "results": results,
             "gradient": [{"stop": 0, "bgColor": "#ffffff"}, {"stop": 1, "bgColor": "#c8443c"}],
         }
@@ -96,6 +97,7 @@ def _tensor(row: TensorDrift) -> Json:
         "metrics": _metrics(row.metrics),
         "born_here": _metrics(row.born_here),
         "why_not_alone": row.alone or None,
+        "weights": None if row.weights is None else asdict(row.weights),
         "blame": row.blame,
     }
 
@@ -112,6 +114,7 @@ def _output(row: OutputDrift) -> Json:
         "metrics": _metrics(row.metrics),
         "argmax_agreement": row.argmax_agreement,
         "user_metrics": dict(row.user_metrics),
+        "why_not_compared": row.why or None,
     }
 
 

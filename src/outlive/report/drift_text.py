@@ -35,6 +35,9 @@ def drift_text(drift: Drift, reference: str, candidate: str, top: int = 15) -> I
         yield Text(f"note: {safe(note, 300)}", style="yellow")
     yield Text("\noutputs", style="bold")
     yield _outputs(drift.outputs)
+    for row in drift.outputs:
+        if row.why:
+            yield Text(f"output {safe(row.name, _NAME)!r} was not compared: {row.why}", style="yellow")
     yield from _layers(drift, top)
     yield from _unpaired(drift)
     for finding in drift.findings:

@@ -37,7 +37,7 @@ def compare_models(
     layers: Sequence[str | int],
     metrics: Mapping[str, Callable[..., float]] | None,
     accelerator: str,
-    memory: str | int,
+    memory: str | int | None,
     born_here: bool,
     tell: Callable[[int, int, int], None],
 ) -> Drift:
@@ -71,9 +71,11 @@ def quantize_source(
     seconds: float | None,
     until: Any,
     tell: Callable[[int], None],
+    metrics: Mapping[str, Callable[..., float]] | None = None,
 ) -> Quantized:
     """The quantized model, judged; with a target, the first one that meets it."""
-    target = None if until is None else check_target(until)
+    asked = dict(metrics or {})
+    target = None if until is None else check_target(until, tuple(asked))
     if io not in ("float", "int8"):
         raise ValueError(f"inputs and outputs are float or int8, not {io!r:.40}")
     name, rows = find_recipe(recipe)
@@ -96,15 +98,17 @@ def quantize_source(
             raise ValueError("a target needs samples to be held against")
         else:
             held = stream
-            kitchen = Kitchen(make=make, compare=lambda content: _held_against(model, content, held))
+            kitchen = Kitchen(make=make, compare=lambda content: _held_against(model, content, held, asked))
             made = select(kitchen, target)
     return replace(made, findings=_findings("quantized", made))
 
 
-def _held_against(reference: Model, content: bytes, samples: Samples) -> Drift:
+def _held_against(
+    reference: Model, content: bytes, samples: Samples, metrics: Mapping[str, Callable[..., float]]
+) -> Drift:
     candidate = read_source(content).model
     assert candidate is not None, "the quantizer writes files that can be read"
-    return _compared(Task(reference=reference, candidate=candidate), samples)
+    return _compared(Task(reference=reference, candidate=candidate, metrics=metrics), samples)
 
 
 def _compared(task: Task, samples: Samples) -> Drift:

@@ -56,6 +56,9 @@ def _stages(flight: Flight) -> Iterator[RenderableType]:
         table.add_row("", f"and {len(flight.stages) - len(shown)} more", "", "")
     if flight.peak_bytes is not None:
         table.add_row("", "peak", "", format_bytes(flight.peak_bytes))
+    on_gpu = [point.gpu_bytes for point in flight.timeline if point.gpu_bytes is not None]
+    if on_gpu:
+        table.add_row("", "peak on the GPU", "", format_bytes(max(on_gpu)))
     yield table
 
 

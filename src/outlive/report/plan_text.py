@@ -40,6 +40,8 @@ def plan_text(plan: Plan, verdict: Verdict | None, findings: Sequence[Finding]) 
         yield from _timeline(plan)
         yield from _unshared(plan)
     yield from _measured(plan)
+    if plan.accelerator != "tflm":  # there a finding says it
+        yield from _lines("refused", tuple(f"op {one.op} {one.type}: {one.reason}" for one in plan.refusals))
     yield from _lines("not known", plan.unknown)
     yield from _lines("assumed", plan.assumed)
     yield from findings_text(findings)

@@ -51,7 +51,10 @@ def quantize_text(made: Quantized, path: str | None, every: bool = False) -> Ite
 
 def _steps(made: Quantized) -> RenderableType:
     """The tries on the way to the target: bytes against loss."""
-    table = listing("float layers", "size", "worst SQNR", "worst agreement", "target", "kept in float")
+    users = list(dict.fromkeys(name for step in made.steps for name in step.user_metrics))
+    table = listing(
+        "float layers", "size", "worst SQNR", "worst agreement", *users, "target", "kept in float"
+    )
     for step in made.steps:
         decibels = "" if step.sqnr_db is None else f"{step.sqnr_db:.1f} dB"
         agreement = "" if step.agreement is None else f"{step.agreement:.1%}"
@@ -59,7 +62,8 @@ def _steps(made: Quantized) -> RenderableType:
         more = f" and {len(step.kept) - 3} more" if len(step.kept) > 3 else ""
         met = "met" if step.met else "missed"
         size = format_bytes(step.file_bytes)
-        table.add_row(str(len(step.kept)), size, decibels, agreement, met, shown + more)
+        own = (f"{step.user_metrics[name]:.5g}" if name in step.user_metrics else "" for name in users)
+        table.add_row(str(len(step.kept)), size, decibels, agreement, *own, met, shown + more)
     return table
 
 

@@ -7,32 +7,50 @@ import shlex
 from dataclasses import replace
 from typing import Any
 
-from outlive.diagnosis.explaining import with_told_cause
+from outlive.diagnosis.alone import with_cause_of_end
 from outlive.errors import InternalError
 from outlive.finding import Finding
 from outlive.model import read_source
 from outlive.report.finding_text import plain_finding
-from outlive.rules import judge
-from outlive.rules.catalogue import RULES
+from outlive.rules.death.by_flight import BY_FLIGHT
+from outlive.rules.engine import judge
 from outlive.worker.flight import Flight, OpSeen
 
 
 def judge_fact(kind: str, fact: Any, source: str | bytes | None) -> tuple[Finding, str, Any]:
-    """The finding for a fact; a flight comes back with the index of its operator where that is certain."""
-    if isinstance(fact, Flight):
-        fact = with_op_index(fact, source)
-    judgement = judge({kind: fact}, [rule for rule in RULES if rule.facts == (kind,)])
-    if not judgement.findings:
-        raise InternalError(f"no rule explains this {kind}: {fact!r}")
-    finding = judgement.findings[0]
-    if isinstance(fact, Flight):
-        finding = with_told_cause(finding, fact, source)
-    finding = _name_file(finding, source)
+    """The finding for a fact; a flight comes back with the index of its operator where that is certain.
+
+    A flight without a file is judged by a few rules, and the others are not even loaded: whoever called a
+    function that died should not grow by them.
+    """
+    if not isinstance(fact, Flight):
+        finding = _name_file(_first(kind, fact), source)
+        return finding, plain_finding(finding), fact
+    if not source:
+        (finding, *_) = judge({kind: fact}, BY_FLIGHT).findings or (_first(kind, fact),)
+        finding = with_cause_of_end(finding, fact)
+        return finding, plain_finding(finding), fact
+    from outlive.diagnosis.explaining import with_told_cause
+
+    fact = with_op_index(fact, source)
+    finding = _name_file(with_told_cause(_first(kind, fact), fact, source), source)
     return finding, plain_finding(finding), fact
+
+
+def _first(kind: str, fact: Any) -> Finding:
+    """The worst that the rules on such a fact find; one of them always does."""
+    from outlive.rules.catalogue import RULES
+
+    found = judge({kind: fact}, [rule for rule in RULES if rule.facts == (kind,)]).findings
+    if not found:
+        raise InternalError(f"no rule explains this {kind}: {fact!r}")
+    return found[0]
 
 
 def judge_landing(flight: Flight, source: str | bytes | None) -> tuple[Finding, ...]:
     """What there is to say of a run that went well: outputs never written, delegates that fell back."""
+    from outlive.rules.catalogue import RULES
+
     found = judge({"flight": flight}, [rule for rule in RULES if rule.facts == ("flight",)]).findings
     return tuple(_name_file(finding, source) for finding in found)
 

@@ -16,19 +16,7 @@ from outlive.rules.accelerator.a807_software_gpu import software_gpu
 from outlive.rules.accelerator.a808_too_many_threads import too_many_threads
 from outlive.rules.accelerator.a809_slower_than_cpu import slower_than_cpu
 from outlive.rules.accelerator.a810_accelerator_not_here import accelerator_not_here
-from outlive.rules.death.d501_killed_for_memory import killed_for_memory
-from outlive.rules.death.d502_memory_limit_reached import memory_limit_reached
-from outlive.rules.death.d503_deadline_missed import deadline_missed
-from outlive.rules.death.d504_memory_fault import memory_fault
-from outlive.rules.death.d505_runtime_abort import runtime_abort
-from outlive.rules.death.d506_arithmetic_fault import arithmetic_fault
-from outlive.rules.death.d507_other_signal import other_signal
-from outlive.rules.death.d508_killed_from_outside import killed_from_outside
-from outlive.rules.death.d509_process_left import process_left
-from outlive.rules.death.d510_end_unknown import end_unknown
-from outlive.rules.death.d511_runtime_refusal import runtime_refusal
-from outlive.rules.death.d512_fork_after_threads import fork_after_threads
-from outlive.rules.death.d513_check_failed import check_failed
+from outlive.rules.death.by_flight import BY_FLIGHT
 from outlive.rules.death.d520_outgrown_output import outgrown_output
 from outlive.rules.death.d521_refused_values import refused_values
 from outlive.rules.engine import Judgement, Rule, judge
@@ -101,6 +89,8 @@ from outlive.rules.memory.m104_dead_operators import dead_operators
 from outlive.rules.memory.m105_identity_operators import identity_operators
 from outlive.rules.memory.m106_requantize_pair import requantize_pair
 from outlive.rules.memory.m107_float32_weights import float32_weights
+from outlive.rules.memory.m108_stored_zeros import stored_zeros
+from outlive.rules.memory.m109_unpacked_sparse_weights import unpacked_sparse_weights
 from outlive.rules.memory.m201_plan_does_not_fit import plan_does_not_fit
 from outlive.rules.memory.m202_tight_fit import tight_fit
 from outlive.rules.memory.m203_flash_too_small import flash_too_small
@@ -156,6 +146,12 @@ from outlive.rules.quantization.q222_coarse_steps import coarse_steps
 from outlive.rules.quantization.q223_samples_beyond_input import samples_beyond_input
 from outlive.rules.quantization.q224_winners_differ import winners_differ
 from outlive.rules.quantization.q225_not_finite_values import not_finite_values
+from outlive.rules.quantization.q226_unequal_channels import unequal_channels
+from outlive.rules.quantization.q227_bias_overflow import bias_overflow
+from outlive.rules.quantization.q228_one_sided_values import one_sided_values
+from outlive.rules.quantization.q229_coarse_fixed_steps import coarse_fixed_steps
+from outlive.rules.quantization.q230_samples_within_input import samples_within_input
+from outlive.rules.quantization.q231_drowned_values import drowned_values
 from outlive.rules.silent.s701_output_never_written import output_never_written
 from outlive.rules.silent.s702_delegate_fell_back import delegate_fell_back
 from outlive.rules.silent.s703_nothing_accelerated import nothing_accelerated
@@ -171,19 +167,7 @@ RULES: tuple[Rule, ...] = (
     too_many_threads,
     slower_than_cpu,
     accelerator_not_here,
-    killed_for_memory,
-    memory_limit_reached,
-    deadline_missed,
-    memory_fault,
-    runtime_abort,
-    arithmetic_fault,
-    other_signal,
-    killed_from_outside,
-    process_left,
-    end_unknown,
-    runtime_refusal,
-    fork_after_threads,
-    check_failed,
+    *BY_FLIGHT,
     outgrown_output,
     refused_values,
     runtime_missing,
@@ -255,6 +239,8 @@ RULES: tuple[Rule, ...] = (
     identity_operators,
     requantize_pair,
     float32_weights,
+    stored_zeros,
+    unpacked_sparse_weights,
     plan_does_not_fit,
     tight_fit,
     flash_too_small,
@@ -310,6 +296,12 @@ RULES: tuple[Rule, ...] = (
     samples_beyond_input,
     winners_differ,
     not_finite_values,
+    unequal_channels,
+    bias_overflow,
+    one_sided_values,
+    coarse_fixed_steps,
+    samples_within_input,
+    drowned_values,
     output_never_written,
     delegate_fell_back,
     nothing_accelerated,

@@ -114,7 +114,7 @@ def _sign(entry: Rule, sighting: Sighting) -> Finding:
         code=entry.code,
         name=entry.name,
         severity=entry.severity,
-        headline=entry.summary,
+        headline=sighting.headline or entry.summary,
         where=sighting.where,
         why=sighting.why,
         evidence=sighting.evidence,

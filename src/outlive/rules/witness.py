@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from outlive.finding import Evidence, Remedy, Tag
@@ -20,6 +21,8 @@ STAGE_WORDS = {
     "free": "while the interpreter was freed",
     "idle": "between two calls",
     "call": "while the function ran",
+    "function": "while the function ran",
+    "script": "while the script ran",
     "cell": "while a cell ran",
     "between cells": "between two cells",
 }
@@ -86,6 +89,36 @@ def is_function(flight: Flight) -> bool:
     return flight.stage in ("call", "cell", "between cells")
 
 
+def is_kernel(flight: Flight) -> bool:
+    """True if it was a notebook's kernel, and no worker of ours."""
+    return flight.stage in ("cell", "between cells")
+
+
+def subject(flight: Flight) -> str:
+    """Whose process it was, in the user's words."""
+    if is_kernel(flight):
+        return "the kernel"
+    return f"the {doer(flight)}'s process"
+
+
+def doer(flight: Flight) -> str:
+    """What ran, in a word: a model, a function, a script, or a cell."""
+    if flight.stage == "call":
+        return next((word for word in ("script", "cell") if flight.runtime.get(word)), "function")
+    return "cell" if is_kernel(flight) else "model"
+
+
+def limited_command(flight: Flight, size: str) -> str:
+    """How to run it again with a memory limit."""
+    if doer(flight) == "script":
+        return f"outlive guard --memory {size} {shlex.quote(str(flight.runtime['script']))}"
+    if doer(flight) == "cell":
+        return f"%%outlive --memory {size}"
+    if is_function(flight):
+        return f'outlive.guard(function, memory="{size}")'
+    return f"outlive run FILE --memory {size}"
+
+
 def was_busy(flight: Flight) -> bool | None:
     """Whether it used a processor at its deadline; None if nobody could look."""
     share = flight.activity.get("cpu_share")
@@ -124,7 +157,8 @@ def amount(value: Any) -> int | None:
 
 def place(flight: Flight) -> str:
     """Where it happened: the operator if it is known, and the stage."""
-    stage = STAGE_WORDS.get(flight.stage, flight.stage)
+    key = doer(flight) if flight.stage == "call" else flight.stage
+    stage = STAGE_WORDS.get(key, flight.stage)
     if flight.op is None:
         named = running_op(flight)
         line = own_line(flight) if is_function(flight) else ""
@@ -170,13 +204,27 @@ def memory(flight: Flight) -> list[Evidence]:
     """What is known of its memory."""
     found = []
     if flight.peak_bytes is not None:
-        what = "cell" if flight.stage == "cell" else "call" if is_function(flight) else "model"
+        what = {"function": "call"}.get(doer(flight), doer(flight))
         fact = f"it held at least {format_bytes(flight.peak_bytes)} more than before the {what}"
         found.append(Evidence(fact=fact, source="memory timeline"))
     limit = amount(flight.limits.get("memory_bytes"))
     if limit is not None:
         found.append(Evidence(fact=f"it was allowed {format_bytes(limit)} more", source="limits"))
-    return found
+    return [*found, *gpu_memory(flight)]
+
+
+def gpu_memory(flight: Flight) -> list[Evidence]:
+    """What is known of its memory on GPUs."""
+    seen = [point.gpu_bytes for point in flight.timeline if point.gpu_bytes]
+    gpu = flight.runtime.get("gpu")
+    if not seen or not isinstance(gpu, dict):
+        return []
+    whole = amount(gpu.get("total_bytes"))
+    of = f" of {format_bytes(whole)}" if whole else ""
+    fact = f"it held at least {format_bytes(max(seen))}{of} on the GPU"
+    if gpu.get("counted") != "process":
+        fact = f"GPU memory in use rose by at least {format_bytes(max(seen))}{of}, by it or by others"
+    return [Evidence(fact=fact, source="NVML")]
 
 
 def last_words(flight: Flight) -> str:

@@ -10,6 +10,8 @@
              the tree   operators,  renumbered    metadata,           a part of the model
              of a file  tensors                   signatures          as a model of its own
 
+    model ─► trim ─► Trimmed                                          the whole of it, without its waste
+
 Nouns: a *tree* is a mapping that uses the schema's own field names, such as
 ``{"version": 3, "subgraphs": [{"tensors": [...]}]}``; a *path* names one place in it,
 such as ``subgraphs[0].operators[3].builtin_options.padding``; a constant is *outside*
@@ -18,6 +20,7 @@ when it lies behind the FlatBuffer instead of in it. A `Cut` is a part with what
 
 from outlive.surgery.cutting import Cut, CutTensor, Request, cut_model
 from outlive.surgery.tree import tree_of
+from outlive.surgery.trimming import Trimmed, trim
 from outlive.surgery.writer import write
 
-__all__ = ["Cut", "CutTensor", "Request", "cut_model", "tree_of", "write"]
+__all__ = ["Cut", "CutTensor", "Request", "Trimmed", "cut_model", "tree_of", "trim", "write"]

@@ -124,15 +124,11 @@ class _Assembly:
                 new[side] = [tensors[tensor] if tensor >= 0 else tensor for tensor in old[side]]
         for union in _UNIONS:
             if old[union]:
-                new[union] = {name: self._option(name, value) for name, value in old[union].items()}
+                new[union] = {
+                    name: renumbered_option(name, value, self._subgraphs)
+                    for name, value in old[union].items()
+                }
         return new
-
-    def _option(self, name: str, value: Any) -> Any:
-        if name not in _CALLING and not name.endswith("_subgraph_index"):
-            return value
-        if isinstance(value, tuple):
-            return [self._subgraphs.get(index, index) for index in value]
-        return self._subgraphs.get(value, value)
 
     def external(self) -> Tree:
         """The lists of constants that lie in other files: only those still used."""
@@ -152,6 +148,15 @@ class _Assembly:
         kept = [self._whole["buffers"][old]["data"] if old > 0 else self._new_data[-old - 1] for old in given]
         outside = any(old > 0 and self._model.buffers[old].outside for old in given)
         return [{}, *({"data": data} for data in kept)], outside
+
+
+def renumbered_option(name: str, value: Any, subgraphs: Mapping[int, int]) -> Any:
+    """The value of an option; if it names subgraphs, by their new numbers."""
+    if name not in _CALLING and not name.endswith("_subgraph_index"):
+        return value
+    if isinstance(value, tuple):
+        return [subgraphs.get(index, index) for index in value]
+    return subgraphs.get(value, value)
 
 
 def _still_open(signature: tuple[int, ...] | None, shape: tuple[int, ...]) -> list[int] | None:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from outlive.meter import read_machine
+from outlive.meter.gpu import find_gpus
 from outlive.meter.kernel_files import read_number
 from outlive.meter.machine import read_rlimit
 from outlive.units import format_bytes
@@ -18,6 +19,7 @@ from outlive.worker.machine_checks import (
     check_container,
     check_gpu,
     check_memory,
+    check_nvidia,
     check_python,
     check_rlimits,
     check_swap,
@@ -47,6 +49,7 @@ def survey(root: Path = Path("/")) -> tuple[Check, ...]:
         check_shared_memory(*_shared_memory(root / "dev" / "shm")),
         check_faulthandler(importlib.util.find_spec("faulthandler") is not None),
         check_gpu(root),
+        check_nvidia(find_gpus()),
     )
 
 

@@ -91,7 +91,7 @@ class Flight:
             "outputs": [_output(output) for output in self.outputs],
             "peak_bytes": self.peak_bytes,
             "baseline_bytes": self.baseline_bytes,
-            "timeline": [_fields(point) for point in self.timeline],
+            "timeline": [point.to_json() for point in self.timeline],
             "stages": [{"stage": stage, "seconds": seconds} for stage, seconds in self.stages],
             "stderr_tail": self.stderr_tail,
             "fault_trace": self.fault_trace,

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from outlive.meter import MachineMemory
+from outlive.meter.gpu import Gpus
 from outlive.units import format_bytes
 from outlive.worker.checkup import Check, State
 
@@ -189,6 +190,18 @@ def check_gpu(root: Path) -> Check:
         meaning = "what a GPU would take is judged by rules, not by trying"
         remedy = "sudo apt install libvulkan1 chromium  # brings SwiftShader, Vulkan in software"
     return Check(group=ACCELERATORS, name="GPU", state=state, found=found, meaning=meaning, remedy=remedy)
+
+
+def check_nvidia(gpus: Gpus | None) -> Check:
+    """Whether NVIDIA's driver tells how much memory of its GPUs is in use."""
+    if gpus is None:
+        state, found = State.MISSING, "no NVIDIA driver answers"
+        meaning = "memory of GPUs is not on timelines; nothing else needs it"
+    else:
+        names = ", ".join(f"{gpu.name} ({format_bytes(gpu.total_bytes)})" for gpu in gpus.devices[:4])
+        state, found = State.OK, f"{names}, driver {gpus.driver or 'unknown'}"
+        meaning = "guarded functions have GPU memory on their timeline, and TensorFlow takes what it needs"
+    return Check(group=ACCELERATORS, name="NVML", state=state, found=found, meaning=meaning)
 
 
 def _named_drivers() -> list[str]:

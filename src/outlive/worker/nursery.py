@@ -22,7 +22,8 @@ from outlive.meter import find_memory_cgroup
 from outlive.worker.descriptors import above_standard, anonymous_file, tail_of
 from outlive.worker.hatchery import CannotHatch, Ending, Hatched, Kind, RuntimeAbsent, in_words, spawn
 
-_HELLO_TIMEOUT_S = 60.0
+# TensorFlow takes seconds to load on an idle machine, and minutes on one with far more to do than cores.
+_HELLO_TIMEOUT_S = 300.0
 _FORK_TIMEOUT_S = 20.0
 _ECHO_TIMEOUT_S = 2.0
 _END_TIMEOUT_S = 2.0

@@ -50,4 +50,12 @@ class Story:
         self._peak_bytes = max(above, self._peak_bytes or 0)
         if len(self._points) >= _MOST:
             del self._points[_FIRST]
-        self._points.append(Point(seconds=seconds, bytes=above, rss_bytes=memory["rss_bytes"], mark=name))
+        self._points.append(
+            Point(
+                seconds=seconds,
+                bytes=above,
+                rss_bytes=memory["rss_bytes"],
+                mark=name,
+                gpu_bytes=memory.get("gpu_bytes"),
+            )
+        )

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-from outlive.rules.witness import cause, memory, place, status
+from outlive.rules.witness import cause, is_kernel, limited_command, memory, place, status, subject
 from outlive.worker.flight import Flight
 
 
@@ -35,6 +35,7 @@ def killed_for_memory(flight: Flight) -> Iterator[Sighting]:
     before, after = flight.oom_kills
     rise = Evidence(fact=f"out-of-memory kills rose from {before} to {after}", source="kernel counters")
     yield Sighting(
+        headline=f"{subject(flight)} was killed for using too much memory",
         where=place(flight),
         evidence=(status(flight), rise, *memory(flight)),
         why="the machine or its container had no memory left, and the system chose this process",
@@ -45,11 +46,14 @@ def killed_for_memory(flight: Flight) -> Iterator[Sighting]:
                 tag=Tag.SAME_RESULTS,
                 command="outlive doctor",
             ),
-            Remedy(
-                action="give it a limit below that, to be told in words instead",
-                tag=Tag.SAME_RESULTS,
-                command="outlive run FILE --memory 1GB",
-            ),
+            *_limit(flight),
         ),
         fault=Fault.MACHINE,
     )
+
+
+def _limit(flight: Flight) -> tuple[Remedy, ...]:
+    """A limit of its own; a kernel has none."""
+    action = "give it a limit below that, to be told in words instead"
+    given = Remedy(action=action, tag=Tag.SAME_RESULTS, command=limited_command(flight, "1GB"))
+    return () if is_kernel(flight) else (given,)

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
 from outlive.rules.tensorflow_words import asked_for
-from outlive.rules.witness import amount, cause, is_function, memory, place, witness
+from outlive.rules.witness import amount, cause, doer, limited_command, memory, place, witness
 from outlive.units import format_bytes
 from outlive.worker.flight import Flight
 
@@ -39,6 +39,7 @@ def memory_limit_reached(flight: Flight) -> Iterator[Sighting]:
     if cause(flight) != "memory-limit":
         return
     yield Sighting(
+        headline=f"the {doer(flight)} needs more memory than its limit allows",
         where=place(flight),
         evidence=(*_asked(flight), *(witness(flight) if flight.died else _said(flight)), *_in_use(flight)),
         why=f"it asked for memory that the limit did not let it have{_AFTER.get(flight.signal or '', '')}",
@@ -78,10 +79,6 @@ def _remedies(flight: Flight) -> tuple[Remedy, ...]:
     more = Remedy(
         action="raise the limit (memory=), if the machine has more",
         tag=Tag.SAME_RESULTS,
-        command=(
-            f'outlive.guard(function, memory="{twice}")'
-            if is_function(flight)
-            else f"outlive run FILE --memory {twice}"
-        ),
+        command=limited_command(flight, twice),
     )
     return more, smaller

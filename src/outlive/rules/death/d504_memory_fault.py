@@ -44,6 +44,7 @@ def memory_fault(flight: Flight) -> Iterator[Sighting]:
         return
     cut = flight.signal == "SIGBUS"
     yield Sighting(
+        headline="native code touched memory that it does not have" if is_function(flight) else "",
         where=place(flight),
         evidence=witness(flight),
         why=_why(flight),

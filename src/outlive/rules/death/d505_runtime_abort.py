@@ -37,6 +37,7 @@ def runtime_abort(flight: Flight) -> Iterator[Sighting]:
         action="check whether the file is sound", tag=Tag.SAME_RESULTS, command="outlive read FILE"
     )
     yield Sighting(
+        headline="native code ended the process itself" if is_function(flight) else "",
         where=place(flight),
         evidence=witness(flight),
         why=_why(flight),

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-from outlive.rules.witness import cause, other_kernels, place, witness
+from outlive.rules.witness import cause, other_kernels, place, subject, witness
 from outlive.worker.flight import Flight
 
 _MEANS = {
@@ -41,6 +41,7 @@ def other_signal(flight: Flight) -> Iterator[Sighting]:
     code = flight.signal in ("SIGILL", "SIGTRAP")
     doctor = Remedy(action="see what this machine allows", tag=Tag.SAME_RESULTS, command="outlive doctor")
     yield Sighting(
+        headline=f"{subject(flight)} was ended by an unusual signal",
         where=place(flight),
         evidence=witness(flight),
         why=_MEANS.get(flight.signal or "", "nothing is known of why this signal was raised"),

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-from outlive.rules.witness import cause, memory, place, status
+from outlive.rules.witness import cause, doer, memory, place, status, subject
 from outlive.worker.flight import Flight
 
 
@@ -34,6 +34,7 @@ def killed_from_outside(flight: Flight) -> Iterator[Sighting]:
 
 def _interrupted(flight: Flight) -> Sighting:
     return Sighting(
+        headline=f"{subject(flight)} was ended from outside",
         where=place(flight),
         evidence=(Evidence(fact=f"the call was given up: {flight.ended_by}", source="caller"),),
         why="nobody waited for the answer any more, so outlive ended the process that was busy with it",
@@ -47,9 +48,10 @@ def _signalled(flight: Flight) -> Sighting:
     kills = "out-of-memory kills did not rise" if counted else "nobody counts out-of-memory kills here"
     who = "certain; who sent the signal is not known"
     return Sighting(
+        headline=f"{subject(flight)} was ended from outside",
         where=place(flight),
         evidence=(status(flight), Evidence(fact=kills, source="kernel counters"), *memory(flight)),
-        why="the signal came neither from the model nor from outlive",
+        why=f"the signal came neither from the {doer(flight)} nor from outlive",
         remedies=(
             Remedy(
                 action="look for the sender in the system's log",

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-from outlive.rules.witness import cause, place, witness
+from outlive.rules.witness import cause, doer, is_function, place, subject, witness
 from outlive.worker.flight import Flight
 
 
@@ -37,11 +37,16 @@ def process_left(flight: Flight) -> Iterator[Sighting]:
         action="see whether workers can start here", tag=Tag.SAME_RESULTS, command="outlive doctor"
     )
     yield Sighting(
+        headline=f"{subject(flight)} ended by itself without an answer",
         where=place(flight),
         evidence=witness(flight),
-        why="it could not start"
-        if starting
-        else "code in the process called exit(): the runtime, a delegate or a custom operator",
+        why="it could not start" if starting else f"code in the process called exit(): {_whose(flight)}",
         remedies=(doctor, read) if starting else (read,),
         fault=Fault.MACHINE if starting else Fault.RUNTIME,
     )
+
+
+def _whose(flight: Flight) -> str:
+    if is_function(flight):
+        return f"the {doer(flight)} itself, or a library that it uses"
+    return "the runtime, a delegate or a custom operator"

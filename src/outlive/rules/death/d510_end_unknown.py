@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-from outlive.rules.witness import cause, place, witness
+from outlive.rules.witness import cause, is_function, is_kernel, place, subject, witness
 from outlive.worker.flight import Flight
 
 
@@ -30,16 +30,19 @@ def end_unknown(flight: Flight) -> Iterator[Sighting]:
     if cause(flight) != "unknown":
         return
     yield Sighting(
+        headline=f"{subject(flight)} is gone and nobody saw how it ended",
         where=place(flight),
         evidence=witness(flight),
         why="the process that makes workers and sees them end is gone too, or did not answer",
-        remedies=(
-            Remedy(
-                action="run it again; a new one is started by itself",
-                tag=Tag.SAME_RESULTS,
-                command="outlive run FILE",
-            ),
-        ),
+        remedies=() if is_kernel(flight) else (_again(flight),),
         confidence="certain that it is gone; how is not known without its exit status",
         fault=Fault.MACHINE,
+    )
+
+
+def _again(flight: Flight) -> Remedy:
+    return Remedy(
+        action="run it again; a new one is started by itself",
+        tag=Tag.SAME_RESULTS,
+        command="" if is_function(flight) else "outlive run FILE",
     )

@@ -31,7 +31,7 @@ _SHOWN = 5
 def tflm_lacks_operator(plan: Plan) -> Iterator[Sighting]:
     """See the module."""
     missing = [refusal for refusal in plan.refusals if refusal.missing]
-    if not missing:
+    if not missing or plan.accelerator != "tflm":
         return
     kinds = sorted({refusal.type for refusal in missing})
     facts = [

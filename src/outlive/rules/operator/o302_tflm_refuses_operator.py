@@ -30,7 +30,7 @@ _SHOWN = 5
 def tflm_refuses_operator(plan: Plan) -> Iterator[Sighting]:
     """See the module."""
     refused = [refusal for refusal in plan.refusals if not refusal.missing]
-    if not refused:
+    if not refused or plan.accelerator != "tflm":
         return
     first = refused[0]
     sub = f"subgraph {first.subgraph}, " if first.subgraph else ""

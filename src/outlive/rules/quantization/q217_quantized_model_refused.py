@@ -16,6 +16,8 @@ Limits
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
@@ -36,7 +38,7 @@ def quantized_model_refused(quantized: Quantized) -> Iterator[Sighting]:
             Remedy(
                 action="leave that type of operator in float",
                 tag=Tag.CHANGES_MODEL,
-                command="outlive quantize FILE --recipe static-int8 --samples samples.npz --skip TYPE -o OUT",
+                command=_without(quantized),
             ),
             Remedy(
                 action="quantize weights only",
@@ -46,3 +48,11 @@ def quantized_model_refused(quantized: Quantized) -> Iterator[Sighting]:
         ),
         fault=Fault.RUNTIME,
     )
+
+
+def _without(quantized: Quantized) -> str:
+    """The same once more, without the type of operator that the runtime names."""
+    named = re.search(r"Node number \d+ \(([A-Z0-9_]+)\)", quantized.refusal)
+    kind = named.group(1) if named else "TYPE"
+    samples = " --samples samples.npz" if quantized.samples else ""
+    return f"outlive quantize FILE --recipe {shlex.quote(quantized.recipe)}{samples} --skip {kind} -o OUT"

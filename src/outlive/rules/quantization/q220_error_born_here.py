@@ -25,7 +25,15 @@ from statistics import median
 from outlive.finding import Severity, Sighting
 from outlive.quant.nouns import Drift
 from outlive.rules.engine import rule
-from outlive.rules.quantization.drifting import SHOWN, keep_float, layer_name, op_place, seen, wider
+from outlive.rules.quantization.drifting import (
+    SHOWN,
+    keep_float,
+    layer_name,
+    op_place,
+    seen,
+    share_of_error,
+    wider,
+)
 
 _MOST_STEPS = 2.0
 _TIMES_MEDIAN = 5.0
@@ -53,7 +61,7 @@ def error_born_here(drift: Drift) -> Iterator[Sighting]:
         where=layer_name(bad[0]),
         evidence=(*facts, seen(f"the median of {len(known)} layers is {middle:.2f} steps")),
         why="the operator's own quantization, and not what it is given, makes this error",
-        remedies=(keep_float(bad), wider()),
+        remedies=(keep_float(bad, share_of_error(drift, bad)), wider()),
         confidence="likely" if drift.samples < 10 else "certain",
         op=op_place(bad[0]),
     )

@@ -12,7 +12,8 @@ What to do
     Calibrate with samples that reach as far as real inputs do.
 
 Limits
-    A little clipping of rare outliers can be wanted: it makes all steps finer.
+    A little clipping of rare outliers can be wanted: it makes all steps finer. Outputs whose range is
+    prescribed by the runtime are left alone: that of a softmax ends one step before 1.
 """
 
 from __future__ import annotations
@@ -22,11 +23,19 @@ from collections.abc import Iterator
 from outlive.finding import Severity, Sighting
 from outlive.quant.nouns import Drift, TensorDrift
 from outlive.rules.engine import rule
-from outlive.rules.quantization.drifting import SHOWN, calibrate_again, layer_name, op_place, seen, wider
+from outlive.rules.quantization.drifting import (
+    ENDS,
+    FIXED,
+    SHOWN,
+    calibrate_again,
+    keep_float,
+    layer_name,
+    op_place,
+    seen,
+)
 from outlive.units import plural
 
 _MOST_SHARE = 0.01
-_GRIDS = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767)}
 
 
 @rule("Q221", "clipped-values", Severity.WARNING, since="0.1")
@@ -42,7 +51,7 @@ def clipped_values(drift: Drift) -> Iterator[Sighting]:
         where=layer_name(bad[0]),
         evidence=tuple(facts),
         why="the range that was chosen is smaller than the values that pass",
-        remedies=(calibrate_again(), wider()),
+        remedies=(calibrate_again(_effect(bad[0])), keep_float(bad)),
         op=op_place(bad[0]),
     )
 
@@ -50,7 +59,9 @@ def clipped_values(drift: Drift) -> Iterator[Sighting]:
 def _share(row: TensorDrift) -> float:
     """The share by the operator's own inputs, where it could be run alone."""
     metrics = row.born_here or row.metrics
-    return 0.0 if metrics is None or metrics.saturated_share is None else metrics.saturated_share
+    if metrics is None or metrics.saturated_share is None or row.op_type in FIXED:
+        return 0.0
+    return metrics.saturated_share
 
 
 def _told(row: TensorDrift) -> str:
@@ -58,7 +69,18 @@ def _told(row: TensorDrift) -> str:
     assert metrics is not None
     wanted = f"{metrics.reference_min:.4g} to {metrics.reference_max:.4g}"
     holds = ""
-    if row.scale is not None and row.zero_point is not None and row.dtype in _GRIDS:
-        low, high = (row.scale * (end - row.zero_point) for end in _GRIDS[row.dtype])
+    if row.scale is not None and row.zero_point is not None and row.dtype in ENDS:
+        low, high = (row.scale * (end - row.zero_point) for end in ENDS[row.dtype])
         holds = f", it holds {low:.4g} to {high:.4g}"
     return f"{layer_name(row)}: {_share(row):.1%} cut off; values from {wanted}{holds}"
+
+
+def _effect(row: TensorDrift) -> str:
+    """A range that holds all, and what it costs: steps that are so much coarser."""
+    metrics = row.born_here or row.metrics
+    if metrics is None or not row.scale or row.dtype not in ENDS:
+        return ""
+    least, most = ENDS[row.dtype]
+    step = (max(metrics.reference_max, 0.0) - min(metrics.reference_min, 0.0)) / (most - least)
+    coarser = max(1.0, step / row.scale)
+    return f"a range that holds these values cuts off nothing, with steps {coarser:.1f} times as coarse"

@@ -44,6 +44,8 @@ def samples_beyond_input(drift: Drift) -> Iterator[Sighting]:
             tag=Tag.CHANGES_RESULTS,
             command=f"sample = (pixels / {_BYTES} * {high - low:.4g} + {low:.4g})" if pixels else "",
         )
+        coarser = (max(found.high, 0.0) - min(found.low, 0.0)) / (high - low)
+        effect = f"nothing is cut off; steps {coarser:.1f} times as coarse" if coarser > 1 else ""
         yield Sighting(
             where=f'input "{found.name}"',
             evidence=(
@@ -51,6 +53,6 @@ def samples_beyond_input(drift: Drift) -> Iterator[Sighting]:
                 seen(f"the input can hold {low:.4g} to {high:.4g}", "quantization parameters"),
             ),
             why="these look like pixels that were not scaled" if pixels else "what lies beyond is cut off",
-            remedies=(prepare, calibrate_again()),
+            remedies=(prepare, calibrate_again(effect)),
             fault=Fault.INPUT,
         )

@@ -11,7 +11,8 @@ What to do
     Look at the layers where the error is born, and keep the worst of them in float.
 
 Limits
-    Outputs that are no scores (boxes, embeddings) have a greatest value as well; it means little there.
+    Outputs that are no scores (boxes, embeddings) have a greatest value as well; it means little there. Where
+    no tensors could be paired, the models are different ones, and nothing is said of their winners.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from collections.abc import Iterator
 from outlive.finding import Severity, Sighting
 from outlive.quant.nouns import Drift
 from outlive.rules.engine import rule
-from outlive.rules.quantization.drifting import keep_float, layer_name, seen, wider
+from outlive.rules.quantization.drifting import keep_float, layer_name, seen, share_of_error, wider
 from outlive.units import plural
 
 _LEAST_AGREEMENT = 0.9
@@ -30,7 +31,7 @@ _LEAST_AGREEMENT = 0.9
 @rule("Q224", "winners-differ", Severity.WARNING, since="0.1")
 def winners_differ(drift: Drift) -> Iterator[Sighting]:
     """See the module."""
-    for output in drift.outputs:
+    for output in drift.outputs if drift.tensors else ():
         agreement = output.argmax_agreement
         if agreement is None or agreement >= _LEAST_AGREEMENT:
             continue
@@ -45,6 +46,6 @@ def winners_differ(drift: Drift) -> Iterator[Sighting]:
             where=f'output "{output.name}"',
             evidence=tuple(facts),
             why="the error is larger than the lead of the winner",
-            remedies=(keep_float(worst), wider()) if worst else (wider(),),
+            remedies=(keep_float(worst, share_of_error(drift, worst)), wider()) if worst else (wider(),),
             confidence="likely" if drift.samples < 20 else "certain",
         )

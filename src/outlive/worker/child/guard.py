@@ -4,7 +4,7 @@
     worker ──ASK──> caller ──> the next item of an iterator that was given as an argument, and stayed there
 
 It has imported nothing that the function does not import, numpy and cloudpickle apart, and serves until its
-caller is gone.
+caller is gone, or has not called for some minutes.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def main(
     parent: int = 0,
     awake: bool = False,
     modules: Any = (),
+    idle_s: float = 0.0,
     **_: Any,
 ) -> None:
     """Serve the caller until it closes its end."""
@@ -51,7 +52,7 @@ def main(
     slots = mmap.mmap(block, BLOCK_BYTES)
     os.close(block)
     link = Link(socket.socket(fileno=talk), socket.socket(fileno=rights), slots, awake)
-    server = Server(link)
+    server = Server(link, idle_s)
     signal.signal(signal.SIGINT, server.interrupted)
     logging.getLogger().addHandler(guard_output.LogSender(link.log))
     _forget_ourselves()
@@ -61,7 +62,7 @@ def main(
     link.send(wire.READY, (os.getpid(), applied, server.memory.sizes()))
     try:
         server.serve()
-        atexit._run_exitfuncs()  # it was told to stop, and has a moment for it
+        atexit._run_exitfuncs()  # it was told to stop, or nobody wants it: it has a moment for it
     except wire.Closed:
         pass
     guard_output.flush()

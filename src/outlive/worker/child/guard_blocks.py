@@ -20,11 +20,15 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from .guard_pages import LARGE_BYTES, bytes_of, map_segment, use_large_pages
+
 _ALIGNMENT = 64
 _PAGE_BYTES = mmap.PAGESIZE
 _MAP_FIXED = 0x10  # asm-generic/mman-common.h, and sys/mman.h of macOS
 # Segments that lie ready for the next call; a warm one saves the system the clearing of pages.
 _MOST_READY, _MOST_READY_BYTES = 4, 256 << 20
+# What a cache may hold; what is larger has left it by the next call.
+_MOST_CACHED_BYTES = 32 << 20
 # A ready segment is used for what fills at least this share of it.
 _LEAST_FILLED = 8
 
@@ -54,17 +58,7 @@ def _forbid_shrinking(descriptor: int) -> None:
         fcntl.fcntl(descriptor, seal, shrink)
 
 
-def use_large_pages(mapping: mmap.mmap) -> None:
-    """Where the system has large pages for shared memory, have them: fewer faults, quicker copies."""
-    advice = getattr(mmap, "MADV_HUGEPAGE", None)
-    if advice is not None:
-        try:
-            mapping.madvise(advice)
-        except OSError:
-            pass  # none to be had
-
-
-def make_private(mapping: mmap.mmap) -> None:
+def make_private(mapping: Any) -> None:
     """In a forked child: put a copy of the memory in its place, so that what is written stays here."""
     address = ctypes.addressof(ctypes.c_char.from_buffer(mapping))
     held = bytes(mapping)
@@ -73,7 +67,7 @@ def make_private(mapping: mmap.mmap) -> None:
     function.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED
     if function(address, len(held), mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0) == address:
-        mapping[: len(held)] = held
+        bytes_of(mapping)[:] = held
 
 
 class Outbox:
@@ -82,24 +76,35 @@ class Outbox:
     def __init__(self, send_descriptor: Callable[[int], None]) -> None:
         """None yet; `send_descriptor` gives the other side a new one."""
         self._send_descriptor = send_descriptor
-        self._maps: dict[int, mmap.mmap] = {}
+        self._maps: dict[int, Any] = {}
         self._ready: list[int] = []
+        self._settled: set[int] = set()  # those that have been used again
         self._dropped: list[int] = []
         self._count = 0
 
     def place(self, buffers: list[memoryview]) -> Any:
         """Copy the buffers to a segment; what a frame has to say about it."""
+        placed = self.reserve(buffers)
+        self.fill(placed, buffers)
+        return placed
+
+    def reserve(self, buffers: list[memoryview]) -> Any:
+        """A segment for the buffers, which are not copied yet; what a frame has to say about it."""
         spans, end = [], 0
         for buffer in buffers:
             spans.append((end, buffer.nbytes))
             end += buffer.nbytes + -buffer.nbytes % _ALIGNMENT
         number = self._find(end)
-        target = self._maps[number]
+        dropped, self._dropped = self._dropped, []
+        return number, len(self._maps[number]), spans, dropped
+
+    def fill(self, placed: Any, buffers: list[memoryview]) -> None:
+        """Copy the buffers to where they were to go."""
+        number, _, spans, _ = placed
+        target = bytes_of(self._maps[number])
         for (offset, size), buffer in zip(spans, buffers):
             if size:
                 target[offset : offset + size] = buffer
-        dropped, self._dropped = self._dropped, []
-        return number, len(target), spans, dropped
 
     def freed(self, numbers: list[int]) -> None:
         """The other side needs these no more."""
@@ -109,6 +114,7 @@ class Outbox:
         while self._ready and self._too_many():
             oldest = self._ready.pop(0)
             del self._maps[oldest]
+            self._settled.discard(oldest)
             self._dropped.append(oldest)
 
     def _too_many(self) -> bool:
@@ -118,20 +124,28 @@ class Outbox:
     def _find(self, size: int) -> int:
         most = max(size, 1) * _LEAST_FILLED
         fitting = [number for number in self._ready if size <= len(self._maps[number]) <= most]
-        if fitting:
+        if fitting and not self._wants_another(fitting, size):
             number = min(fitting, key=lambda one: len(self._maps[one]))
             self._ready.remove(number)
+            if number not in self._settled:
+                self._settled.add(number)
+                use_large_pages(self._maps[number])
             return number
         return self._make(size)
+
+    def _wants_another(self, fitting: list[int], size: int) -> bool:
+        """True if one more is worth its memory: what was just read still lies in another core's cache."""
+        again = len(fitting) == 1 and fitting[0] in self._settled
+        return again and LARGE_BYTES <= size <= _MOST_CACHED_BYTES and len(self._maps) == 1
 
     def _make(self, size: int) -> int:
         # A little more than asked for: the next call's arrays may be a little larger.
         whole = size + size // 8
-        whole += -whole % _PAGE_BYTES
-        descriptor = new_segment(max(whole, _PAGE_BYTES))
+        whole += -whole % (_PAGE_BYTES if whole < LARGE_BYTES else LARGE_BYTES)
+        whole = max(whole, _PAGE_BYTES)
+        descriptor = new_segment(whole)
         try:
-            mapping = mmap.mmap(descriptor, 0)
-            use_large_pages(mapping)
+            mapping = map_segment(descriptor, whole)
             self._send_descriptor(descriptor)
         finally:
             os.close(descriptor)
@@ -146,7 +160,8 @@ class Inbox:
     def __init__(self, receive_descriptor: Callable[[], int]) -> None:
         """None yet; `receive_descriptor` gives the descriptor of a new one."""
         self._receive_descriptor = receive_descriptor
-        self._maps: dict[int, mmap.mmap] = {}
+        self._maps: dict[int, Any] = {}
+        self._settled: set[int] = set()  # those that have been used again
         self._watched: dict[int, list[weakref.ref[Any]]] = {}
         self._ended: collections.deque[int] = collections.deque()
 
@@ -155,6 +170,9 @@ class Inbox:
         mapping = self._maps.get(number)
         if mapping is None:
             mapping = self._maps[number] = self._open(size)
+        elif number not in self._settled:
+            self._settled.add(number)
+            use_large_pages(mapping)
         found: list[Any] = []
         watched = self._watched.setdefault(number, [])
         for offset, length in spans:
@@ -170,6 +188,7 @@ class Inbox:
         """The other side will not use these again."""
         for number in numbers:
             self._maps.pop(number, None)
+            self._settled.discard(number)
 
     def take_freed(self) -> list[int]:
         """The segments that nothing on this side looks at any more."""
@@ -184,15 +203,13 @@ class Inbox:
                 freed.append(number)
         return freed
 
-    def mappings(self) -> list[mmap.mmap]:
+    def mappings(self) -> list[Any]:
         """The memory that is in use here, for a fork that has to part from it."""
         return [self._maps[number] for number in self._watched if number in self._maps]
 
-    def _open(self, size: int) -> mmap.mmap:
+    def _open(self, size: int) -> Any:
         descriptor = self._receive_descriptor()
         try:
-            mapping = mmap.mmap(descriptor, size)
+            return map_segment(descriptor, size)
         finally:
             os.close(descriptor)
-        use_large_pages(mapping)
-        return mapping

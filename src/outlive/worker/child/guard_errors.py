@@ -28,6 +28,7 @@ def describe(error: BaseException, skip: int = 1) -> bytes:
     facts = {
         "module": kind.__module__,
         "name": kind.__qualname__,
+        "type": kind.__name__,
         "text": _text(error),
         "traceback": text,
         "bases": bases,

@@ -7,21 +7,26 @@ To wake a process on another core costs several times what a small call does, an
 slot is used only when everything that went through the socket has been received, and the receiver looks into
 the slot before it believes the socket: so nothing overtakes. On machines that may reorder stores (other than
 x86), and on a single core, everything goes through the socket.
+
+Of a large array the receiver may hear before it is copied. By the time it has found its way to the array, for
+which it needs as long as a small call takes with cold caches, the copy is nearly done (COPIED).
 """
 
 from __future__ import annotations
 
+import array
 import mmap
 import os
 import platform
 import time
+from collections.abc import Iterable
 
 SLOT_BYTES = 16384
 _HEAD_BYTES = 256
 _LANE_BYTES = _HEAD_BYTES + SLOT_BYTES
 BLOCK_BYTES = 2 * _LANE_BYTES
 # Words of a lane (32 bits each); those of the sender and those of the receiver in lines of their own.
-_POSTED, _SIZE, _TOOK_US, _COMING = range(4)
+_POSTED, _SIZE, _TOOK_US, _COMING, _COPIED = range(5)
 _TAKEN, _SOCKET_HEARD, _STATE = 16, 17, 18
 _ASLEEP, _AWAKE = 0, 1
 DONE, WAKE, USE_SOCKET = range(3)
@@ -40,6 +45,11 @@ def is_worth_it() -> bool:
     return platform.machine().lower() in ("x86_64", "amd64")
 
 
+def is_long(buffers: Iterable[memoryview]) -> bool:
+    """True if to copy them takes longer than to wake somebody up."""
+    return sum(buffer.nbytes for buffer in buffers) >= LONG_BYTES
+
+
 class Lane:
     """One direction; both sides have the same memory."""
 
@@ -50,6 +60,7 @@ class Lane:
         self._slot = memoryview(block)[start + _HEAD_BYTES : start + _LANE_BYTES]
         self._used = used
         self._sent = 0  # bytes through the socket, as the sender counts them
+        self._empty = 0  # those at the end of them that only woke the receiver
         self._heard = 0
 
     def post(self, data: bytes) -> int:
@@ -81,9 +92,33 @@ class Lane:
         self.words[_COMING] = 1
         return self.words[_STATE] == _ASLEEP
 
+    def next_copy(self) -> int:
+        """The number of a copy that is to come, if the receiver may be told of it before; 0 if it may not."""
+        return (self.words[_COPIED] + 1) & _MASK if self._used else 0
+
+    def note_copied(self, number: int) -> None:
+        """The copy is done."""
+        self.words[_COPIED] = number
+
+    def sees_copy(self, number: int, spin_ns: int) -> bool:
+        """Wait awake until a copy is done, for so long at most; True once it is."""
+        words = self.words
+        end = time.perf_counter_ns() + spin_ns
+        while time.perf_counter_ns() < end:
+            for _ in _LOOKS:
+                if words[_COPIED] == number:
+                    return True
+        return bool(words[_COPIED] == number)
+
     def note_sent(self, size: int) -> None:
         """So many bytes went through the socket."""
         self._sent = (self._sent + size) & _MASK
+        self._empty = 0
+
+    def note_woken(self, size: int) -> None:
+        """So many bytes went through the socket that say nothing: the message lies in the slot."""
+        self._sent = (self._sent + size) & _MASK
+        self._empty += size
 
     def note_heard(self, size: int) -> None:
         """So many bytes came through the socket."""
@@ -121,6 +156,19 @@ class Lane:
 
     @property
     def was_taken(self) -> bool:
-        """True once the receiver has everything that was sent, either way."""
+        """True once the receiver has everything that was said, either way.
+
+        One that found a message in the slot may have died before it read what would have woken it.
+        """
         words = self.words
-        return bool(words[_POSTED] == words[_TAKEN] and words[_SOCKET_HEARD] == self._sent)
+        unheard = (self._sent - words[_SOCKET_HEARD]) & _MASK
+        return bool(words[_POSTED] == words[_TAKEN] and unheard <= self._empty)
+
+    def close(self) -> None:
+        """Let go of the memory; what the words said last can still be read."""
+        words, slot = self.words, self._slot
+        self.words = memoryview(array.array("I", words.tolist()))
+        self._slot = memoryview(b"")
+        self._used = False
+        words.release()
+        slot.release()

@@ -11,11 +11,12 @@ from typing import Any
 
 from . import guard_blocks, guard_pickle
 from . import guard_wire as wire
-from .guard_lane import DONE, LONG_BYTES, ROUSED_NS, WAKE, Lane
+from .guard_lane import DONE, ROUSED_NS, WAKE, Lane, is_long
 
 # How long a worker stays awake after a call, waiting for the next one of a burst.
 _SPIN_NS, _LONGEST_SPIN_NS = 120_000, 1_000_000
 _FIRST_SLEEP_MS = 50
+_NAP_S = 0.0005
 _MOST_INLINE_BYTES = wire.MOST_INLINE_BYTES
 
 
@@ -37,8 +38,8 @@ class Link:
         self._began_ns = 0
         self._running = 0  # the call whose iterators may be asked
 
-    def receive(self) -> wire.Frame:
-        """The next frame; `Closed` when the caller is gone."""
+    def receive(self, idle_s: float = 0.0) -> wire.Frame | None:
+        """The next frame. `Closed` when the caller is gone; None after `idle_s` of silence, unless 0."""
         while True:
             frame = self._inlet.take()
             if frame is not None:
@@ -46,10 +47,13 @@ class Link:
                     self._outbox.freed(frame.freed)
                 self._began_ns = time.perf_counter_ns()
                 return frame
-            self._inlet.feed(self._hear())
+            data = self._hear(idle_s)
+            if data is None:
+                return None
+            self._inlet.feed(data)
 
-    def _hear(self) -> bytes:
-        """What comes next: awake for a moment, then asleep."""
+    def _hear(self, idle_s: float) -> bytes | None:
+        """What comes next: awake for a moment, then asleep; None if nothing comes for so long."""
         lane = self._incoming
         if self._spin_ns:
             # A long call is followed by a longer pause: large results take their owner time.
@@ -62,6 +66,8 @@ class Link:
                 data = lane.take()
                 if data:
                     return data
+        if idle_s and not self._poll.poll(idle_s * 1000):
+            return None
         try:
             data = self._talk.recv(wire.MOST_AT_ONCE)
         except OSError as error:
@@ -89,10 +95,25 @@ class Link:
             self._inbox.drop(frame.dropped)
         return (frame.body or leases.pop()), leases
 
-    def send(self, kind: int, extra: Any = None, body: bytes = b"", apart: Any = ()) -> None:
-        """Send a frame; `apart` are buffers that go through shared memory."""
+    def await_copy(self, frame: wire.Frame) -> None:
+        """Wait until what a late frame speaks of is there; then the call begins."""
+        while not self._incoming.sees_copy(frame.late, ROUSED_NS):
+            time.sleep(_NAP_S)  # the caller has no core to copy on; if it is gone, so are we
+        self._began_ns = time.perf_counter_ns()
+
+    def send(
+        self, kind: int, extra: Any = None, body: bytes = b"", apart: Any = (), late: bool = False
+    ) -> None:
+        """Send a frame; `apart` are buffers that go through shared memory, `late` after the frame."""
         with self._sending:
             placed = None
+            number = self._outgoing.next_copy() if late and is_long(apart) else 0
+            if number:
+                placed = self._outbox.reserve([*apart])
+                self._write(wire.pack(kind, extra, body, placed, self._inbox.take_freed(), number))
+                self._outbox.fill(placed, [*apart])
+                self._outgoing.note_copied(number)
+                return
             if apart or len(body) > _MOST_INLINE_BYTES:
                 self._rouse(apart)
                 inline = len(body) <= _MOST_INLINE_BYTES
@@ -102,7 +123,7 @@ class Link:
 
     def _rouse(self, apart: Any) -> None:
         """Wake a caller that sleeps before a long copy, so that it need not be woken after it."""
-        if sum(view.nbytes for view in apart) >= LONG_BYTES and self._outgoing.announce():
+        if is_long(apart) and self._outgoing.announce():
             self._outgoing.note_sent(len(wire.WAKE_UP))
             self._send_all(wire.WAKE_UP)
 
@@ -136,6 +157,7 @@ class Link:
                 raise RuntimeError("this iterator belongs to a guarded call that has ended")
             self.send(wire.ASK, number)
             frame = self.receive()
+            assert frame is not None  # it waits as long as it takes
             if frame.kind == wire.NO_MORE:
                 raise StopIteration
             value = self.unpack(frame)

@@ -22,9 +22,9 @@ _NATIVE = ("tensorflow", "keras", "jax", "torch")
 class Server:
     """One caller's functions, and the call that is running."""
 
-    def __init__(self, link: Link) -> None:
-        """Nothing has been called yet."""
-        self._link = link
+    def __init__(self, link: Link, idle_s: float = 0.0) -> None:
+        """Nothing has been called yet; after `idle_s` without a call it serves no more, unless that is 0."""
+        self._link, self._idle_s = link, idle_s
         self._functions: collections.OrderedDict[int, Any] = collections.OrderedDict()
         self._stream: Any = None
         self._busy = False
@@ -40,7 +40,7 @@ class Server:
             raise KeyboardInterrupt
 
     def serve(self) -> None:
-        """Answer until the caller is gone or says stop."""
+        """Answer until the caller is gone, says stop, or has not called for long."""
         actions = {
             wire.CALL: self._call,
             wire.NEXT: self._next,
@@ -50,8 +50,9 @@ class Server:
             wire.PRELOAD: self._preload,
         }
         while True:
-            frame = self._link.receive()
-            if frame.kind == wire.STOP:
+            # Between two items of a stream the caller may think as long as it likes.
+            frame = self._link.receive(0.0 if self._stream is not None else self._idle_s)
+            if frame is None or frame.kind == wire.STOP:
                 return
             try:
                 actions[frame.kind](frame)
@@ -109,6 +110,8 @@ class Server:
             arguments, named = self._link.unpack(frame, found)
             self.memory.limit(memory_bytes)
             self._link.begin(call)
+            if frame.late:
+                self._link.await_copy(frame)
             value = function(*arguments, **named)
             del arguments, named
             if type(value) in _PLAIN:
@@ -120,7 +123,7 @@ class Server:
             if isinstance(value, Iterator):
                 self._stream = value
                 return wire.STREAM, b"", ()
-            return self._pack(wire.VALUE, value)
+            return *self._pack(wire.VALUE, value), guard_pickle.is_array(value)
         except BaseException as error:
             self._busy = False
             self.memory.lift()  # to say what went wrong takes memory too
@@ -171,7 +174,7 @@ class Server:
                 raise
             return wire.CANNOT, guard_pickle.dumps(guard_errors.what_cannot_go(value, error))[0], ()
 
-    def _answer(self, kind: int, body: bytes, apart: Any) -> None:
+    def _answer(self, kind: int, body: bytes, apart: Any, late: bool = False) -> None:
         goes_on = kind in (wire.STREAM, wire.YIELDED)
         if not goes_on:
             self._link.begin(0)
@@ -179,7 +182,7 @@ class Server:
         guard_output.flush()
         state = self._random.state() if self._random.changed() else None
         extra = (self.memory.sizes_now_and_then(self._calls), guard_pickle.dumps(state)[0] if state else None)
-        self._link.send(kind, extra, body, apart)
+        self._link.send(kind, extra, body, apart, late)
 
 
 class _Unreadable:

@@ -7,7 +7,11 @@ import os
 import sys
 from typing import Any
 
-from . import guard_gpu, guard_output
+from . import guard_output
+
+# TensorFlow takes all memory of a GPU unless it is told to take what it needs: read when it makes its first
+# device (tensorflow/core/common_runtime/gpu/gpu_process_state.cc, and its guide "Use a GPU").
+_GROW = "TF_FORCE_GPU_ALLOW_GROWTH"
 
 
 class Stage:
@@ -15,7 +19,6 @@ class Stage:
 
     def __init__(self) -> None:
         """Nothing is set yet."""
-        self._gpu = guard_gpu.GpuManners()
         self._state: dict[str, Any] | None = None
         self._environment: dict[Any, Any] = {}
         self._folder = ""
@@ -47,7 +50,8 @@ class Stage:
         for key, value in wanted.items():
             if os.environ.get(key) != value:
                 os.environ[key] = value
-        self._gpu.apply(os.environ)
+        if state["gpu"]:
+            os.environ.setdefault(_GROW, "true")
         try:
             os.chdir(state["folder"])
         except OSError:

@@ -1,10 +1,12 @@
 """How a caller and its guarded worker talk: frames on a socket, and descriptors beside them.
 
     frame = length of head, length of body, checksum of both, head (marshal), body (pickle)
-    head  = kind, segment, size of the segment, spans in it, segments given back, segments dropped, extra
+    head  = kind, segment, its size, spans in it, segments given back, segments dropped, extra, late
 
 Large bodies and the buffers of arrays do not travel in the frame: they lie in a segment of shared memory
-(`guard_blocks`), and `spans` says where. The descriptor of a new segment goes ahead on a second socket.
+(`guard_blocks`), and `spans` says where. The descriptor of a new segment goes ahead on a second socket. A
+frame may be `late`: sent before its buffers are copied, so that the other side can prepare itself meanwhile;
+it waits for the copy before it looks at them (`guard_lane`).
 Both sides run the same Python, so that `marshal` is understood. A worker whose memory is spoiled may write
 anything: a frame whose checksum is wrong is never looked into, and means that the worker is lost.
 """
@@ -48,13 +50,16 @@ class Frame(NamedTuple):
     freed: list[int]
     dropped: list[int]
     extra: Any
+    late: int
     body: bytes
 
 
-def pack(kind: int, extra: Any = None, body: bytes = b"", placed: Any = None, freed: Any = ()) -> bytes:
-    """A frame as bytes; `placed` is what `Outbox.place` said."""
+def pack(
+    kind: int, extra: Any = None, body: bytes = b"", placed: Any = None, freed: Any = (), late: int = 0
+) -> bytes:
+    """A frame as bytes; `placed` is what `Outbox` said, `late` the number of the copy that is to come."""
     segment, size, spans, dropped = placed if placed is not None else (0, 0, (), ())
-    head = marshal.dumps((kind, segment, size, spans, freed, dropped, extra))
+    head = marshal.dumps((kind, segment, size, spans, freed, dropped, extra, late))
     return _LENGTHS.pack(len(head), len(body), zlib.crc32(body, zlib.crc32(head))) + head + body
 
 
@@ -87,10 +92,12 @@ class Inlet:
         if zlib.crc32(memoryview(rest)[_LENGTHS.size : end]) != checksum:
             raise Closed("a frame that is not what was sent")
         try:
-            kind, segment, size, spans, freed, dropped, extra = marshal.loads(rest[_LENGTHS.size : start])
+            kind, segment, size, spans, freed, dropped, extra, late = marshal.loads(
+                rest[_LENGTHS.size : start]
+            )
         except (ValueError, EOFError, TypeError):
             raise Closed("a frame that cannot be read") from None
-        return Frame(kind, segment, size, spans, freed, dropped, extra, rest[start:end])
+        return Frame(kind, segment, size, spans, freed, dropped, extra, late, rest[start:end])
 
 
 def send_descriptor(rights: socket.socket, descriptor: int) -> None:

@@ -12,6 +12,7 @@ import sys
 import warnings
 from typing import Any
 
+from outlive.meter.gpu import find_gpus
 from outlive.worker.child import guard_pickle
 from outlive.worker.child.guard_random import RandomWatch
 
@@ -78,6 +79,7 @@ class CallerState:
             "levels": _levels(),
             "logging_disabled": logging.root.manager.disable,
             "native": self._native,
+            "gpu": find_gpus() is not None,
         }
 
 

@@ -36,12 +36,14 @@ class NotBegun(Exception):
 class Terms:
     """What a call may take, and what becomes of its worker: `give_back` gets it when all went well.
 
-    What a `quiet` call prints is kept for the record of a death, and not shown.
+    What a `quiet` call prints is kept for the record of a death, and not shown. `doing` names the script or
+    the cell that runs, where it is no function.
     """
 
     limits: Limits
     give_back: Callable[[GuardProcess], None]
     quiet: bool = False
+    doing: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 class GuardedCall:
@@ -64,7 +66,9 @@ class GuardedCall:
         try:
             self._process.greet()
             self._process.echo.muted = self._terms.quiet
-            self._send(sent, body, apart, is_named)
+            self._process.doing = self._terms.doing
+            late = bool(apart) and not is_named and guard_pickle.are_arrays((*arguments, *named.values()))
+            self._send(sent, body, apart, is_named, late)
             self._is_sent = True
             del arguments, named, apart
             self._begin_answer()
@@ -76,6 +80,7 @@ class GuardedCall:
             raise ended from None
 
     def _pack_arguments(self, arguments: Any, named: Any) -> tuple[bytes, list[memoryview], bool]:
+        """The arguments as bytes, their large buffers, and whether iterators stay here."""
         if not _has_iterator(arguments) and not (named and _has_iterator(named.values())):
             try:
                 body, apart = guard_pickle.dumps((arguments, named))
@@ -96,7 +101,9 @@ class GuardedCall:
         self._iterators.append(value)
         return len(self._iterators) - 1
 
-    def _send(self, sent: SentFunction, body: bytes, apart: list[memoryview], is_named: bool) -> None:
+    def _send(
+        self, sent: SentFunction, body: bytes, apart: list[memoryview], is_named: bool, late: bool
+    ) -> None:
         process = self._process
         parts = []
         state = caller_state.pack(process.state_version, process.random_version)
@@ -114,9 +121,10 @@ class GuardedCall:
         self._keep_watch(memory_bytes)
         process.allowed_bytes = memory_bytes
         order = (sent.number, -1 if memory_bytes is None else memory_bytes, is_named)
-        parts.append(process.pack(wire.CALL, order, body, apart))
+        parts.append(process.pack(wire.CALL, order, body, apart, late))
         process.begin_call()
         process.send(b"".join(parts))
+        process.copy_late()
 
     def _keep_watch(self, memory_bytes: int | None) -> None:
         """Tell the watchdog how much it may hold, if that has changed."""
@@ -168,6 +176,12 @@ class GuardedCall:
         if frame.kind == wire.STREAM:
             return GuardedStream(self)
         body, leases = self._process.open_frame(frame)
+        if frame.late:
+            value = load_value(body, leases)  # a plain array: nothing in it is looked at
+            self._process.await_copy(frame, self._deadline)
+            self._note(frame)
+            self._release()
+            return value
         self._note(frame)
         self._release()
         if frame.kind == wire.RAISED:
@@ -288,6 +302,7 @@ def last_flight(process: GuardProcess, limits: Limits) -> Flight:
         timeline=process.story.points(),
         stderr_tail=process.echo.tail(),
         limits=limits.to_json(),
+        runtime=process.facts(),
         pid=process.pid,
     )
 

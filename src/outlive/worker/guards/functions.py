@@ -112,7 +112,12 @@ def _lasts(value: Any) -> bool:
         return True
     if isinstance(value, (tuple, frozenset)):
         return all(map(_lasts, value))
-    return type(value) is types.FunctionType
+    return type(value) is types.FunctionType or _is_ufunc(value)
+
+
+def _is_ufunc(value: Any) -> bool:
+    """True for numpy's elementwise functions, such as numpy.negative."""
+    return type(value).__name__ == "ufunc" and type(value).__module__ == "numpy"
 
 
 def _references(function: Any, seen: set[int], depth: int) -> Iterator[Reference]:

@@ -37,6 +37,7 @@ class Guarded:
         fresh: bool,
         recycle: int | str | None,
         quiet: bool = False,
+        doing: dict[str, str] | None = None,
     ) -> None:
         """Nothing is started, unless the function needs TensorFlow, which takes long to load."""
         functools.update_wrapper(self, function)
@@ -45,7 +46,7 @@ class Guarded:
         self._most_calls = recycle if isinstance(recycle, int) else None
         self._most_growth = parse_bytes(recycle) if isinstance(recycle, str) else _MOST_GROWTH_BYTES
         self._sent = SentFunction(function)
-        self._terms = Terms(limits=limits, give_back=self._give_back, quiet=quiet)
+        self._terms = Terms(limits=limits, give_back=self._give_back, quiet=quiet, doing=doing or {})
         self._is_async = inspect.iscoroutinefunction(function)
         self._tensorflow = mentions_tensorflow(function)
         if self._tensorflow:
@@ -109,6 +110,8 @@ class Guarded:
             "seconds": self.limits.seconds,
             "fresh": self.fresh,
             "recycle": self.recycle,
+            "quiet": self._terms.quiet,
+            "doing": self._terms.doing,
         }
         return _rebuild, (self._function, options)
 
@@ -129,13 +132,14 @@ def make_guarded(
     fresh: bool = False,
     recycle: int | str | None = None,
     quiet: bool = False,
+    doing: dict[str, str] | None = None,
 ) -> Guarded:
     """The guarded function; TypeError if it is none, ValueError for limits that cannot be."""
     if not callable(function):
         raise TypeError(f"a guard needs a function, and was given a {type(function).__name__}")
     if isinstance(recycle, int) and (isinstance(recycle, bool) or recycle < 1):
         raise ValueError("recycle= is a number of calls, at least 1, or a size such as '500MB'")
-    return Guarded(function, Limits(memory=memory, seconds=seconds), fresh, recycle, quiet)
+    return Guarded(function, Limits(memory=memory, seconds=seconds), fresh, recycle, quiet, doing)
 
 
 @overload

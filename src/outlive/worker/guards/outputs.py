@@ -14,6 +14,8 @@ import select
 import sys
 from typing import Any
 
+from outlive.worker.guards.patience import Unhurried
+
 # More than a pipe holds: one read empties it.
 _PIPE_BYTES = 1 << 18
 _KEPT_BYTES = 1 << 16
@@ -38,8 +40,16 @@ class Echo:
         """The descriptors that are still open."""
         return list(self._names)
 
+    def is_open(self, end: int) -> bool:
+        """False once the pipe has ended."""
+        return end in self._names
+
     def read(self, end: int) -> bool:
-        """Show what has come; False once the pipe has ended."""
+        """Show what has come; False once the pipe has ended. A Ctrl-C meanwhile comes after it."""
+        with Unhurried():
+            return self._read(end)
+
+    def _read(self, end: int) -> bool:
         try:
             data = os.read(end, _PIPE_BYTES)
         except BlockingIOError:

@@ -10,6 +10,7 @@ from typing import Any
 
 from outlive.meter import Probe
 from outlive.meter.activity import watch_activity
+from outlive.meter.gpu import GpuMeter, watch_gpu
 from outlive.worker.child import guard_wire as wire
 from outlive.worker.child.nursery import NO_RUNTIME
 from outlive.worker.flight import Flight
@@ -22,6 +23,8 @@ from outlive.worker.story import Story
 
 _ENDING_TIMEOUT_S = 5.0
 _START_TIMEOUT_S = 120.0
+# A worker that nobody has called for so long ends by itself: one with TensorFlow holds hundreds of megabytes.
+IDLE_S = 600.0
 
 
 class GuardProcess:
@@ -42,10 +45,12 @@ class GuardProcess:
         self.preloading = False
         self.preloaded: tuple[str, ...] = ()
         self.stage = "start"
+        self.doing: dict[str, str] = {}  # {"script": its name}, {"cell": its name}; empty for a function
         self._story: Story | None = None
         self.applied: dict[str, Any] = {}
         self._is_ready = False
         self._probe: Probe | None = None
+        self._gpu: GpuMeter | None = None
         self._recorder = Recorder(Limits())
         self._hatchery = hatchery_for(Kind(runtime=NO_RUNTIME, python=sys.executable))
         with starting:
@@ -53,6 +58,7 @@ class GuardProcess:
         wires = self._wires
         self.echo, self.send, self.receive = wires.echo, wires.send, wires.receive
         self.pack, self.open_frame = wires.pack, wires.open_frame
+        self.copy_late, self.await_copy = wires.copy_late, wires.await_copy
 
     def _open(self, stdin: int, raw: bool) -> None:
         try:
@@ -64,6 +70,7 @@ class GuardProcess:
             "names": NAMES,
             "sys_path": [entry for entry in sys.path if entry and isinstance(entry, str)],
             "awake": self._wires.awake,
+            "idle_s": IDLE_S,
             # What the function may well need; loaded before the call, and no part of its memory.
             "modules": [name for name in ("numpy", "numpy.random") if name in sys.modules],
             "limits": {},
@@ -103,6 +110,7 @@ class GuardProcess:
                 _, self.applied, self.sizes = frame.extra
                 self._is_ready = True
                 self.first_bytes = self.held_bytes
+                self._gpu = watch_gpu(self.pid)
             elif frame.kind == wire.PRELOADED:
                 self.preloading = self.echo.muted = False
                 self.sizes = frame.extra
@@ -157,7 +165,9 @@ class GuardProcess:
         if seen is None:
             # Its end was not heard: a process that it forked, and that left its group, holds the socket.
             raise wire.Closed("the process is gone")
-        self.story.mark("", {"private_bytes": seen.private_bytes, "rss_bytes": seen.rss_bytes})
+        on_gpu = None if self._gpu is None else self._gpu.read()
+        memory = {"private_bytes": seen.private_bytes, "rss_bytes": seen.rss_bytes}
+        self.story.mark("", memory if on_gpu is None else {**memory, "gpu_bytes": on_gpu})
 
     def interrupt(self) -> None:
         """Do to it what Ctrl-C does."""
@@ -187,7 +197,7 @@ class GuardProcess:
                 lines=words,
                 story=self.story,
                 applied=self._limits(limits),
-                facts=self._facts(),
+                facts=self.facts(),
                 activity=activity,
             )
         finally:
@@ -200,8 +210,16 @@ class GuardProcess:
             known["data_bytes"] = self.sizes[2] + self.allowed_bytes
         return known
 
-    def _facts(self) -> dict[str, Any]:
-        return {"runtime": NO_RUNTIME, "version": sys.version.split()[0], "calls": self.calls}
+    def facts(self) -> dict[str, Any]:
+        """What it runs on."""
+        gpu = {} if self._gpu is None else {"gpu": self._gpu.to_json()}
+        return {
+            "runtime": NO_RUNTIME,
+            "version": sys.version.split()[0],
+            "calls": self.calls,
+            **self.doing,
+            **gpu,
+        }
 
     def retire(self) -> None:
         """Let it end by itself, with its farewells; it is not waited for."""

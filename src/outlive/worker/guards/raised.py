@@ -15,6 +15,8 @@ from outlive.worker.verdicts import Call, refused
 
 # Errors of libraries that say the same as MemoryError.
 _OUT_OF_MEMORY = ("ResourceExhaustedError", "OutOfMemoryError")
+# Libraries of many megabytes, which are not loaded here for the type of an error alone.
+_COSTLY = ("numpy", "scipy", "pandas", "sklearn", "matplotlib")
 _NATIVE_NAMES = re.compile("|".join(NATIVE).encode())
 
 
@@ -96,7 +98,8 @@ def _refused(facts: dict[str, Any] | None) -> BaseException | None:
 
 def _own(facts: dict[str, Any]) -> BaseException | None:
     """The exception itself, where its type can be had."""
-    if facts["pickle"] is None:
+    room = facts["module"].partition(".")[0]
+    if facts["pickle"] is None or (room in _COSTLY and room not in sys.modules):
         return None
     try:
         error = load_value(facts["pickle"], [])
@@ -108,7 +111,7 @@ def _own(facts: dict[str, Any]) -> BaseException | None:
 def _like(facts: dict[str, Any]) -> GuardedError:
     """One of the same name, caught by the same `except` where that names a type of Python itself."""
     bases = [getattr(builtins, name) for name in facts["bases"] if name not in ("Exception", "RuntimeError")]
-    name = facts["name"].rpartition(".")[2]
+    name = facts["type"]
     kind: type[GuardedError] = GuardedError
     for own in (bases, []):
         try:

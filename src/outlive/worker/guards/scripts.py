@@ -38,7 +38,7 @@ def run_script(target: str, arguments: list[str], *, as_module: bool, limits: Li
     alive.add(process)
     caller_state.look()
     began = time.perf_counter()
-    call = GuardedCall(process, Terms(limits=limits, give_back=lambda _: None))
+    call = GuardedCall(process, Terms(limits=limits, give_back=lambda _: None, doing={"script": target}))
     try:
         code = call.run(SentFunction.by_name(_RUN), (target, arguments, as_module), {})
         flight = last_flight(process, limits)

@@ -14,7 +14,7 @@ from typing import Any
 from outlive.worker.channel import DeadlineMissed
 from outlive.worker.child import guard_wire as wire
 from outlive.worker.child.guard_blocks import Inbox, Outbox, make_private, new_segment
-from outlive.worker.child.guard_lane import BLOCK_BYTES, DONE, LONG_BYTES, ROUSED_NS, WAKE, Lane, is_worth_it
+from outlive.worker.child.guard_lane import BLOCK_BYTES, DONE, ROUSED_NS, WAKE, Lane, is_long, is_worth_it
 from outlive.worker.descriptors import above_standard, anonymous_file, append_only, close_all, tail_of
 from outlive.worker.guards.outputs import Echo, deliver_log
 
@@ -28,6 +28,7 @@ _CROWDED, _PATIENCE = 12, 64
 _LONGEST_DOZE_NS, _LATE_NS = 10_000_000, 60_000
 # Python runs the handlers of signals that another thread received only between two sleeps of this one.
 _FIRST_SLEEP_MS, _LATER_SLEEP_MS = 20, 100
+_NAP_S = 0.0005
 
 
 class Wires:
@@ -41,6 +42,7 @@ class Wires:
         self._nap = nap
         self.awake = is_worth_it()
         self._patience = self._crowding = 0
+        self._late: tuple[int, Any, list[memoryview]] | None = None
         self._theirs: list[int] = []
         with above_standard(), contextlib.ExitStack() as undo:
             undo.callback(close_all, self._theirs)
@@ -69,8 +71,9 @@ class Wires:
         self._faults = append_only(anonymous_file("outlive-faults"))
         undo.callback(os.close, self._faults)
         self._theirs.append(new_segment(BLOCK_BYTES))
-        block = mmap.mmap(self._theirs[-1], BLOCK_BYTES)
-        self._outgoing, self._incoming = Lane(block, 0, self.awake), Lane(block, 1, self.awake)
+        self._block = mmap.mmap(self._theirs[-1], BLOCK_BYTES)
+        self._outgoing = Lane(self._block, 0, self.awake)
+        self._incoming = Lane(self._block, 1, self.awake)
         self.echo = Echo(out, errors, raw=raw)
         self._talk.setblocking(False)
 
@@ -111,8 +114,11 @@ class Wires:
         way = self._outgoing.post(data)
         if way == DONE:
             return
-        data = wire.WAKE_UP if way == WAKE else data
-        self._outgoing.note_sent(len(data))
+        if way == WAKE:
+            data = wire.WAKE_UP
+            self._outgoing.note_woken(len(data))
+        else:
+            self._outgoing.note_sent(len(data))
         self._send_all(data)
 
     def _send_all(self, data: bytes) -> None:
@@ -225,8 +231,13 @@ class Wires:
 
     def _read_output(self, events: list[tuple[int, int]]) -> None:
         for end, _ in events:
-            if not self._is_talk(end) and not self.echo.read(end):
-                self._poll.unregister(end)
+            if self._is_talk(end):
+                continue
+            try:
+                self.echo.read(end)
+            finally:  # an interrupt that came meanwhile is raised by it
+                if not self.echo.is_open(end):
+                    self._poll.unregister(end)
 
     def open_frame(self, frame: wire.Frame) -> tuple[Any, list[Any]]:
         """The body of a frame and the buffers beside it, in place."""
@@ -238,9 +249,14 @@ class Wires:
         except (ValueError, OSError, IndexError, TypeError) as error:
             raise wire.Closed(f"a frame that promises what is not there: {error}") from None
 
-    def pack(self, kind: int, extra: Any, body: bytes, apart: list[memoryview]) -> bytes:
-        """A frame; what is large goes to shared memory."""
+    def pack(self, kind: int, extra: Any, body: bytes, apart: list[memoryview], late: bool = False) -> bytes:
+        """A frame; what is large goes to shared memory, if it may be `late` after the frame is sent."""
         placed = None
+        number = self._outgoing.next_copy() if late and is_long(apart) else 0
+        if number and len(body) <= wire.MOST_INLINE_BYTES:
+            placed = self._outbox.reserve(apart)
+            self._late = number, placed, apart
+            return wire.pack(kind, extra, body, placed, self._inbox.take_freed(), number)
         if apart or len(body) > wire.MOST_INLINE_BYTES:
             self._rouse(apart)
             inline = len(body) <= wire.MOST_INLINE_BYTES
@@ -248,9 +264,26 @@ class Wires:
             body = body if inline else b""
         return wire.pack(kind, extra, body, placed, self._inbox.take_freed())
 
+    def copy_late(self) -> None:
+        """Copy what the frame that was just sent speaks of, if it was sent before that."""
+        late, self._late = self._late, None
+        if late is not None:
+            number, placed, apart = late
+            self._outbox.fill(placed, apart)
+            self._outgoing.note_copied(number)
+
+    def await_copy(self, frame: wire.Frame, deadline: float | None) -> None:
+        """Wait until what a late frame speaks of is there; `Closed`, or `DeadlineMissed`."""
+        while not self._incoming.sees_copy(frame.late, ROUSED_NS):
+            if not self.is_alive() and not self._incoming.sees_copy(frame.late, 0):
+                raise wire.Closed("it ended while it copied a result")
+            if deadline is not None and time.monotonic() > deadline:
+                raise DeadlineMissed
+            time.sleep(_NAP_S)
+
     def _rouse(self, apart: list[memoryview]) -> None:
         """Wake a worker that sleeps before a long copy, so that it need not be woken after it."""
-        if sum(view.nbytes for view in apart) >= LONG_BYTES and self._outgoing.announce():
+        if is_long(apart) and self._outgoing.announce():
             self._outgoing.note_sent(len(wire.WAKE_UP))
             self._send_all(wire.WAKE_UP)
 
@@ -268,3 +301,7 @@ class Wires:
         self.echo.close()
         os.close(self._faults)
         self._faults = -1
+        # Not left to the garbage collector: an error that is kept keeps what it came from.
+        self._outgoing.close()
+        self._incoming.close()
+        self._block.close()

@@ -1,0 +1,219 @@
+"""`outlive fit`: tries what would make a model fit, and shows what each costs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from outlive import api
+from outlive.arena.questions import parse_input
+from outlive.cli import exits
+from outlive.cli.compare import progress
+from outlive.cli.output import OutputError, refuse_to_overwrite, write_json, write_text
+from outlive.cli.pages import show_fit
+from outlive.errors import LimitReached, ModelDied, OutliveError
+from outlive.fitting.nouns import Fit
+
+SUMMARY = "make a model fit a memory: settings, batch, smaller numbers, smaller pictures, each with its cost"
+EXAMPLES = """\
+the order, cheapest for you first; the first round in which something fits that loses at most --max-loss
+(or 5%, if none is given) is the last, unless --all:
+  1. settings (XNNPACK, its weight cache, builtin kernels), waste removed     same results
+  2. a smaller batch                                                          the same in smaller portions
+  3. smaller numbers: fp16, weight-only-int8, static-int16x8, dynamic-int8,   another model
+     static-int8, weight-only-int4, static-int8 with its worst layers float
+  4. smaller pictures                                                         other results
+  5. smaller pictures in smaller numbers
+a candidate fits if it ran in a worker limited to the budget; of those that do, the least loss wins
+examples:
+  outlive fit float.tflite --ram 8MB --samples photos/ -o small.tflite
+  outlive fit float.tflite --ram 8MB --flash 1MB --samples a.npz --max-loss 1% -o small.tflite
+  outlive fit float.tflite --ram 8MB --metric accuracy.py:accuracy -o small.tflite
+  outlive fit float.tflite --device raspberry-pi-pico --samples a.npz -o firmware/
+  outlive fit float.tflite --ram 64MB --batch 32 --all --plot front.svg
+  outlive fit model.keras --ram 8MB -o small.tflite          converted first, by TensorFlow in a worker
+exit codes: 0 something fits, 1 the model or the samples are refused, 2 usage, 3 the model died,
+4 nothing fits, 130 interrupted (what was known by then is shown and written)
+"""
+_JSON_NAME, _SNIPPET_NAME, _MODEL_NAME = "fit.json", "load.py", "model.tflite"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    parser.add_argument(
+        "model", metavar="MODEL", help="a .tflite, .keras or .h5 file, or a SavedModel folder"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help=f"where the chosen model goes, a file or a folder; {_JSON_NAME} and {_SNIPPET_NAME} beside it",
+    )
+    memory = parser.add_argument_group("the memory there is").add_mutually_exclusive_group(required=True)
+    memory.add_argument("--ram", metavar="SIZE", help="memory granted to the model, such as 8MB")
+    memory.add_argument(
+        "--device", metavar="NAME", help="a device by name, or a .toml file that describes one"
+    )
+    parser.add_argument("--flash", metavar="SIZE", help="what the file may have, such as 1MB")
+    loss = parser.add_argument_group("what it may cost")
+    loss.add_argument(
+        "--samples", metavar="WHERE", help="an .npz or .npy file, or a folder of .npy, .npz and picture files"
+    )
+    loss.add_argument(
+        "--metric",
+        metavar="FILE.py:NAME",
+        help="a function of predict, or of outputs and samples; more is better (default: like the original)",
+    )
+    loss.add_argument("--max-loss", metavar="SHARE", help="the most it may lose, such as 1%%")
+    start = parser.add_argument_group("where to start")
+    start.add_argument("--batch", type=int, metavar="N", help="another first dimension of every input")
+    start.add_argument(
+        "--input", action="append", default=[], metavar="NAME=SHAPE", help="another shape of an input"
+    )
+    start.add_argument(
+        "--accelerator",
+        choices=("cpu", "builtin", "reference", "tflm"),
+        help="only this one (default: XNNPACK and the builtin kernels; tflm on microcontrollers)",
+    )
+    start.add_argument("--threads", type=int, metavar="N", help="threads the model may use")
+    how = parser.add_argument_group("the search")
+    how.add_argument("--all", action="store_true", help="try and show every candidate")
+    how.add_argument("--seconds", type=float, metavar="S", help="how long it may take")
+    how.add_argument(
+        "--jobs", type=int, metavar="N", help="candidates side by side (default: half the cores)"
+    )
+    how.add_argument("--no-cache", action="store_true", help="find out anew what was found out before")
+    parser.add_argument("--plot", metavar="FILE", help="draw memory against loss as .svg or .png")
+    parser.add_argument(
+        "--format",
+        choices=("text", "json", "html"),
+        default="text",
+        help="how to tell what was found (default text); html goes to standard output: > page.html",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Search, write and report; the exit code says whether something fits."""
+    try:
+        _check(args)
+        fit = _search(args)
+    except (ModelDied, LimitReached) as error:
+        print(error, file=sys.stderr)
+        return exits.DIED
+    except OutliveError as error:
+        print(error, file=sys.stderr)
+        return exits.FINDINGS
+    except (ValueError, OSError) as error:
+        print(f"outlive fit: {error}", file=sys.stderr)
+        return exits.USAGE
+    written = _write(fit, args.output) if args.output is not None else ()
+    _report(args, fit, written)
+    if fit.stopped == "interrupted":
+        return exits.INTERRUPTED
+    if fit.refusal:
+        died = any(row.verdict == "died" for row in fit.candidates)
+        return exits.DIED if died else exits.FINDINGS
+    return exits.CLEAN if fit.chosen is not None else exits.DOES_NOT_FIT
+
+
+def _check(args: argparse.Namespace) -> None:
+    """What is wrong with the options is told before anything is tried."""
+    if args.format == "html" and sys.stdout.isatty():
+        raise OutputError("a page is to be opened in a browser: send it to a file, > page.html")
+    if args.plot:
+        from outlive.report.plan_plot import check_plot
+
+        check_plot(args.plot)
+        refuse_to_overwrite(args.plot, [args.model])
+    if args.output is not None:
+        for path in _targets(args.output):
+            refuse_to_overwrite(str(path), [args.model])
+        _refuse_strangers(_targets(args.output)[1])
+
+
+def _search(args: argparse.Namespace) -> Fit:
+    with progress("fitting") as tell:
+        return api.fit(
+            args.model,
+            ram=args.ram,
+            device=args.device,
+            flash=args.flash,
+            samples=args.samples,
+            metric=args.metric,
+            tolerance=args.max_loss,
+            batch=args.batch,
+            inputs=dict(parse_input(word) for word in args.input),
+            accelerator=args.accelerator,
+            threads=args.threads,
+            every=args.all,
+            seconds=args.seconds,
+            jobs=args.jobs,
+            cache=not args.no_cache,
+            tell=tell,
+        )
+
+
+def _targets(output: str) -> tuple[Path, Path, Path]:
+    """Where the model, the document and the Python file go."""
+    path = Path(output)
+    is_folder = path.is_dir() or output.endswith("/") or not path.suffix
+    folder = path if is_folder else path.parent
+    return (path / _MODEL_NAME if is_folder else path), folder / _JSON_NAME, folder / _SNIPPET_NAME
+
+
+def _refuse_strangers(path: Path) -> None:
+    """`OutputError` if a fit.json is there that is none of ours."""
+    if not path.exists():
+        return
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(found, dict) and found.get("kind") == "fit":
+            return
+    except (OSError, ValueError):
+        pass
+    raise OutputError(f"{path} is there already, and no search wrote it: name another place with -o")
+
+
+def _write(fit: Fit, output: str) -> tuple[str, ...]:
+    """Write the model, the document and the Python file; without a model, the document alone."""
+    from outlive.fitting.loading import loading_snippet
+    from outlive.report.document import dump
+    from outlive.report.fit_json import fit_json
+
+    model, document, snippet = _targets(output)
+    try:
+        document.parent.mkdir(parents=True, exist_ok=True)
+        written = [str(document)]
+        if fit.chosen is not None:
+            fit.save(model)
+            text = loading_snippet(fit.chosen, fit.budget, model.name)
+            snippet.write_text(text, encoding="utf-8")
+            written = [str(model), str(document), str(snippet)]
+        where = str(model) if fit.chosen is not None else None
+        document.write_text(dump(fit_json(fit, where)) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"cannot write {error.filename or output}: {error.strerror}") from error
+    return tuple(written)
+
+
+def _report(args: argparse.Namespace, fit: Fit, written: tuple[str, ...]) -> None:
+    if args.plot:
+        from outlive.report.fit_plot import plot_fit
+
+        try:
+            plot_fit(fit, args.plot)
+        except (OSError, ImportError, ValueError) as error:
+            raise OutputError(f"cannot write {args.plot}: {error}") from error
+    told = argparse.Namespace(output=None)  # --output is the model; what is said goes to standard output
+    if args.format == "json":
+        from outlive.report.fit_json import fit_json
+
+        write_json(told, fit_json(fit, written[0] if fit.chosen is not None and written else None))
+    elif args.format == "html":
+        show_fit(told, fit, written[0] if fit.chosen is not None and written else None)
+    else:
+        from outlive.report.fit_text import fit_text
+
+        write_text(told, fit_text(fit, args.all, written))

@@ -1,0 +1,222 @@
+"""A model as source code for a microcontroller: the array, its operators, its arena, a main that runs it.
+
+Model + Plan ──> Export: model_data.h, model_data.cc, model_ops.h, main.cc, README.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from outlive.arena.budget import Verdict
+from outlive.arena.plan import Plan
+from outlive.exporting.foreign import identifier
+from outlive.exporting.ports import Layout, layout_of
+from outlive.exporting.rendering import render
+from outlive.exporting.resolver import Adder, adders_of, resolver_table
+from outlive.exporting.snippets import KINDS
+from outlive.model import Model
+from outlive.units import parse_bytes, plural
+
+FILES = ("model_data.h", "model_data.cc", "model_ops.h", "main.cc", "README.md")
+_TYPES = frozenset(
+    {"float32", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"}
+)
+_ALIGNMENT_BYTES = 16
+# What is added to a plan: a twentieth where every byte was worked out, a quarter where something was guessed.
+_EXACT_SHARE, _GUESSED_SHARE = 0.05, 0.25
+_LEAST_MARGIN_BYTES = 256
+# No microcontroller has more flash than this, and its array would be five times as long as text.
+_MOST_MODEL_BYTES = 64 * 2**20
+_BYTES_A_LINE = 16
+# sizeof(MicroResourceVariables) and of an entry: tensorflow/lite/micro/micro_resource_variable.h
+_VARIABLE_BYTES = {"host64": (16, 40)}
+_VARIABLE_BYTES_32 = (12, 20)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arena:
+    """The size of the arena, and what it is made of."""
+
+    planned_bytes: int
+    variables: int
+    variable_bytes: int
+    margin_bytes: int
+    margin_words: str
+
+    @property
+    def bytes(self) -> int:
+        """All of it."""
+        return self.planned_bytes + self.variable_bytes + self.margin_bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """The files by name, and what they were made of."""
+
+    name: str
+    files: tuple[tuple[str, str], ...] = field(repr=False)
+    layout: Layout
+    adders: tuple[Adder, ...]
+    arena: Arena
+    model_bytes: int
+
+
+def export_micro(
+    model: Model,
+    plan: Plan,
+    *,
+    abi: str = "cortex-m",
+    kernels: str = "reference",
+    margin: str | None = None,
+    name: str | None = None,
+    verdict: Verdict | None = None,
+) -> Export:
+    """The source files for a model that TensorFlow Lite Micro takes, by its plan for this ABI and kernels.
+
+    `margin` is added to the planned arena: a share such as "10%" or a size such as "2KB". ValueError for what
+    cannot be written down.
+    """
+    if plan.min_arena_bytes is None:
+        raise ValueError("TensorFlow Lite Micro refuses this model, so that there is no arena for it")
+    if model.file_bytes > _MOST_MODEL_BYTES:
+        raise ValueError(f"the model has {model.file_bytes:,} bytes: too many for an array in source code")
+    layout = layout_of(model) if len(model.signatures) < 2 else layout_of(_unsigned(model))
+    _check_types(layout)
+    called = _namespace(model, name)
+    adders = adders_of(model)
+    arena = _arena(model, plan, abi, margin)
+    _check_margin(arena, verdict)
+    values = _values(model, plan, layout, arena, adders)
+    values |= {
+        "name": called,
+        "guard": f"OUTLIVE_{called.upper()}",
+        "abi": abi,
+        "kernels": kernels,
+        "device": verdict.budget.device if verdict is not None else None,
+        "verdict": verdict,
+    }
+    files = []
+    for file_name in FILES:
+        array = {"array": "\n".join(_array_lines(model.content))} if file_name == "model_data.cc" else {}
+        files.append((file_name, render(f"tflm/{file_name}.j2", **values, **array)))
+    return Export(
+        name=called,
+        files=tuple(files),
+        layout=layout,
+        adders=adders,
+        arena=arena,
+        model_bytes=model.file_bytes,
+    )
+
+
+def _unsigned(model: Model) -> Model:
+    """The model without its signatures: Micro knows the main subgraph only."""
+    from dataclasses import replace
+
+    return replace(model, signatures=())
+
+
+def _check_types(layout: Layout) -> None:
+    for port in (*layout.inputs, *layout.outputs):
+        if port.dtype not in _TYPES:
+            what = f"tensor #{port.index} {port.name.text[:80]!r}"
+            raise ValueError(f"{what} is {port.dtype}: a program for Micro cannot set or read that")
+
+
+def _namespace(model: Model, name: str | None) -> str:
+    if name is None:
+        stem = layout_of(_unsigned(model)).file.text.removesuffix(".tflite")
+        return identifier(stem, "model")
+    if identifier(name, "model") != name:
+        raise ValueError(
+            f"{name[:80]!r} cannot be the name of a namespace: use small letters, digits and underscores"
+        )
+    return name
+
+
+def _arena(model: Model, plan: Plan, abi: str, margin: str | None) -> Arena:
+    assert plan.min_arena_bytes is not None
+    planned = plan.min_arena_bytes
+    variables = len(_resource_names(model))
+    room = 0
+    if variables:
+        kept, each = _VARIABLE_BYTES.get(abi, _VARIABLE_BYTES_32)
+        room = _aligned(kept) + _aligned(each * variables) + _ALIGNMENT_BYTES
+    size, words = _margin(planned, plan.exact, margin)
+    return Arena(
+        planned_bytes=_aligned(planned),
+        variables=variables,
+        variable_bytes=room,
+        margin_bytes=_aligned(size),
+        margin_words=words,
+    )
+
+
+def _check_margin(arena: Arena, verdict: Verdict | None) -> None:
+    if verdict is not None and verdict.fits and arena.bytes > verdict.budget.ram_bytes:
+        there = f"{verdict.budget.title} has {verdict.budget.ram_bytes:,} bytes of RAM"
+        raise ValueError(
+            f"{there}: the planned arena fits, but not with its margin, {arena.bytes:,}; try --margin 0%"
+        )
+
+
+def _resource_names(model: Model) -> set[tuple[object, object]]:
+    handles = [op.options for op in model.operators() if op.type == "VAR_HANDLE"]
+    return {
+        (options.get("container"), options.get("shared_name")) if options is not None else (None, None)
+        for options in handles
+    }
+
+
+def _margin(planned: int, exact: bool, wanted: str | None) -> tuple[int, str]:
+    if wanted is None:
+        share = _EXACT_SHARE if exact else _GUESSED_SHARE
+        why = "for another version or build" if exact else "because something was guessed"
+        least = plural(_LEAST_MARGIN_BYTES, "byte")
+        return max(int(planned * share), _LEAST_MARGIN_BYTES), f"{share:.0%}, at least {least}, {why}"
+    if wanted.endswith("%"):
+        try:
+            share = float(wanted[:-1]) / 100
+        except ValueError:
+            share = -1.0
+        if not 0 <= share <= 10:
+            raise ValueError(f"{wanted[:40]!r} is no margin; write 10% or 2KB")
+        return int(planned * share), f"{wanted}, as asked for"
+    return parse_bytes(wanted), "as asked for"
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES
+
+
+def _values(
+    model: Model, plan: Plan, layout: Layout, arena: Arena, adders: tuple[Adder, ...]
+) -> dict[str, object]:
+    return {
+        "layout": layout,
+        "kinds": KINDS,
+        "adders": adders,
+        "file_bytes": model.file_bytes,
+        "sha256": model.sha256,
+        "commit": str(resolver_table()["tflm_commit"])[:12],
+        "exact": plan.exact,
+        "assumed": plan.assumed,
+        "unknown": plan.unknown,
+        "planned_bytes": arena.planned_bytes,
+        "variables": arena.variables,
+        "variable_bytes": arena.variable_bytes,
+        "margin_bytes": arena.margin_bytes,
+        "margin_words": arena.margin_words,
+        "arena_bytes": arena.bytes,
+        "quantized": any(port.scale is not None for port in layout.inputs),
+        "dequantized": any(port.scale is not None and port.count for port in layout.outputs),
+        "reruns": bool(arena.variables) or any(tensor.is_variable for tensor in model.tensors()),
+    }
+
+
+def _array_lines(content: memoryview) -> Iterator[str]:
+    words = [f"0x{byte:02x}, " for byte in range(256)]
+    for at in range(0, len(content), _BYTES_A_LINE):
+        line = "".join(words[byte] for byte in content[at : at + _BYTES_A_LINE].tolist())
+        yield "  " + line[:-1]

@@ -1,0 +1,120 @@
+"""The same samples for a changed model: pictures made smaller, batches in portions, numbers in its types.
+
+    sample ─► portions of the batch ─► pictures scaled ─► quantized ─► invoke ─► dequantized ─► joined again
+
+The engine is LiteRT's Interpreter or the drop-in for it: what is used here is the same in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outlive.worker.affine import affine_of, dequantize, quantize
+
+Values = list[NDArray[Any]]
+
+
+class Predictor:
+    """Runs an engine on samples that were made for the original model; outputs come as real numbers."""
+
+    def __init__(self, engine: Any, names: Sequence[str]) -> None:
+        """Tensors are allocated here; `names` are those of the original's inputs, in its order."""
+        self._engine = engine
+        engine.allocate_tensors()
+        self._rows = _in_order(engine.get_input_details(), names)
+        self._names = list(names)
+        self._outputs = engine.get_output_details()
+
+    def __call__(self, sample: Any) -> Values:
+        """The outputs for one sample, in the model's order."""
+        values = self._by_input(sample)
+        portions = self._portions(values)
+        found = [self._run([value[part] if value.ndim else value for value in values]) for part in portions]
+        if len(found) == 1:
+            return found[0]
+        return [np.concatenate([outputs[place] for outputs in found]) for place in range(len(self._outputs))]
+
+    def _by_input(self, sample: Any) -> Values:
+        if isinstance(sample, Mapping):
+            missing = [name for name in self._names if name not in sample]
+            if missing:
+                raise ValueError(f"a sample has no value for input {missing[0][:80]!r}")
+            return [np.asarray(sample[name]) for name in self._names]
+        several = isinstance(sample, (list, tuple)) and len(sample) == len(self._rows)
+        values = [np.asarray(value) for value in (sample if several else [sample])]
+        if len(values) != len(self._rows):
+            raise ValueError(f"the model has {len(self._rows)} inputs: give a value for each")
+        return [_with_batch(value, row) for value, row in zip(values, self._rows, strict=True)]
+
+    def _portions(self, values: Values) -> list[slice]:
+        """The parts of the batch that fit the model's; all of it at once where nothing has to be divided."""
+        sizes = {
+            (value.shape[0], int(row["shape"][0]))
+            for value, row in zip(values, self._rows, strict=True)
+            if value.ndim and len(row["shape"]) == value.ndim
+        }
+        given, taken = sizes.pop() if len(sizes) == 1 else (1, 1)
+        if given <= taken or given % max(taken, 1):
+            return [slice(None)]
+        return [slice(start, start + taken) for start in range(0, given, taken)]
+
+    def _run(self, values: Values) -> Values:
+        for value, row in zip(values, self._rows, strict=True):
+            shape = tuple(int(size) for size in row["shape"])
+            self._engine.set_tensor(row["index"], _as_taken(scaled(value, shape), row))
+        self._engine.invoke()
+        return [_real(row, self._engine.get_tensor(row["index"])) for row in self._outputs]
+
+
+def scaled(value: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Pictures in another size: each new dot is the mean of what it covers. Others stay as they are."""
+    if value.ndim != 4 or len(shape) != 4 or value.shape[1:3] == shape[1:3]:
+        return value
+    rows, columns = (_cover(value.shape[axis], shape[axis]) for axis in (1, 2))
+    made = np.einsum("ih,bhwc,jw->bijc", rows, value.astype(np.float64), columns, optimize=True)
+    if value.dtype.kind in "iu":
+        made = np.rint(made)
+    found: NDArray[Any] = made.astype(value.dtype)
+    return found
+
+
+def _cover(old: int, new: int) -> NDArray[Any]:
+    """How much of each old dot each new one takes; rows sum to 1."""
+    edges = np.arange(new + 1) * (old / new)
+    low, high = edges[:-1, None], edges[1:, None]
+    dots = np.arange(old)[None, :]
+    shared = np.clip(np.minimum(high, dots + 1) - np.maximum(low, dots), 0, None)
+    found: NDArray[Any] = shared / shared.sum(axis=1, keepdims=True)
+    return found
+
+
+def _with_batch(value: NDArray[Any], row: Mapping[str, Any]) -> NDArray[Any]:
+    """A single picture or row as a batch of one."""
+    return value[None] if value.ndim + 1 == len(row["shape"]) else value
+
+
+def _as_taken(value: NDArray[Any], row: Mapping[str, Any]) -> NDArray[Any]:
+    affine = affine_of(row)
+    if affine.is_quantized and value.dtype.kind == "f":
+        return quantize(affine, value)
+    wanted = np.dtype(row["dtype"])
+    return value if value.dtype == wanted or wanted.kind in "OSU" else value.astype(wanted)
+
+
+def _real(row: Mapping[str, Any], value: Any) -> NDArray[Any]:
+    """The real numbers of a quantized output; whole numbers and the rest as they are."""
+    affine = affine_of(row)
+    found: NDArray[Any] = dequantize(affine, value) if affine.is_quantized else np.asarray(value)
+    return found
+
+
+def _in_order(rows: list[dict[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
+    """The model's inputs as the original has them: by name where all are there, else as they come."""
+    by_name = {str(row["name"]): row for row in rows}
+    if len(by_name) == len(names) and all(name in by_name for name in names):
+        return [by_name[name] for name in names]
+    return list(rows)

@@ -1,0 +1,280 @@
+"""Builds a candidate's file: waste removed, numbers made smaller, other shapes written into it.
+
+original ─► trim ─► quantize (in a worker) ─► shapes (the runtime says what becomes of the rest) ─► a file
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from outlive.arena.questions import Wish, input_shapes
+from outlive.errors import InputError, OutliveError
+from outlive.fitting.nouns import Candidate, Inputs, Shape
+from outlive.fitting.planning import for_worker
+from outlive.fitting.remembering import Shelf
+from outlive.fitting.reshaping import cut_part
+from outlive.fitting.stocking import Stock
+from outlive.model import Model, read_source
+from outlive.quant.comparing import Comparison
+from outlive.quant.graphs import CONVERSIONS
+from outlive.quant.lining_up import Task
+from outlive.quant.quantizing import Order, quantize_model
+from outlive.quant.recipes import find_recipe, narrowed, needs_samples
+from outlive.surgery.cutting import Cut, Request
+from outlive.surgery.trimming import trim
+from outlive.units import format_shape
+from outlive.worker.guards.guarding import make_guarded
+
+_QUANTIZED = ("int8", "uint8", "int16", "int4", "int2")
+_MOST_WORDS = 300
+# A part of the file; less is not worth a file of its own.
+_LEAST_WASTE = 0.02
+
+
+class Refused(Exception):
+    """A candidate that cannot be built; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """A candidate's file, and what is to be said of it."""
+
+    path: str
+    model: Model
+    notes: tuple[str, ...] = ()
+
+    @property
+    def inputs(self) -> Inputs:
+        """Names and shapes of the inputs."""
+        return tuple((tensor.name, tensor.shape) for tensor in self.model.inputs)
+
+    @property
+    def outputs(self) -> Inputs:
+        """Names and shapes of the outputs."""
+        return tuple((tensor.name, tensor.shape) for tensor in self.model.outputs)
+
+
+@dataclass(slots=True)
+class Workshop:
+    """Builds variants of one model, each once; one at a time, because that takes memory and all cores.
+
+    `whole_numbers`: static recipes give integers for inputs and outputs as well, as microcontrollers want.
+    """
+
+    model: Model
+    stock: Stock
+    shelf: Shelf
+    folder: Path
+    whole_numbers: bool = False
+    seconds_left: Callable[[], float | None] = lambda: None
+    _done: dict[Candidate, Built | Refused] = field(default_factory=dict)
+    _lock: Any = field(default_factory=threading.RLock)
+
+    def build(self, variant: Candidate) -> Built:
+        """The file of a variant; `Refused` if there cannot be one."""
+        with self._lock:
+            found = self._done.get(variant)
+            if found is None:
+                try:
+                    found = self._built(variant)
+                except Refused as error:
+                    found = error
+                self._done[variant] = found
+        if isinstance(found, Refused):
+            raise found
+        return found
+
+    def waste(self) -> tuple[str, ...]:
+        """What can be removed without any change of results, in sentences; none if that is nothing."""
+        try:
+            return self.build(Candidate(trimmed=True)).notes
+        except Refused:
+            return ()
+
+    def _built(self, variant: Candidate) -> Built:
+        if variant.batch is not None or variant.inputs:
+            return self._reshaped(variant)
+        if variant.recipe:
+            return self._quantized(variant)
+        if variant.trimmed:
+            trimmed = trim(self.model)
+            if trimmed.saved_bytes < _LEAST_WASTE * self.model.file_bytes:
+                raise Refused("there is no waste in it that is worth a change")
+            return self._stored(variant, trimmed.data, trimmed.removed)
+        source = for_worker(self.model)
+        if isinstance(source, bytes):
+            return self._stored(variant, source)
+        return Built(path=source, model=self.model)
+
+    def _stored(self, variant: Candidate, content: bytes, notes: tuple[str, ...] = ()) -> Built:
+        path = self.folder / f"candidate-{len(self._done)}.tflite"
+        path.write_bytes(content)
+        model = read_source(str(path)).model
+        if model is None or model.flaws:
+            raise Refused("the file that was built cannot be read again")
+        return Built(path=str(path), model=model, notes=notes)
+
+    def _quantized(self, variant: Candidate) -> Built:
+        base = self._base(replace(variant, recipe="", kept=()))
+        if is_quantized(base.model):
+            raise Refused("it is quantized already")
+        key = (base.model.sha256, variant.recipe, *variant.kept, self.whole_numbers)
+        _, rows = find_recipe(variant.recipe)
+        if needs_samples(rows):
+            key = (*key, self.stock.digest)
+        content = self.shelf.recall_model(*key)
+        if not content:
+            content = self._quantize(base.model, variant)
+            self.shelf.keep_model(content, *key)
+        told = ("inputs and outputs are whole numbers",) if self._takes_integers(rows) else ()
+        return self._stored(variant, content, told)
+
+    def _base(self, variant: Candidate) -> Built:
+        """The file without what is done to it next; a model without waste is as it is."""
+        try:
+            return self.build(variant)
+        except Refused:
+            if not variant.trimmed:
+                raise
+            return self.build(replace(variant, trimmed=False))
+
+    def _takes_integers(self, rows: Any) -> bool:
+        return self.whole_numbers and needs_samples(rows)
+
+    def _quantize(self, model: Model, variant: Candidate) -> bytes:
+        name, rows = find_recipe(variant.recipe)
+        io = "int8" if self._takes_integers(rows) else "float"
+        samples = self.stock.for_quantizer() if needs_samples(rows) else None
+        if needs_samples(rows) and samples is None:
+            raise Refused(f"it needs samples: {self.stock.problem}")
+        try:
+            recipe = narrowed(rows, model, variant.kept, (), io)
+            order = Order(model=model, name=name, recipe=recipe, skip=variant.kept)
+            made = quantize_model(order, samples, self._guard, lambda _: None)
+        except InputError:
+            raise
+        except (OutliveError, ValueError) as error:
+            raise Refused(_words(error)) from error
+        finally:
+            if samples is not None:
+                samples.close()
+        if made.refusal:
+            raise Refused(f"the runtime refuses what the quantizer makes: {made.refusal}")
+        if not made.quantized_layers or made.model == bytes(model.content):
+            raise Refused("none of its operators can be quantized this way")
+        return made.model
+
+    def _guard(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return make_guarded(_without_log(function), seconds=self.seconds_left(), quiet=True)
+
+    def _reshaped(self, variant: Candidate) -> Built:
+        base = self._base(replace(variant, batch=None, inputs=()))
+        shapes = self._shapes(base.model, variant)
+        if not shapes:
+            raise Refused("it has these shapes already")
+        try:
+            part = cut_part(base.model, Request(input_shapes=shapes))
+        except (OutliveError, ValueError) as error:
+            raise Refused(_words(error)) from error
+        if part.shapes_from != "runtime":
+            said = "; ".join(part.state).rpartition("are the file's: ")[2]
+            raise Refused(f"the runtime does not take these shapes: {said}"[:_MOST_WORDS])
+        return self._stored(variant, part.model, (*base.notes, *_changes(base.model, part, variant.batch)))
+
+    def _shapes(self, model: Model, variant: Candidate) -> dict[str | int, Shape]:
+        """New shapes by tensor of the base; names are the original's, and the base has its order."""
+        places = {tensor.name: place for place, tensor in enumerate(self.model.inputs)}
+        named = {model.inputs[places[name]].name: shape for name, shape in variant.inputs}
+        try:
+            wanted = input_shapes(model, Wish(inputs=named, batch=variant.batch))
+        except ValueError as error:
+            raise Refused(str(error)) from error
+        return dict(wanted.items())
+
+    def worst_layers(self, variant: Candidate) -> tuple[str, ...]:
+        """Layers of the float model, those first in which a quantized one makes most error."""
+        base = self._base(replace(variant, recipe="", kept=(), batch=None, inputs=()))
+        made = self.build(replace(variant, batch=None, inputs=()))
+        key = ("worst", base.model.sha256, made.model.sha256, self.stock.digest)
+        known = self.shelf.recall(*key).get("layers")
+        if isinstance(known, list):
+            return tuple(map(str, known))
+        layers = self._compared(base, made)
+        self.shelf.keep({"layers": list(layers)}, *key)
+        return layers
+
+    def _compared(self, base: Built, made: Built) -> tuple[str, ...]:
+        samples = self.stock.for_quantizer()
+        if samples is None:
+            return ()
+        try:
+            drift = Comparison(Task(reference=base.model, candidate=made.model)).run(samples)
+        except (OutliveError, ValueError):
+            return ()
+        finally:
+            samples.close()
+        rows = drift.worst(len(drift.tensors))
+        names = (row.reference_name for row in rows if row.op_type not in ("INPUT", *CONVERSIONS))
+        return tuple(dict.fromkeys(name for name in names if name))
+
+
+def is_quantized(model: Model) -> bool:
+    """True if most operators of a model give quantized integers already."""
+    main = model.subgraphs[0]
+    made = [main.tensors[index] for step in main.operators for index in step.outputs]
+    real = [tensor for tensor in made if tensor.dtype.startswith("float")]
+    whole = [
+        tensor
+        for tensor in made
+        if tensor.dtype in _QUANTIZED and tensor.quantization is not None and tensor.quantization.scales
+    ]
+    return len(whole) > len(real)
+
+
+def _changes(model: Model, part: Cut, batch: int | None) -> tuple[str, ...]:
+    """What new inputs make of the outputs; `Refused` if they would no longer mean the same."""
+    first = next((tensor.shape[0] for tensor in model.inputs if tensor.shape), 1)
+    told = []
+    for before, after in zip(model.outputs, part.outputs, strict=False):
+        if before.shape == after.shape or not before.shape or not after.shape:
+            continue
+        follows = batch is not None and before.shape[0] == first
+        wanted = batch if follows else before.shape[0]
+        if len(before.shape) != len(after.shape) or after.shape[0] != wanted:
+            raise Refused(
+                f"output {before.name[:80]!r} would become {format_shape(after.shape)} instead of "
+                f"{format_shape(before.shape)}: it would no longer mean the same"
+            )
+        if after.shape[1:] != before.shape[1:]:
+            told.append(
+                f"output {before.name[:80]!r} becomes {format_shape(after.shape)} "
+                f"instead of {format_shape(before.shape)}"
+            )
+    return tuple(told)
+
+
+def _without_log(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function without the quantizer's warnings: of a dozen candidates nobody wants to hear them."""
+
+    def run(*arguments: Any) -> Any:
+        import logging
+
+        logging.disable(logging.WARNING)
+        try:
+            return function(*arguments)
+        finally:
+            logging.disable(logging.NOTSET)
+
+    return run
+
+
+def _words(error: Exception) -> str:
+    finding = getattr(error, "finding", None)
+    if finding is None:
+        return " ".join(str(error).split())[:_MOST_WORDS]
+    facts = ", ".join(item.fact for item in finding.evidence[:1])
+    return " ".join(f"{finding.headline}: {facts}".split())[:_MOST_WORDS]

@@ -1,0 +1,158 @@
+"""Runs a candidate in a worker whose memory limit is the budget: it fits only if it ran there.
+
+What is learnt is kept: that it ran under some limit, that it failed under another, and what it took when
+nothing held it back. So another budget costs a run only where these do not say enough, and as budgets grow
+the verdict changes once.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import asdict, dataclass, fields, replace
+from statistics import median
+from typing import Any
+
+from outlive.fitting.building import Built
+from outlive.fitting.nouns import Candidate
+from outlive.fitting.remembering import Shelf
+from outlive.worker.compiled_ways import cpu_way
+from outlive.worker.flight import Flight
+from outlive.worker.options import ACCELERATORS
+from outlive.worker.running import fly
+
+_SECONDS = 120.0
+# The first run touches memory for the first time; the others say how long a run takes.
+_RUNS = 4
+_MOST_WORDS = 300
+# Runs of one file differ by some pages: nearer to the limit than this, one run says too little.
+_CLOSE_BYTES, _CLOSE_TRIES = 131_072, 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What is known of a file under some settings, from all its runs.
+
+    `fits_at` is the smallest limit it ran under, `fails_at` the largest it failed under. `problem` says why
+    it does not run at all, however much memory there is.
+    """
+
+    peak_bytes: int | None = None
+    milliseconds: float | None = None
+    fits_at: int | None = None
+    fails_at: int | None = None
+    problem: str = ""
+    died: bool = False
+
+    def fits(self, ram_bytes: int) -> bool | None:
+        """Whether it fits; None if that has to be tried."""
+        if self.problem or (self.peak_bytes is not None and self.peak_bytes > ram_bytes):
+            return False
+        if self.fails_at is not None and ram_bytes <= self.fails_at:
+            return False
+        return True if self.fits_at is not None and ram_bytes >= self.fits_at else None
+
+
+class Cage:
+    """Runs candidates under limits, and remembers."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        """Start with what the shelf remembers."""
+        self._shelf = shelf
+
+    def weigh(self, built: Built, candidate: Candidate, ram_bytes: int) -> Seen:
+        """What is known about it once it is clear whether it fits; runs it where it is not."""
+        key = (built.model.sha256, candidate.accelerator, candidate.weight_cache, candidate.threads)
+        seen = _recalled(self._shelf.recall("run", *key))
+        if seen.fits(ram_bytes) is not None:
+            return seen
+        seen = self._try(built, candidate, ram_bytes, seen)
+        self._shelf.keep(asdict(seen), "run", *key)
+        return seen
+
+    def _try(self, built: Built, candidate: Candidate, ram_bytes: int, seen: Seen) -> Seen:
+        capped = _fly_surely(built, candidate, ram_bytes)
+        peak = capped.peak_bytes
+        if not _problem(capped) and peak is not None and peak <= ram_bytes:
+            # Runs differ by some pages: the most that was ever seen counts.
+            peak = max(peak, seen.peak_bytes or 0)
+            return replace(seen, fits_at=ram_bytes, peak_bytes=peak, milliseconds=_milliseconds(capped))
+        seen = replace(seen, fails_at=max(ram_bytes, seen.fails_at or 0))
+        if seen.peak_bytes is not None:
+            return seen
+        # How much it would take, for the user and for the next budget.
+        free = _fly(built, candidate, None)
+        problem = _problem(free)
+        return replace(
+            seen,
+            peak_bytes=None if problem else free.peak_bytes,
+            milliseconds=None if problem else _milliseconds(free),
+            problem=problem,
+            died=free.died,
+        )
+
+
+def engine_arguments(candidate: Candidate, cache_path: str = "") -> dict[str, Any]:
+    """What an interpreter is given for these settings."""
+    if candidate.weight_cache:
+        options = {"cpu_options": {"xnnpack_weight_cache_path": cache_path}}
+        return {"_compiled": replace(cpu_way(), options=options).to_order()}
+    return {
+        "experimental_op_resolver_type": ACCELERATORS[candidate.accelerator],
+        "num_threads": candidate.threads,
+    }
+
+
+def _fly_surely(built: Built, candidate: Candidate, ram_bytes: int) -> Flight:
+    """The run that took most, of several where it is close: what happened to fit once must fit again."""
+    flights = [_fly(built, candidate, ram_bytes)]
+    while len(flights) < _CLOSE_TRIES:
+        last = flights[-1]
+        if _problem(last) or ram_bytes - (last.peak_bytes or 0) > _CLOSE_BYTES:
+            break
+        flights.append(_fly(built, candidate, ram_bytes))
+    failed = [flight for flight in flights if _problem(flight)]
+    return failed[0] if failed else max(flights, key=lambda flight: flight.peak_bytes or 0)
+
+
+def _fly(built: Built, candidate: Candidate, ram_bytes: int | None) -> Flight:
+    if not candidate.weight_cache:
+        return _flight(built, engine_arguments(candidate), ram_bytes)
+    with tempfile.TemporaryDirectory(prefix="outlive-cache-") as folder:
+        arguments = engine_arguments(candidate, os.path.join(folder, "weights"))
+        first = _flight(built, arguments, ram_bytes)
+        if _problem(first):
+            return first
+        second = _flight(built, arguments, ram_bytes)
+        # The file is written by the first run, which has to fit as well.
+        return replace(second, peak_bytes=max(first.peak_bytes or 0, second.peak_bytes or 0))
+
+
+def _flight(built: Built, arguments: dict[str, Any], ram_bytes: int | None) -> Flight:
+    # Zeros would do for memory, but not for models that are told a size by an input.
+    return fly("random", _RUNS, 0, model_path=built.path, memory=ram_bytes, seconds=_SECONDS, **arguments)
+
+
+def _problem(flight: Flight) -> str:
+    if flight.died:
+        return f"it died in stage {flight.stage} ({flight.signal or flight.ended_by or 'no signal'})"
+    if flight.error_type:
+        said = " ".join(flight.error_text.split())[:_MOST_WORDS] or flight.error_type
+        return f"the runtime refused it: {said}"
+    return ""
+
+
+def _milliseconds(flight: Flight) -> float | None:
+    runs = [seconds for stage, seconds in flight.stages if stage.startswith("invoke")]
+    return 1000 * median(runs[1:] or runs) if runs else None
+
+
+def _recalled(note: dict[str, Any]) -> Seen:
+    """What was kept, if it is sound; what is no number is forgotten."""
+    known = {field.name for field in fields(Seen)}
+    if not set(note) <= known:
+        return Seen()
+    numbers = ("peak_bytes", "milliseconds", "fits_at", "fails_at")
+    if any(note.get(name) is not None and not isinstance(note.get(name), (int, float)) for name in numbers):
+        return Seen()
+    return Seen(**{**note, "problem": str(note.get("problem", "")), "died": bool(note.get("died"))})

@@ -1,0 +1,116 @@
+"""Which candidate is best, which no other beats, and why nothing fits if nothing does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from outlive.arena.budget import Budget, certain_bytes, worst_moment
+from outlive.arena.plan import Plan
+from outlive.fitting.evaluating import Weighed
+from outlive.fitting.nouns import Outcome, Shortage
+from outlive.units import format_bytes
+
+
+def best(outcomes: Sequence[Outcome]) -> Outcome | None:
+    """The one that fits and loses least; among equals, the cheapest for the user."""
+    fitting = [outcome for outcome in outcomes if outcome.fits]
+    return min(fitting, key=_worth, default=None)
+
+
+def _worth(outcome: Outcome) -> tuple[float, float, int]:
+    """Loss, then rank; among those that have lost everything, the noise."""
+    loss = math.inf if outcome.loss is None else outcome.loss
+    noise = -(outcome.sqnr_db or 0.0) if loss >= 1 else 0.0
+    return loss, noise, outcome.rank
+
+
+def with_front(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+    """The outcomes, those marked that no other beats in memory, file, time and loss at once."""
+    rows = {outcome.rank: _costs(outcome) for outcome in outcomes}
+    known = {rank: costs for rank, costs in rows.items() if costs is not None}
+
+    def beaten(rank: int) -> bool:
+        mine = known[rank]
+        return any(
+            all(a <= b for a, b in zip(other, mine, strict=True)) and (other != mine or place < rank)
+            for place, other in known.items()
+            if place != rank
+        )
+
+    return tuple(
+        replace(outcome, on_front=outcome.rank in known and not beaten(outcome.rank)) for outcome in outcomes
+    )
+
+
+def _costs(outcome: Outcome) -> tuple[float, float, float, float] | None:
+    """What is to be as small as can be; None for what did not run, or whose loss is not known."""
+    needed, file_bytes = outcome.needed_bytes, outcome.file_bytes
+    if outcome.loss is None or needed is None or file_bytes is None:
+        return None
+    return needed, file_bytes, outcome.milliseconds or 0.0, outcome.loss
+
+
+def find_refusal(outcomes: Sequence[Outcome]) -> str:
+    """Why nothing runs at all; empty if something does, or would with more memory."""
+    tried = [outcome for outcome in outcomes if outcome.verdict != "not tried"]
+    if not tried or any(outcome.verdict not in ("refused", "died") for outcome in tried):
+        return ""
+    return tried[0].reason
+
+
+def find_shortage(weighed: Sequence[Weighed], budget: Budget) -> Shortage | None:
+    """Why nothing fits, from the candidate that came nearest; None if nothing could even be planned."""
+    known = [item for item in weighed if item.outcome.needed_bytes is not None and item.plan is not None]
+    if not known:
+        return None
+    # What was measured says more than what was planned.
+    ran = [item for item in known if item.outcome.measured_peak_bytes is not None]
+    nearest = min(ran or known, key=lambda item: (_excess(item.outcome, budget), item.outcome.needed_bytes))
+    plan = nearest.plan
+    assert plan is not None
+    moment = worst_moment(plan)
+    op = None if moment is None else moment[0]
+    return Shortage(
+        smallest=nearest.outcome,
+        lower_bound_bytes=max(certain_bytes(plan), *(load.live_bytes for load in plan.ops), 0),
+        op=op,
+        op_type=next((load.type for load in plan.ops if load.index == op), ""),
+        tensors=() if moment is None else tuple((place.name, place.size_bytes) for place in moment[1]),
+        needed_changes=tuple(_changes(nearest.outcome, plan, budget)),
+    )
+
+
+def _excess(outcome: Outcome, budget: Budget) -> int:
+    """How many bytes are missing, in RAM and flash together."""
+    ram = max(0, (outcome.needed_bytes or 0) - budget.ram_bytes)
+    flash = 0 if budget.flash_bytes is None else max(0, (outcome.file_bytes or 0) - budget.flash_bytes)
+    return ram + flash
+
+
+def _changes(outcome: Outcome, plan: Plan, budget: Budget) -> Iterator[str]:
+    """What would have to change, for the parts that are too large."""
+    if outcome.verdict == "loses too much":
+        yield f"it would fit, but {outcome.reason}: allow more, or train with quantization in mind"
+        return
+    ram, flash = budget.ram_bytes, budget.flash_bytes
+    if flash is not None and (outcome.file_bytes or 0) > flash:
+        file_bytes = format_bytes(outcome.file_bytes or 0)
+        yield f"it would take fewer weights: the file has {file_bytes}, the flash {format_bytes(flash)}"
+    over = (outcome.needed_bytes or 0) - ram
+    if over <= 0:
+        return
+    parts = {
+        "activations": (plan.arena_bytes or 0) + (plan.workspace_bytes or 0),
+        "weights": plan.packed_weights_bytes or 0,
+        "structures": (plan.persistent_bytes or 0) + (plan.runtime_bytes or 0),
+    }
+    words = {
+        "activations": "smaller or fewer channels and pictures where most is alive at once",
+        "weights": "fewer weights, or kernels that do not pack them again",
+        "structures": "fewer operators and tensors, or fewer variables",
+    }
+    largest = max(parts, key=lambda name: parts[name])
+    yield f"it would take {format_bytes(over)} less, or that much more memory than {format_bytes(ram)}"
+    yield f"most of it are {largest}, {format_bytes(parts[largest])}: {words[largest]}"

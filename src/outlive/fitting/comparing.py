@@ -1,0 +1,197 @@
+"""What candidates lose, each against the original: its outputs are computed once and kept in files."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import inspect
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outlive.errors import OutliveError, RunError
+from outlive.fitting.adapting import Predictor
+from outlive.fitting.building import Built
+from outlive.fitting.losing import Incomparable, Judging, describe, output_kinds, scored
+from outlive.fitting.nouns import Candidate, Loss
+from outlive.fitting.remembering import Shelf
+from outlive.fitting.scoring_child import score_model
+from outlive.fitting.stocking import Stock
+from outlive.model import Model
+from outlive.worker.guards.guarding import make_guarded
+from outlive.worker.interpreter import Interpreter
+from outlive.worker.options import ACCELERATORS
+
+Metric = Callable[..., Any] | str
+_KEPT = "original"
+_MOST_WORDS = 300
+
+
+class Unknown(Exception):
+    """A loss that cannot be found out; the text says why."""
+
+
+class MetricFailed(ValueError):
+    """A metric that does not even work with the original; the text says how it ended."""
+
+
+class Jury:
+    """Finds out what a candidate loses; `by` says how that is counted."""
+
+    def __init__(
+        self,
+        model: Model,
+        original: Built,
+        stock: Stock,
+        shelf: Shelf,
+        folder: Path,
+        metric: Metric | None = None,
+        seconds_left: Callable[[], float | None] = lambda: None,
+    ) -> None:
+        """Nothing is run yet."""
+        self._model, self._original, self._stock, self._shelf = model, original, stock, shelf
+        self._folder, self._metric, self._seconds_left = folder, metric, seconds_left
+        self._names = [tensor.name for tensor in model.inputs]
+        self._kinds = output_kinds(model)
+        self._digest = "" if metric is None else digest_of(metric)
+        self._ready = False
+        self.original_score: float | None = None
+
+    @property
+    def by(self) -> str:
+        """How loss is counted, in words."""
+        if self._metric is None:
+            return describe(self._kinds)
+        name = self._metric if isinstance(self._metric, str) else getattr(self._metric, "__name__", "metric")
+        return f"{name}: the original's score less the candidate's"
+
+    def prepare(self) -> None:
+        """Run the original on all samples, or score it. `Unknown` if it does not run."""
+        if self._ready:
+            return
+        if self._metric is not None:
+            try:
+                self.original_score = self._score(self._original, Candidate())
+            except Unknown as error:
+                raise MetricFailed(f"with the original, {error}") from error
+        elif not self._stock.count:
+            raise Unknown(self._stock.problem or "there are no samples")
+        else:
+            self._run_original()
+        self._ready = True
+
+    def loss(self, built: Built, candidate: Candidate) -> Loss:
+        """What it loses. `Unknown` if that cannot be found out."""
+        if self._metric is not None:
+            self.prepare()
+            assert self.original_score is not None
+            return scored(self.original_score, self._score(built, candidate))
+        key = ("loss", self._model.sha256, *self._key(built, candidate), self._stock.digest)
+        note = self._shelf.recall(*key)
+        if _is_loss(note):
+            return Loss(**note)
+        self.prepare()
+        found = self._judged(built, candidate)
+        numbers = {"value": found.value, "agreement": found.agreement, "sqnr_db": found.sqnr_db}
+        self._shelf.keep(numbers, *key)
+        return found
+
+    def _key(self, built: Built, candidate: Candidate) -> tuple[object, ...]:
+        return built.model.sha256, candidate.accelerator, candidate.threads
+
+    def _judged(self, built: Built, candidate: Candidate) -> Loss:
+        judging = Judging(self._kinds)
+        try:
+            with self._predictor(built, candidate) as predict:
+                for number, sample in enumerate(self._stock):
+                    judging.add(self._wanted(number), predict(sample))
+        except Incomparable as error:
+            raise Unknown(str(error)) from error
+        except OutliveError as error:
+            raise Unknown(f"it cannot be run on the samples: {error.finding.headline}") from error
+        except ValueError as error:
+            raise Unknown(f"it cannot be run on the samples: {error}") from error
+        return judging.loss()
+
+    @contextlib.contextmanager
+    def _predictor(self, built: Built, candidate: Candidate) -> Iterator[Predictor]:
+        engine = Interpreter(
+            model_path=built.path,
+            experimental_op_resolver_type=ACCELERATORS[_kernels(candidate)],
+            num_threads=candidate.threads,
+            seconds=self._seconds_left(),
+        )
+        with contextlib.closing(engine):
+            yield Predictor(engine, self._names)
+
+    def _run_original(self) -> None:
+        """The outputs of the original, in files; by LiteRT's own kernels where XNNPACK does not take it."""
+        problem = ""
+        for kernels in ("cpu", "builtin"):
+            try:
+                return self._store_outputs(Candidate(accelerator=kernels))
+            except RunError as error:
+                problem = error.finding.headline
+            except (OutliveError, ValueError) as error:
+                raise Unknown(f"the original cannot be run on the samples: {error}") from error
+        raise Unknown(f"the original does not run: {problem}")
+
+    def _store_outputs(self, candidate: Candidate) -> None:
+        with self._predictor(self._original, candidate) as predict:
+            for number, sample in enumerate(self._stock):
+                values: dict[str, Any] = {str(place): value for place, value in enumerate(predict(sample))}
+                np.savez(self._path(number), **values)
+
+    def _wanted(self, number: int) -> list[NDArray[Any]]:
+        with np.load(self._path(number), allow_pickle=False) as stored:
+            return [stored[str(place)] for place in range(len(stored.files))]
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"{_KEPT}-{number}.npz"
+
+    def _score(self, built: Built, candidate: Candidate) -> float:
+        key = ("score", *self._key(built, candidate), self._digest, self._stock.digest)
+        note = self._shelf.recall(*key).get("score")
+        if isinstance(note, float):
+            return note
+        settings = {"resolver": ACCELERATORS[_kernels(candidate)].name, "threads": candidate.threads}
+        score = make_guarded(score_model, seconds=self._seconds_left(), quiet=True)
+        assert self._metric is not None
+        try:
+            found: float = score(built.path, settings, self._names, self._metric, list(self._stock))
+        except OutliveError as error:
+            raise Unknown(f"the metric could not be worked out: {error.finding.headline}") from error
+        except Exception as error:  # whatever the user's function raises
+            said = " ".join(f"{type(error).__name__}: {error}".split())[:_MOST_WORDS]
+            raise Unknown(f"the metric failed: {said}") from error
+        self._shelf.keep({"score": found}, *key)
+        return found
+
+
+def _kernels(candidate: Candidate) -> str:
+    """What a loss is measured with: for TensorFlow Lite Micro the kernels that its own were made from."""
+    return "reference" if candidate.accelerator == "tflm" else candidate.accelerator
+
+
+def _is_loss(note: dict[str, Any]) -> bool:
+    numbers = {"value", "agreement", "sqnr_db"}
+    return set(note) == numbers and isinstance(note["value"], float)
+
+
+def digest_of(metric: Metric) -> str:
+    """What tells a metric from another: its text and all it carries along."""
+    digest = hashlib.sha256()
+    if isinstance(metric, str):
+        path, _, name = metric.rpartition(":")
+        digest.update(name.encode())
+        digest.update(Path(path).read_bytes())
+        return digest.hexdigest()
+    import cloudpickle
+
+    digest.update(cloudpickle.dumps(metric))
+    with contextlib.suppress(OSError, TypeError):
+        digest.update(Path(inspect.getsourcefile(metric) or "").read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,194 @@
+"""What a search is about: candidates, what became of each, and what it all comes to."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from outlive.arena.budget import Budget
+from outlive.finding import Tag
+from outlive.units import format_shape, plural
+
+Shape = tuple[int, ...]
+Inputs = tuple[tuple[str, Shape], ...]
+Word = Literal["fits", "tight", "does not fit", "loses too much", "refused", "died", "not tried"]
+
+FITTING: tuple[Word, ...] = ("fits", "tight")
+_SETTINGS = {
+    "cpu": "XNNPACK",
+    "builtin": "builtin kernels",
+    "reference": "reference kernels",
+    "tflm": "TensorFlow Lite Micro",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One way to run a model: a changed file, and the settings it is run with.
+
+    `recipe` is empty where nothing is quantized; `kept` are the layers that a mixed recipe leaves float.
+    `batch` and `inputs` are other shapes, written into the file.
+    """
+
+    accelerator: str = "cpu"
+    weight_cache: bool = False
+    threads: int | None = None
+    trimmed: bool = False
+    batch: int | None = None
+    inputs: Inputs = ()
+    recipe: str = ""
+    kept: tuple[str, ...] = ()
+
+    @property
+    def variant(self) -> Candidate:
+        """The changed file alone: candidates of one variant differ in settings only."""
+        return Candidate(
+            trimmed=self.trimmed, batch=self.batch, inputs=self.inputs, recipe=self.recipe, kept=self.kept
+        )
+
+    @property
+    def tag(self) -> Tag:
+        """What it changes for the user."""
+        if self.recipe:
+            return Tag.CHANGES_MODEL
+        return Tag.CHANGES_RESULTS if self.batch is not None or self.inputs else Tag.SAME_RESULTS
+
+    @property
+    def recipe_name(self) -> str:
+        """The recipe in words: `static-int8, 2 layers float`; `none` where nothing is quantized."""
+        kept = f", {plural(len(self.kept), 'layer')} float" if self.kept else ""
+        return f"{self.recipe}{kept}" if self.recipe else "none"
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """What is done to the model, in words; empty if nothing is."""
+        said = ["waste removed"] if self.trimmed else []
+        if self.batch is not None:
+            said.append(f"batch {self.batch}")
+        said += [f"{format_shape(shape[1:3])} pictures" for _, shape in self.inputs]
+        return (*said, self.recipe_name) if self.recipe else tuple(said)
+
+    @property
+    def setting(self) -> str:
+        """What runs it, in words."""
+        cache = ", weight cache" if self.weight_cache else ""
+        threads = "" if self.threads is None else f", {plural(self.threads, 'thread')}"
+        return f"{_SETTINGS[self.accelerator]}{cache}{threads}"
+
+    def __str__(self) -> str:
+        """In one line."""
+        return f"{', '.join(self.steps) or 'as it is'}; {self.setting}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """What a candidate costs: 0 is nothing lost.
+
+    With a metric it is the original's score less the candidate's, and never below 0. Without one it is that
+    of the worst output: the share of samples with another winner where the output is a choice, the share of
+    values that differ where they are whole numbers, and the error's part of the signal everywhere else.
+    """
+
+    value: float
+    score: float | None = None
+    agreement: float | None = None
+    sqnr_db: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A candidate, and what became of it. Sizes are bytes; None is what was not found out.
+
+    `peak_bytes` is planned, `measured_peak_bytes` what a worker added at most; on a microcontroller the first
+    is the smallest arena, and there is no second.
+    """
+
+    candidate: Candidate
+    verdict: Word
+    reason: str = ""
+    rank: int = 0
+    inputs: Inputs = ()
+    outputs: Inputs = ()
+    peak_bytes: int | None = None
+    measured_peak_bytes: int | None = None
+    file_bytes: int | None = None
+    milliseconds: float | None = None
+    loss: float | None = None
+    score: float | None = None
+    agreement: float | None = None
+    sqnr_db: float | None = None
+    on_front: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def fits(self) -> bool:
+        """True if it ran within the budget and loses no more than it may."""
+        return self.verdict in FITTING
+
+    @property
+    def recipe(self) -> str:
+        """The recipe in words; `none` where nothing is quantized."""
+        return self.candidate.recipe_name
+
+    @property
+    def needed_bytes(self) -> int | None:
+        """What it needs: as measured, or as planned where it was not run."""
+        return self.peak_bytes if self.measured_peak_bytes is None else self.measured_peak_bytes
+
+    def __str__(self) -> str:
+        """In one line."""
+        return f"{self.candidate}: {self.verdict}{f' ({self.reason})' if self.reason else ''}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortage:
+    """Why nothing fits: the smallest that was found, what nobody can go below, and who is responsible."""
+
+    smallest: Outcome
+    lower_bound_bytes: int | None = None
+    op: int | None = None
+    op_type: str = ""
+    tensors: tuple[tuple[str, int], ...] = ()
+    needed_changes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fit:
+    """What would fit: `.chosen` of all `.candidates`, and its file.
+
+    `model` is the chosen file's bytes, accepted wherever a source is (empty if nothing fits); `snippet` is
+    Python that loads it as it was measured: from a file, which is mapped (an interpreter that is given bytes
+    keeps them in memory of its own). `refusal` is why the model runs in no way at all, `shortage` why nothing
+    fits. `stopped` is "seconds" or "interrupted" if not all was tried.
+    """
+
+    chosen: Outcome | None
+    candidates: tuple[Outcome, ...]
+    budget: Budget
+    model: bytes = field(default=b"", repr=False)
+    source: str = ""
+    original_bytes: int = 0
+    original_score: float | None = None
+    max_loss: float | None = None
+    loss_by: str = ""
+    samples: int = 0
+    is_indicative: bool = False
+    shortage: Shortage | None = None
+    refusal: str = ""
+    stopped: str = ""
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+    snippet: str = field(default="", repr=False)
+
+    @property
+    def front(self) -> tuple[Outcome, ...]:
+        """The candidates that no other beats in memory, file, time and loss at once."""
+        return tuple(outcome for outcome in self.candidates if outcome.on_front)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the chosen model to a file; ValueError if nothing fits."""
+        if self.chosen is None:
+            raise ValueError("nothing fits, so there is no model to be written")
+        Path(path).write_bytes(self.model)

@@ -1,0 +1,131 @@
+"""What a search found out, kept for the next one: by model, samples, recipe, versions and machine.
+
+Nothing here raises: what cannot be kept is found out again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import tempfile
+from collections.abc import Mapping
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+# What is kept is of no use to another version of this file.
+_FORM = "1"
+_FOLDER_VARIABLE = "OUTLIVE_CACHE"
+_PACKAGES = ("outlive", "ai-edge-litert", "ai-edge-quantizer")
+_MOST_BYTES = 512 << 20
+_MOST_NOTE_BYTES = 1 << 16
+_MOST_MODEL_BYTES = 128 << 20
+
+
+class Shelf:
+    """A folder of the user's own, for small notes and for models that were built; None keeps nothing."""
+
+    def __init__(self, folder: Path | None) -> None:
+        """Make the folder, readable to nobody else; one that is somebody else's is not used."""
+        self._folder = None if folder is None else _own(folder)
+
+    def recall(self, *key: object) -> dict[str, Any]:
+        """The note under that key; empty if there is none, or none that can be read."""
+        content = self._read(self._path(key, ".json"), _MOST_NOTE_BYTES)
+        try:
+            found = json.loads(content) if content else {}
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def keep(self, note: Mapping[str, Any], *key: object) -> None:
+        """Keep a note."""
+        self._write(self._path(key, ".json"), json.dumps(note).encode())
+
+    def recall_model(self, *key: object) -> bytes:
+        """The model under that key; empty if there is none, or it is not what was kept."""
+        wanted = self.recall("model", *key).get("sha256")
+        content = self._read(self._path(key, ".tflite"), _MOST_MODEL_BYTES)
+        return content if content and hashlib.sha256(content).hexdigest() == wanted else b""
+
+    def keep_model(self, content: bytes, *key: object) -> None:
+        """Keep a model, if it is not too large for that."""
+        if len(content) <= _MOST_MODEL_BYTES:
+            self._write(self._path(key, ".tflite"), content)
+            self.keep({"sha256": hashlib.sha256(content).hexdigest()}, "model", *key)
+
+    def tidy(self) -> None:
+        """Throw away what was not used for longest, until the rest is small enough."""
+        if self._folder is None:
+            return
+        try:
+            files = [(path.stat(), path) for path in self._folder.iterdir() if path.is_file()]
+        except OSError:
+            return
+        total = sum(status.st_size for status, _ in files)
+        for status, path in sorted(files, key=lambda item: item[0].st_mtime):
+            if total <= _MOST_BYTES:
+                return
+            path.unlink(missing_ok=True)
+            total -= status.st_size
+
+    @cached_property
+    def _surroundings(self) -> tuple[str, ...]:
+        return (_FORM, *map(_version, _PACKAGES), platform.machine(), platform.node(), str(os.cpu_count()))
+
+    def _path(self, key: tuple[object, ...], suffix: str) -> Path:
+        words = json.dumps([*self._surroundings, *map(str, key)])
+        name = hashlib.sha256(words.encode()).hexdigest()
+        return (self._folder or Path()) / f"{name}{suffix}"
+
+    def _read(self, path: Path, most_bytes: int) -> bytes:
+        if self._folder is None:
+            return b""
+        try:
+            if path.stat().st_size > most_bytes:
+                return b""
+            content = path.read_bytes()
+            os.utime(path)  # what is used stays
+            return content
+        except OSError:
+            return b""
+
+    def _write(self, path: Path, content: bytes) -> None:
+        if self._folder is None:
+            return
+        try:
+            with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
+                file.write(content)
+            os.replace(file.name, path)
+        except OSError:
+            return
+
+
+def cache_folder() -> Path:
+    """Where results are kept: `OUTLIVE_CACHE`, else the user's cache folder."""
+    named = os.environ.get(_FOLDER_VARIABLE)
+    if named:
+        return Path(named) / "fit"
+    usual = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(usual) / "outlive" / "fit"
+
+
+def _own(folder: Path) -> Path | None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
+            return None
+        folder.chmod(0o700)
+    except OSError:
+        return None
+    return folder
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "absent"

@@ -1,0 +1,64 @@
+"""The samples of a search: checked and written down once, read as often as candidates need them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outlive.model import Model
+from outlive.quant.feeding import Samples, some_samples
+
+# Enough to tell candidates apart; whoever wants to know what they cost gives samples.
+_RANDOM_SAMPLES = 8
+RANDOM = "no samples were given: loss was measured on seeded random inputs, and is only indicative"
+RANDOM_RANGES = "no samples were given: static recipes measured their ranges on seeded random inputs"
+
+
+class Stock:
+    """Samples in a folder; `digest` is theirs, `problem` says why there are none."""
+
+    def __init__(self, given: Any, model: Model, folder: Path) -> None:
+        """Go through the samples once; `InputError` for one that cannot be used."""
+        self._model, self._folder = model, folder
+        self.is_random, self.problem, self.count = given is None, "", 0
+        folder.mkdir(parents=True, exist_ok=True)
+        digest = hashlib.sha256()
+        try:
+            source = some_samples(model, _RANDOM_SAMPLES) if given is None else given
+            with Samples(source, model, keep=False) as stream:
+                for feed in stream:
+                    self._store(feed, digest)
+        except ValueError as error:
+            if given is not None:
+                raise
+            self.problem = f"no samples were given, and random ones cannot be made: {error}"
+        self.digest = digest.hexdigest() if self.count else "none"
+
+    def __iter__(self) -> Iterator[list[NDArray[Any]]]:
+        """Every sample, a value for each input in the original's order."""
+        for number in range(self.count):
+            with np.load(self._path(number), allow_pickle=False) as stored:
+                yield [stored[str(place)] for place in range(len(stored.files))]
+
+    def for_quantizer(self) -> Samples | None:
+        """The samples as the quantizer takes them; None if there are none."""
+        return Samples(lambda: iter(self), self._model) if self.count else None
+
+    def _store(self, feed: tuple[NDArray[Any], ...], digest: Any) -> None:
+        named: dict[str, Any] = {}
+        for place, value in enumerate(feed):
+            if value.dtype.kind == "O":
+                raise ValueError("samples of text cannot be kept for a search")
+            named[str(place)] = value
+            digest.update(f"{value.dtype.str}{value.shape}".encode())
+            digest.update(np.ascontiguousarray(value).tobytes())
+        np.savez(self._path(self.count), **named)
+        self.count += 1
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"sample-{number}.npz"

@@ -1,0 +1,232 @@
+"""What is to be done next, what is being done, and what was done already. Threads of an engine share it.
+
+Each file goes one of these ways, and ends as one row in the journal:
+
+    done in an earlier scan that is resumed ──► nothing     the same bytes are done ──► a row like theirs
+    kept from another scan ──► that row                     the same bytes are being done ──► waits for them
+    otherwise ──► a task for the engine ──► its row; if the engine loses it: again, then alone, then a row
+                                            says so
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from outlive.fleet.gathering import Found
+from outlive.fleet.journal import Journal, row_at
+from outlive.fleet.keeping import Cache
+from outlive.fleet.looking import unseen
+from outlive.fleet.nouns import EngineError, Order, Task
+from outlive.fleet.rows import Row
+
+_CHUNK_BYTES = 1 << 20
+# How often a task may be lost among others before it has to show that it is not to blame, alone.
+_IN_COMPANY = 2
+# How often it may be lost alone.
+_ALONE = 2
+
+
+class Desk:
+    """Gives tasks out and takes rows in."""
+
+    def __init__(
+        self,
+        files: Sequence[Found],
+        order: Order,
+        journal: Journal,
+        cache: Cache | None,
+        tell: Callable[[Row], None] = lambda row: None,
+        places: Mapping[str, int] | None = None,
+    ) -> None:
+        """Begin with these files; `tell` hears of each row that is written.
+
+        `places` says where in the journal the rows of digests are that are known already.
+        """
+        self._files, self._here = iter(files), os.getcwd()
+        self._order, self._order_key = order, order.key
+        self._journal, self._cache, self._tell = journal, cache, tell
+        self._lock = threading.RLock()
+        self._out: dict[int, Task] = {}
+        self._again: deque[Task] = deque()
+        self._alone: deque[Task] = deque()
+        self._losses: dict[int, int] = {}
+        self._waiting: dict[str, list[Task]] = {}  # by the digest that somebody works on
+        self._places = dict(places or {})  # where the row of a digest is
+        self._count = self._round = 0
+        self._empty = False
+        self._fruitless = self._crowd = 0
+
+    @property
+    def done(self) -> bool:
+        """True when every file has its row."""
+        with self._lock:
+            return self._empty and not (self._out or self._again or self._alone)
+
+    def round(self) -> Iterator[Task]:
+        """The tasks of one call of the engine; those of an earlier call that is over get no more.
+
+        Where a task is suspected of taking engine processes along, it makes a round of its own.
+        """
+        with self._lock:
+            self._round += 1
+            return _Round(self, self._round, alone=bool(self._alone))
+
+    def next_task(self, round_number: int, alone: bool) -> Task | None:
+        """The next task of a round; None when there is none, or the round is over."""
+        with self._lock:
+            if round_number != self._round:
+                return None
+            if alone:
+                task = self._alone.popleft() if self._alone and not self._out else None
+            else:
+                task = self._again.popleft() if self._again else self._new_task()
+            if task is not None:
+                self._out[task.number] = task
+            return task
+
+    def _new_task(self) -> Task | None:
+        for found in self._files:
+            task = self._task(found)
+            if not self._settled(task):
+                return task
+        self._empty = True
+        return None
+
+    def _task(self, found: Found) -> Task:
+        self._count += 1
+        return Task(
+            number=self._count,
+            path=found.path,
+            place=os.path.join(self._here, found.path),
+            name=found.name,
+            sha256=digest(found.path),
+            order=self._order,
+            order_key=self._order_key,
+            owner=os.getpid(),
+        )
+
+    def _settled(self, task: Task) -> bool:
+        """True if nobody has to look at the file: its row is known, or will be."""
+        if task.sha256 in self._places:
+            self._write_like(row_at(self._journal.path, self._places[task.sha256]), task)
+            return True
+        if task.sha256 in self._waiting:
+            self._waiting[task.sha256].append(task)
+            return True
+        kept = None if self._cache is None else self._cache.recall(task)
+        if kept is not None:
+            self._write(_put_to(kept, task))
+            return True
+        if task.sha256:
+            self._waiting[task.sha256] = []
+        return False
+
+    def take(self, row: Row) -> None:
+        """Write the row that came for a task, and those of identical files."""
+        with self._lock:
+            task = self._out.pop(row.number, None)
+            if task is None:
+                return  # it was thought lost, and somebody else has done it
+            self._fruitless = self._crowd = 0
+            self._finish(task, row)
+
+    def _finish(self, task: Task, row: Row) -> None:
+        self._losses.pop(task.number, None)
+        self._write(row)
+        others = self._waiting.pop(task.sha256, [])
+        if row.sha256 != task.sha256 or row.changed:
+            # The file was another one when it was looked at: its twins are no longer that.
+            if others:
+                self._waiting[task.sha256] = others[1:]
+                self._again.append(others[0])
+            return
+        if self._cache is not None:
+            self._cache.keep(row)
+        for other in others:
+            self._write_like(row, other)
+
+    def lost(self, error: BaseException) -> None:
+        """The engine has lost all that it was given and has not answered; EngineError if it always does."""
+        with self._lock:
+            self._round += 1
+            suspects = list(self._out.values())
+            self._out.clear()
+            self._fruitless += 1
+            self._crowd = max(self._crowd, len(suspects) + len(self._alone))
+            # Were all of them to blame, it would take this long until each has its row.
+            if self._fruitless > _IN_COMPANY + _ALONE * self._crowd + 2:
+                self._again.extend(suspects)
+                raise EngineError(f"the engine is gone: {type(error).__name__}: {error}"[:500]) from error
+            for task in suspects:
+                self._judge_lost(task, error)
+
+    def _judge_lost(self, task: Task, error: BaseException) -> None:
+        losses = self._losses[task.number] = self._losses.get(task.number, 0) + 1
+        if losses < _IN_COMPANY:
+            self._again.append(task)
+        elif losses < _IN_COMPANY + _ALONE:
+            self._alone.append(task)
+        else:
+            words = " ".join(f"{type(error).__name__}: {error}".split())
+            note = f"the process that looked at it was lost {losses} times: {words}"
+            self._finish(task, unseen(task, "lost", note))
+
+    def _write_like(self, row: Row, task: Task) -> None:
+        """A row like that of an identical file."""
+        self._write(replace(_put_to(row, task), same_as=row.same_as or row.path, seconds=0.0))
+
+    def _write(self, row: Row) -> None:
+        start = self._journal.write(row)
+        if row.sha256 and row.same_as is None:
+            self._places.setdefault(row.sha256, start)
+        self._tell(row)
+
+
+class _Round:
+    """The tasks of one round. Not a generator: closing it must leave the rest where it is."""
+
+    def __init__(self, desk: Desk, number: int, alone: bool) -> None:
+        self._desk, self._number, self._alone = desk, number, alone
+
+    def __iter__(self) -> Iterator[Task]:
+        return self
+
+    def __next__(self) -> Task:
+        task = self._desk.next_task(self._number, self._alone)
+        if task is None:
+            raise StopIteration
+        return task
+
+
+def digest(path: str) -> str:
+    """The sha256 of a regular file; empty if it cannot be read."""
+    if not os.path.isfile(path):
+        return ""
+    found = hashlib.sha256()
+    try:
+        with Path(path).open("rb") as file:
+            while data := file.read(_CHUNK_BYTES):
+                found.update(data)
+    except OSError:
+        return ""
+    return found.hexdigest()
+
+
+def _put_to(row: Row, task: Task) -> Row:
+    """The row with what is a file's own, whatever its bytes."""
+    bare = unseen(task, "sound", "")
+    return replace(
+        row,
+        path=bare.path,
+        name=bare.name,
+        file_bytes=bare.file_bytes,
+        mtime_ns=bare.mtime_ns,
+        order_key=bare.order_key,
+        number=bare.number,
+    )

@@ -1,0 +1,146 @@
+"""From what a user names to the files that are meant: folders, patterns, lists, single files."""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+SUFFIXES = (".tflite",)
+LIST_SUFFIXES = (".txt", ".lst")
+# The file identifier of a FlatBuffer of TensorFlow Lite, at byte 4.
+_IDENTIFIER = b"TFL3"
+_WILD = ("*", "?", "[")
+# A list of more than this is no list.
+_MOST_LIST_BYTES = 256 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A file to look at: its path, and its name below the folder that was asked for."""
+
+    path: str
+    name: str
+
+
+def gather(words: Sequence[str]) -> list[Found]:
+    """The files meant, each once, in the order they are named; ValueError for a word that means nothing.
+
+    A folder gives every model below it: by suffix, or by the first bytes. What is named itself is always
+    taken, model or not.
+    """
+    found: dict[str, Found] = {}
+    for word in words:
+        for item in _meant(os.fspath(word)):
+            found.setdefault(os.path.normpath(item.path), item)
+    return list(found.values())
+
+
+def _meant(word: str) -> Iterator[Found]:
+    if word == "-" or word.startswith("@"):
+        yield from _listed("-" if word in ("-", "@-") else word[1:])
+    elif os.path.isdir(word):
+        yield from _below(word)
+    elif word.endswith(LIST_SUFFIXES) and os.path.isfile(word):
+        yield from _listed(word)
+    elif os.path.lexists(word) or not any(char in word for char in _WILD):
+        yield Found(path=word, name=os.path.basename(word) or word)
+    else:
+        yield from _matching(word)
+
+
+def _matching(pattern: str) -> Iterator[Found]:
+    """What a pattern matches; folders among it with all models below them."""
+    start = os.path.dirname(pattern[: min(pattern.index(char) for char in _WILD if char in pattern)])
+    matched = sorted(glob.iglob(pattern, recursive=True))
+    if not matched:
+        raise ValueError(f"no file matches {pattern!r}")
+    for path in matched:
+        if os.path.isdir(path):
+            # `**` names every folder on its way as well: what is in those is matched by itself.
+            if not pattern.endswith("**"):
+                yield from _below(path)
+        else:
+            yield Found(path=path, name=os.path.relpath(path, start or "."))
+
+
+def _listed(word: str) -> Iterator[Found]:
+    """The files of a list: one on each line, or with zero bytes between them where a name has lines."""
+    try:
+        data = sys.stdin.buffer.read(_MOST_LIST_BYTES) if word == "-" else _read(word)
+    except OSError as error:
+        raise ValueError(f"the list {word} cannot be read: {error.strerror}") from error
+    where = "" if word == "-" else os.path.dirname(word)
+    names = data.split(b"\0") if b"\0" in data else [line.strip(b"\r") for line in data.split(b"\n")]
+    for name in names:
+        text = os.fsdecode(name)
+        if text.strip() and not text.startswith("#"):
+            path = os.path.join(where, text)
+            yield from _below(path) if os.path.isdir(path) else [Found(path=path, name=text)]
+
+
+def _read(path: str) -> bytes:
+    with Path(path).open("rb") as file:
+        return file.read(_MOST_LIST_BYTES)
+
+
+def _below(folder: str) -> Iterator[Found]:
+    """Every model below a folder, sorted; links are followed, and no folder is entered twice."""
+    seen: set[tuple[int, int]] = set()
+    pending = [folder]
+    while pending:
+        here = pending.pop()
+        folders = []
+        for entry in _entries(here, seen):
+            if _is_folder(entry):
+                folders.append(entry.path)
+            elif _is_model(entry):
+                yield Found(path=entry.path, name=os.path.relpath(entry.path, folder))
+        pending.extend(reversed(folders))
+
+
+def _entries(folder: str, seen: set[tuple[int, int]]) -> list[os.DirEntry[str]]:
+    """What a folder holds; nothing if it was entered before, or may not be."""
+    try:
+        status = os.stat(folder)
+        if (status.st_dev, status.st_ino) in seen:
+            return []
+        seen.add((status.st_dev, status.st_ino))
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return []
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a link that leads in a circle
+
+
+def _is_model(entry: os.DirEntry[str]) -> bool:
+    """True for a regular file that is called a model or begins as one; pipes and devices are not opened."""
+    try:
+        if not stat.S_ISREG(entry.stat().st_mode):
+            return False
+    except OSError:
+        return entry.name.lower().endswith(SUFFIXES)  # a dead link to a model is worth a row
+    return entry.name.lower().endswith(SUFFIXES) or _begins_as_model(entry.path)
+
+
+def _begins_as_model(path: str) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except OSError:
+        return False
+    try:
+        return os.read(descriptor, 8)[4:] == _IDENTIFIER
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,182 @@
+"""Rows on disk, a line each, as they come: what is written survives whoever wrote it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+from outlive.fleet.rows import Row, read_row
+
+try:
+    fcntl: Any = import_module("fcntl")
+except ImportError:  # Windows: two scans into one file are not kept apart
+    fcntl = None
+
+# A row is some kilobytes; a longer line is none of ours.
+_MOST_LINE_BYTES = 4 << 20
+# What a power failure may cost; a killed scan loses nothing that was written.
+_SYNC_S = 1.0
+_CHUNK_BYTES = 1 << 20
+
+
+class Busy(ValueError):
+    """Another scan writes to this file."""
+
+
+class Journal:
+    """A file of rows that is written to. Threads may share it."""
+
+    def __init__(self, path: Path, resume: bool = False) -> None:
+        """Open it; ValueError if somebody else writes to it. Without `resume` what it held is gone.
+
+        With `resume` a last line that was cut short is taken away.
+        """
+        self.path = path
+        self._lock = threading.Lock()
+        self._synced = time.monotonic()
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+        try:
+            self._claim()
+            self._end = _sound_end(path) if resume else 0
+            os.ftruncate(self._file, self._end)
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def _claim(self) -> None:
+        if fcntl is None:
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise Busy(f"another scan is writing to {self.path}") from error
+
+    def write(self, row: Row) -> int:
+        """Write a row; where in the file it begins."""
+        line = row.line()
+        with self._lock:
+            start = self._end
+            view = memoryview(line)
+            while view:
+                written = os.pwrite(self._file, view, self._end)
+                self._end += written
+                view = view[written:]
+            if time.monotonic() - self._synced > _SYNC_S:
+                self._sync()
+        return start
+
+    def _sync(self) -> None:
+        os.fsync(self._file)
+        self._synced = time.monotonic()
+
+    def close(self) -> None:
+        """Make sure that everything is on the disk, and let go of the file."""
+        with self._lock:
+            if self._file >= 0:
+                self._sync()
+                os.close(self._file)
+                self._file = -1
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Where each whole line begins, and the line; what is too long is left out."""
+    with path.open("rb") as file:
+        while True:
+            start = file.tell()
+            line = file.readline(_MOST_LINE_BYTES)
+            if not line:
+                return
+            if line.endswith(b"\n"):
+                yield start, line
+            elif len(line) == _MOST_LINE_BYTES:
+                _skip_line(file)
+
+
+def _skip_line(file: IO[bytes]) -> None:
+    while True:
+        line = file.readline(_CHUNK_BYTES)
+        if not line or line.endswith(b"\n"):
+            return
+
+
+def _sound_end(path: Path) -> int:
+    """Where the last whole line ends."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        while size:
+            start = max(0, size - _CHUNK_BYTES)
+            file.seek(start)
+            place = file.read(size - start).rfind(b"\n")
+            if place >= 0:
+                return start + place + 1
+            size = start
+    return 0
+
+
+def read_rows(path: Path) -> Iterator[tuple[int, Row]]:
+    """Where each row begins, and the row, one at a time; lines that are no rows are left out."""
+    for start, line in _lines(path):
+        try:
+            yield start, read_row(line)
+        except ValueError:
+            continue
+
+
+def row_at(path: Path, start: int) -> Row:
+    """The row that begins there."""
+    with path.open("rb") as file:
+        file.seek(start)
+        return read_row(file.readline(_MOST_LINE_BYTES))
+
+
+class RowFile:
+    """Rows of a finished scan by path, without holding them: only where each begins is kept."""
+
+    def __init__(self, path: Path) -> None:
+        """Find the rows; of two for one path the later one counts. OSError if it cannot be read."""
+        self.path = path
+        self.by_path: dict[str, int] = {}
+        self.by_name: dict[str, int | None] = {}
+        self.count = 0
+        for start, row in read_rows(path):
+            self.count += 1
+            self.by_path[row.path] = start
+            # A name that two files share names neither.
+            known = self.by_name.get(row.name, start)
+            same = known is not None and (known == start or row_at(path, known).path == row.path)
+            self.by_name[row.name] = start if same else None
+
+    def __iter__(self) -> Iterator[Row]:
+        """The rows, one at a time, in the order of their paths."""
+        for path in sorted(self.by_path):
+            yield row_at(self.path, self.by_path[path])
+
+    def find(self, row: Row) -> Row | None:
+        """The row of the same path, or else of the same name below its folder."""
+        start = self.by_path.get(row.path)
+        if start is None:
+            start = self.by_name.get(row.name)
+        return None if start is None else row_at(self.path, start)
+
+    @property
+    def has_old_rows(self) -> bool:
+        """True if some rows have been replaced by later ones."""
+        return self.count > len(self.by_path)
+
+
+def drop_old_rows(path: Path) -> None:
+    """Write the file anew without rows that later ones have replaced."""
+    rows = RowFile(path)
+    if not rows.has_old_rows:
+        return
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
+        for row in rows:
+            file.write(row.line())
+        os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
+    os.replace(file.name, path)

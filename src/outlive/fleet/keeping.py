@@ -1,0 +1,63 @@
+"""Rows kept from one scan to the next, by the model's bytes and all that decides what a row says."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from outlive.fleet.nouns import Task, versions
+from outlive.fleet.rows import PASSING, Row, read_row
+
+_FOLDER_VARIABLE = "OUTLIVE_CACHE"
+_MOST_BYTES = 4 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cache:
+    """A folder of rows."""
+
+    folder: Path
+
+    def recall(self, task: Task) -> Row | None:
+        """What this file came to the last time; None if that is not known, or cannot be read."""
+        if not task.sha256:
+            return None
+        try:
+            data = self._path(task.sha256, task.order_key).read_bytes()
+            if len(data) > _MOST_BYTES:
+                return None
+            row = read_row(data)
+        except (OSError, ValueError):
+            return None
+        if (row.sha256, row.order_key) != (task.sha256, task.order_key):
+            return None
+        return replace(row, path=task.path, name=task.name, number=task.number, from_cache=True, same_as=None)
+
+    def keep(self, row: Row) -> None:
+        """Keep a row that another scan would find just so; one that cannot be written is forgotten."""
+        passing = row.outcome in PASSING or row.changed or row.from_cache or not row.sha256
+        if passing or dict(row.versions) != versions():
+            return  # of the moment; or found out by other versions, on another machine
+        path = self._path(row.sha256, row.order_key)
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+                file.write(row.line())
+            os.replace(file.name, path)
+
+    def _path(self, sha256: str, order_key: str) -> Path:
+        key = hashlib.sha256(f"{sha256}|{order_key}".encode()).hexdigest()
+        return self.folder / key[:2] / f"{key}.json"
+
+
+def usual_cache() -> Cache:
+    """The user's: `OUTLIVE_CACHE`, else the system's cache folder."""
+    named = os.environ.get(_FOLDER_VARIABLE)
+    if named:
+        return Cache(folder=Path(named) / "scan")
+    usual = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Cache(folder=Path(usual) / "outlive" / "scan")

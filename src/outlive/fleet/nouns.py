@@ -1,0 +1,77 @@
+"""What is asked of every file of a scan, and one file's turn."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import metadata
+
+from outlive.arena.devices import Device
+
+# What a row says depends on these; another version may say something else.
+_PACKAGES = ("outlive", "ai-edge-litert", "ai-edge-litert-nightly", "numpy")
+
+
+class EngineError(ValueError):
+    """The engine that was asked for is not to be had, or is gone; the text says what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is to be found out about every file.
+
+    `memory_bytes` is what models that run at the same time may add on one machine; None is what it has.
+    """
+
+    devices: tuple[Device, ...] = ()
+    run: bool = False
+    delegates: bool = False
+    accelerator: str = "cpu"
+    repeat: int = 5
+    seconds: float = 30.0
+    memory_bytes: int | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """A digest of all that decides what a row says, beside the file: wishes, versions, this machine."""
+        wishes = {**asdict(self), "memory_bytes": None}  # how many run at once changes nothing
+        place: list[object] = [platform.machine()]
+        if self.run or self.delegates:
+            place += [platform.node(), os.cpu_count()]
+        text = json.dumps([wishes, versions(), place], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One file's turn. `path` is as the user gave it, `place` where it is, wherever the task is done.
+
+    `sha256` is empty where the file could not be read by whoever gave the task out.
+    """
+
+    number: int
+    path: str
+    place: str
+    name: str
+    sha256: str
+    order: Order
+    order_key: str
+    owner: int = 0  # the process that waits for it, where it is on the same machine
+
+
+@cache
+def versions() -> dict[str, str]:
+    """The versions of what takes part, as installed here."""
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,216 @@
+"""What one file came to: a row of the table, as plain data that goes to JSON and comes back."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, TypeVar
+
+SCHEMA = "outlive/1"
+KIND = "scan-row"
+
+# How it ended, the best first. "sound" and "flawed" were not run: nothing is an error, or something is.
+# "too large" was not run because it would not have fitted; "lost" took the process that looked at it along,
+# and "failed" is a bug of ours.
+Outcome = Literal[
+    "ran", "sound", "flawed", "broken", "unreadable", "too large", "refused", "hung", "died", "lost", "failed"
+]
+OUTCOMES: tuple[Outcome, ...] = (
+    "ran", "sound", "flawed", "broken", "unreadable", "too large", "refused", "hung", "died", "lost",
+    "failed",
+)  # fmt: skip
+# Those that say more about the moment than about the file.
+PASSING: frozenset[str] = frozenset({"unreadable", "too large", "hung", "lost", "failed"})
+
+Part = TypeVar("Part")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingSeen:
+    """A finding in a line."""
+
+    code: str
+    name: str
+    severity: str
+    headline: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceFit:
+    """Whether it fits a device: fits, tight, does not fit, refused, or "not planned"."""
+
+    device: str
+    word: str
+    needed_bytes: int | None = None
+    margin_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputSeen:
+    """An output on the usual seeded inputs: its digest, and a few of its numbers to compare roughly."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    sha256: str
+    minimum: float | None = None
+    maximum: float | None = None
+    samples: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSeen:
+    """What a run took: the median call after the first, the first, and the most private memory it added."""
+
+    milliseconds: float | None
+    first_milliseconds: float | None
+    peak_bytes: int | None
+    outputs: tuple[OutputSeen, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeathSeen:
+    """How it died, hung or was refused, as the diagnosis has it."""
+
+    cause: str
+    code: str
+    headline: str
+    stage: str
+    signal: str | None = None
+    op: str = ""
+    works_with: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceleratorSeen:
+    """What an accelerator took of it, and did."""
+
+    name: str
+    outcome: str
+    ops_taken: int | None = None
+    ops_total: int = 0
+    milliseconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What one file came to. Numbers that nobody found out are None; `note` says why in words.
+
+    `name` is the path below the folder that was asked for, `same_as` an identical file that was looked at in
+    its place, `codes` how often each rule spoke; `findings` holds the first of them.
+    """
+
+    path: str
+    name: str
+    outcome: Outcome
+    sha256: str = ""
+    file_bytes: int = 0
+    mtime_ns: int = 0
+    order_key: str = ""
+    same_as: str | None = None
+    from_cache: bool = False
+    changed: bool = False
+    errors: int = 0
+    warnings: int = 0
+    notes: int = 0
+    codes: Mapping[str, int] = field(default_factory=dict)
+    findings: tuple[FindingSeen, ...] = ()
+    operators: int | None = None
+    peak_bytes: int | None = None
+    total_bytes: int | None = None
+    arena_bytes: int | None = None
+    exact: bool | None = None
+    devices: tuple[DeviceFit, ...] = ()
+    run: RunSeen | None = None
+    death: DeathSeen | None = None
+    accelerators: tuple[AcceleratorSeen, ...] = ()
+    note: str = ""
+    seconds: float = 0.0
+    host: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    number: int = -1  # the task it answers; not written
+
+    @property
+    def died(self) -> bool:
+        """True if running it ended its process, or had to be ended."""
+        return self.outcome in ("died", "hung")
+
+    @property
+    def fits(self) -> bool:
+        """True unless a device that was asked about is too small for it."""
+        return not any(item.word in ("does not fit", "refused") for item in self.devices)
+
+    def line(self) -> bytes:
+        """The row as a line of JSON."""
+        text = json.dumps({"schema": SCHEMA, "kind": KIND, **_plain(self)}, separators=(",", ":"))
+        return text.encode("ascii") + b"\n"
+
+
+def read_row(line: bytes) -> Row:
+    """The row of a line; ValueError for anything that is none."""
+    try:
+        body = json.loads(line)
+        if not isinstance(body, dict) or (body.get("schema"), body.get("kind")) != (SCHEMA, KIND):
+            raise ValueError("it is no row of a scan")
+        if not isinstance(body["path"], str) or body["outcome"] not in OUTCOMES:
+            raise ValueError("it is no row of a scan")
+        run = body.get("run")
+        body |= {
+            "findings": _parts(FindingSeen, body.get("findings")),
+            "devices": _parts(DeviceFit, body.get("devices")),
+            "accelerators": _parts(AcceleratorSeen, body.get("accelerators")),
+            "death": None if body.get("death") is None else _death(body["death"]),
+            "run": None if run is None else _part(RunSeen, {**run, "outputs": _outputs(run["outputs"])}),
+        }
+        return _part(Row, body)
+    except (KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+        raise ValueError(f"it is no row of a scan: {error!r:.200}") from error
+
+
+def _plain(value: Any) -> Any:
+    """Dataclasses and tuples as JSON has them; numbers that JSON does not have as their names."""
+    if hasattr(value, "__dataclass_fields__"):
+        names = (item.name for item in fields(value) if item.name != "number")
+        return {name: _plain(getattr(value, name)) for name in names}
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _part(kind: type[Part], body: Mapping[str, Any]) -> Part:
+    """A part from its fields; those of a later version are left out."""
+    known = {item.name for item in fields(kind)}  # type: ignore[arg-type]
+    return kind(**{name: value for name, value in body.items() if name in known})
+
+
+def _parts(kind: type[Part], bodies: Any) -> tuple[Part, ...]:
+    return tuple(_part(kind, body) for body in bodies or ())
+
+
+def _death(body: Mapping[str, Any]) -> DeathSeen:
+    return _part(DeathSeen, {**body, "works_with": tuple(body.get("works_with") or ())})
+
+
+def _outputs(bodies: Any) -> tuple[OutputSeen, ...]:
+    return tuple(
+        _part(
+            OutputSeen,
+            {
+                **body,
+                "shape": tuple(body["shape"]),
+                "minimum": _number(body.get("minimum")),
+                "maximum": _number(body.get("maximum")),
+                "samples": tuple(float(item) for item in body.get("samples") or ()),
+            },
+        )
+        for body in bodies or ()
+    )
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)

@@ -1,0 +1,196 @@
+"""The scan itself: files in, one table out, whatever the files and the engine do on the way."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from outlive.arena.devices import Device
+from outlive.fleet.comparing import Comparison, Tolerances, compare_rows
+from outlive.fleet.desk import Desk
+from outlive.fleet.engines import Engine, Examine, open_engine
+from outlive.fleet.gathering import Found
+from outlive.fleet.journal import Journal, RowFile, drop_old_rows, read_rows
+from outlive.fleet.keeping import Cache
+from outlive.fleet.nouns import Order
+from outlive.fleet.rows import PASSING, Row
+
+
+@dataclass(slots=True)
+class Tally:
+    """The table in numbers, counted as rows come: it does not grow with them."""
+
+    files: int = 0
+    done: int = 0
+    resumed: int = 0
+    from_cache: int = 0
+    same: int = 0
+    errors: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    causes: Counter[str] = field(default_factory=Counter)
+    codes: Counter[str] = field(default_factory=Counter)
+    fits: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def add(self, row: Row) -> None:
+        """Count a row."""
+        self.done += 1
+        self.from_cache += row.from_cache
+        self.same += row.same_as is not None
+        self.errors += row.errors > 0
+        self.outcomes[row.outcome] += 1
+        if row.death is not None:
+            self.causes[row.death.cause or "unknown"] += 1
+        for code in row.codes:
+            self.codes[code] += 1  # files that have it, not how often
+        for item in row.devices:
+            self.fits.setdefault(item.device, Counter())[item.word] += 1
+
+    @property
+    def deaths(self) -> int:
+        """How many died or hung."""
+        return self.outcomes["died"] + self.outcomes["hung"]
+
+    @property
+    def too_big(self) -> int:
+        """How many times a file does not fit a device that was asked about."""
+        return sum(words["does not fit"] + words["refused"] for words in self.fits.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scan:
+    """A finished scan. Iterate over it for its rows: they are read from disk, one at a time, by path."""
+
+    path: Path
+    tally: Tally
+    engine: str
+    order: Order
+    comparison: Comparison | None = None
+    keeper: Any = field(default=None, repr=False)  # holds the folder of a scan that is kept nowhere else
+
+    def __iter__(self) -> Iterator[Row]:
+        """The rows, in the order of their paths."""
+        return iter(RowFile(self.path))
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return self.tally.done
+
+
+class _Folder:
+    """A folder that is gone when nobody has the scan any more."""
+
+    def __init__(self) -> None:
+        self.name = tempfile.mkdtemp(prefix="outlive-scan-")
+        weakref.finalize(self, shutil.rmtree, self.name, True)
+
+
+Tell = Callable[[Tally], None]
+
+
+def scan_files(
+    files: Sequence[Found],
+    order: Order,
+    *,
+    examine: Examine,
+    output: Path | None = None,
+    resume: bool = False,
+    on: Any = None,
+    jobs: int | None = None,
+    cache: Cache | None = None,
+    against: Path | None = None,
+    tolerances: Tolerances | None = None,
+    tell: Tell = lambda tally: None,
+) -> Scan:
+    """Look at all files. `output` is where rows are written as they come; what is there is kept if `resume`.
+
+    `examine` is what an engine process does with a task: a function that pickle finds by its name.
+    """
+    old = None if against is None else RowFile(against)
+    keeper = _Folder() if output is None else None
+    path = Path(keeper.name) / "rows.jsonl" if keeper is not None else output or Path()
+    tally = Tally(files=len(files))
+    with open_engine(on, jobs) as engine:
+        journal = Journal(path, resume)
+        try:
+            left, places = _left_over(files, order, path, tally) if resume else (list(files), {})
+            tell(tally)
+            desk = Desk(left, order, journal, cache, _counted(tally, tell), places)
+            _drive(desk, engine, examine)
+        finally:
+            journal.close()
+        name = engine.name
+    drop_old_rows(path)
+    comparison = None if old is None else compare_rows(old, path, tolerances or Tolerances())
+    return Scan(path=path, tally=tally, engine=name, order=order, comparison=comparison, keeper=keeper)
+
+
+def _counted(tally: Tally, tell: Tell) -> Callable[[Row], None]:
+    def count(row: Row) -> None:
+        tally.add(row)
+        tell(tally)
+
+    return count
+
+
+def _left_over(
+    files: Sequence[Found], order: Order, path: Path, tally: Tally
+) -> tuple[list[Found], dict[str, int]]:
+    """The files that have no row yet, or have changed since; and where the rows of known bytes are."""
+    from outlive.fleet.looking import stamp
+
+    key = order.key
+    rows: dict[str, tuple[int, int, int]] = {}
+    for start, row in read_rows(path):
+        rows.pop(row.path, None)
+        # What was lost or failed is tried again.
+        if row.order_key == key and row.outcome not in ("lost", "failed") and not row.changed:
+            rows[row.path] = (start, row.file_bytes, row.mtime_ns)
+    kept = {item.path for item in files if item.path in rows and rows[item.path][1:] == stamp(item.path)}
+    places: dict[str, int] = {}
+    for start, row in read_rows(path):
+        if row.path in kept and rows[row.path][0] == start:
+            tally.add(row)
+            tally.resumed += 1
+            if row.sha256 and row.same_as is None and row.outcome not in PASSING:
+                places.setdefault(row.sha256, start)
+    return [item for item in files if item.path not in kept], places
+
+
+def _drive(desk: Desk, engine: Engine, examine: Examine) -> None:
+    """Give tasks out until every file has its row."""
+    while not desk.done:
+        rows = engine.results(examine, desk.round())
+        try:
+            for row in rows:
+                desk.take(row)
+        except Exception as error:
+            # Tasks do not raise: whatever comes here is a process or a connection that the engine lost.
+            desk.lost(error)
+        finally:
+            rows.close()  # type: ignore[attr-defined]
+
+
+def partial_scan(path: Path) -> Scan:
+    """What a scan that was interrupted has written so far."""
+    drop_old_rows(path)
+    tally = Tally()
+    names: dict[str, None] = {}
+    ran = tried = False
+    for row in RowFile(path):
+        tally.add(row)
+        names |= dict.fromkeys(item.device for item in row.devices)
+        ran, tried = ran or row.run is not None, tried or bool(row.accelerators)
+    tally.files = tally.done
+    order = Order(devices=tuple(map(_named, names)), run=ran, delegates=tried)
+    return Scan(path=path, tally=tally, engine="interrupted", order=order)
+
+
+def _named(name: str) -> Device:
+    """A device of which only the name is needed any more."""
+    return Device(name=name, title=name, kind="board", runtime="litert", ram_bytes=1, word=64, document="")

@@ -1,0 +1,101 @@
+"""Fixtures: an interpreter that cannot take the session with it, does it fit, does it leak."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from outlive.arena.budget import Verdict
+    from outlive.meter.growth import Growth
+    from outlive.worker.interpreter import Interpreter
+
+
+@pytest.fixture
+def guarded_interpreter() -> Iterator[Callable[..., Interpreter]]:
+    """Makes interpreters whose model runs in a worker, and closes them at the end of the test.
+
+    `guarded_interpreter("m.tflite", memory="64MB")`: a path or the bytes of a model, and whatever
+    `outlive.Interpreter` takes.
+    """
+    import outlive.api  # hands workers the judge they need  # noqa: F401
+    from outlive.worker.interpreter import Interpreter
+
+    with contextlib.ExitStack() as made:
+
+        def make(model: Any = None, **options: Any) -> Interpreter:
+            if isinstance(model, (bytes, bytearray, memoryview)):
+                options["model_content"] = bytes(model)
+            elif model is not None:
+                options["model_path"] = model
+            return made.enter_context(Interpreter(**options))
+
+        yield make
+
+
+@pytest.fixture
+def assert_fits() -> Callable[..., Verdict]:
+    """Fails the test if a model does not fit: `assert_fits("m.tflite", device="raspberry-pi-pico")`.
+
+    Or with `ram="64MB"`; `accelerator` is what it will run on. The verdict comes back, with its margin.
+    """
+
+    def check(
+        model: Any,
+        *,
+        device: Any = None,
+        ram: str | int | None = None,
+        accelerator: str | None = None,
+    ) -> Verdict:
+        __tracebackhide__ = True
+        return _fit(model, device, ram, accelerator)
+
+    return check
+
+
+def _fit(model: Any, device: Any, ram: str | int | None, accelerator: str | None) -> Verdict:
+    __tracebackhide__ = True
+    from outlive.fitting.checking import FIT_CODES, check_reading, make_order
+    from outlive.model import read_source
+    from outlive.report.finding_text import plain_finding
+
+    if device is None and ram is None:
+        raise TypeError("assert_fits needs device= or ram=: what is the model to fit?")
+    order = make_order(device=device, ram=ram, accelerator=accelerator)
+    checked = check_reading(read_source(model), order)
+    if checked.verdict is None or not checked.verdict.fits:
+        # A file that cannot be trusted has no plan; what is wrong with it is said in its place.
+        found = [item for item in checked.judgement.errors if item.code in FIT_CODES or not checked.verdict]
+        skipped = [item.reason for item in checked.judgement.not_checked if "planned" in item.reason]
+        reasons = checked.verdict.reasons if checked.verdict is not None else skipped[:1]
+        raise AssertionError("\n".join(map(plain_finding, found)) or "; ".join(reasons) or "it has no plan")
+    return checked.verdict
+
+
+@pytest.fixture
+def assert_no_leak() -> Callable[..., Growth]:
+    """Fails the test if something grows when it is repeated: `assert_no_leak(function)`, or a model.
+
+    Takes whatever `outlive.leak` takes; a verdict that is not clear in the time there is fails as well,
+    unless `unclear=True`. The growth comes back.
+    """
+
+    def check(function_or_model: Any, *, unclear: bool = False, **options: Any) -> Growth:
+        __tracebackhide__ = True
+        from outlive.api import leak
+
+        growth = leak(function_or_model, **options)
+        if growth.verdict != "no leak" and not (unclear and growth.verdict == "not enough evidence"):
+            raise AssertionError(_told(growth))
+        return growth
+
+    return check
+
+
+def _told(growth: Growth) -> str:
+    from outlive.report.finding_text import plain_finding
+
+    return "\n".join((f"{growth}", *map(plain_finding, growth.findings)))

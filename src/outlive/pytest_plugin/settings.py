@@ -1,0 +1,115 @@
+"""The options of the main session, as a worker's session takes them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from outlive.pytest_plugin.inside import SessionOrder
+from outlive.pytest_plugin.tracing import describe_coverage
+
+_PLAIN = (str, int, float, bool, type(None))
+# What the main session does, and a worker must not do again: choose tests, stop, write files, start workers.
+_OTHERWISE: dict[str, Any] = {
+    "collectonly": False,
+    "cov_source": [],
+    "deselect": None,
+    "dist": "no",
+    "distload": False,
+    "failedfirst": False,
+    "htmlpath": None,
+    "keyword": "",
+    "lf": False,
+    "log_cli_level": None,
+    "log_file": os.devnull,
+    "looponfail": False,
+    "markexpr": "",
+    "maxfail": 0,
+    "maxprocesses": None,
+    "newfirst": False,
+    "numprocesses": None,
+    "pastebin": None,
+    "pyargs": False,
+    "report_log": None,
+    "setupshow": False,
+    "stepwise": False,
+    "tx": [],
+    "usepdb": False,
+    "xmlpath": None,
+}
+
+
+def make_order(config: pytest.Config, path: Path, folder: Path) -> SessionOrder:
+    """What a worker's session is made of; `path` is the first file it will need."""
+    plugins = [word for name in config.option.plugins for word in ("-p", str(name))]
+    contexts = config.getoption("cov_context", None) == "test"
+    return SessionOrder(
+        options=_options(config, folder),
+        arguments=[*plugins, path_from_start(config, path)],
+        start=str(config.invocation_params.dir),
+        workerinput=_workerinput(config),
+        folder=str(folder),
+        coverage=describe_coverage(contexts),
+    )
+
+
+def path_from_start(config: pytest.Config, path: Path) -> str:
+    """A file as it is named where the session was started: brackets further up would mean parameters."""
+    return os.path.relpath(path, config.invocation_params.dir)
+
+
+def _options(config: pytest.Config, folder: Path) -> dict[str, Any]:
+    given = {key: value for key, value in vars(config.option).items() if _is_plain(value)}
+    given.pop("file_or_dir", None)  # it is among the arguments
+    known = {key: value for key, value in _OTHERWISE.items() if hasattr(config.option, key)}
+    return {
+        **given,
+        **known,
+        "basetemp": str(folder / "tmp"),
+        "color": "yes" if _has_colours(config) else "no",
+        "inifilename": None if config.inipath is None else str(config.inipath),
+        "rootdir": str(config.rootpath),
+        "plugins": [],  # they stand among the arguments, where they are loaded in time
+    }
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(map(_is_plain, value)) and all(map(_is_plain, value.values()))
+    return isinstance(value, (*_PLAIN, Path))
+
+
+def _has_colours(config: pytest.Config) -> bool:
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    return bool(getattr(reporter, "hasmarkup", False))
+
+
+def _ask_plugins(config: pytest.Config, given: dict[str, Any]) -> None:
+    """Let plugins add what they look for in a worker, as they do for one of pytest-xdist."""
+    node = SimpleNamespace(config=config, workerinput=given, gateway=SimpleNamespace(id="outlive"))
+    hook = getattr(config.hook, "pytest_configure_node", None)
+    for found in hook.get_hookimpls() if hook is not None else ():
+        with contextlib.suppress(Exception):  # one that needs more of a node than there is
+            found.function(*({"node": node}[name] for name in found.argnames))
+
+
+def _workerinput(config: pytest.Config) -> dict[str, Any]:
+    """What tells plugins that theirs is not the session that writes reports: the word of pytest-xdist."""
+    given = getattr(config, "workerinput", None)
+    if given is None:
+        given = {
+            "workerid": "master",
+            "workercount": 1,
+            "testrunuid": f"outlive-{os.getpid()}",
+            "mainargv": list(sys.argv),
+        }
+        _ask_plugins(config, given)
+    return {str(key): value for key, value in given.items() if _is_plain(value)}

@@ -1,0 +1,50 @@
+"""Cells of tables as text, and what they are sorted by; tables.js says the same in the browser."""
+
+from __future__ import annotations
+
+import math
+
+from outlive.report.html.blocks import Cell, Column, Table
+from outlive.report.names import safe
+from outlive.units import format_bytes
+
+_LONGEST = 300
+_NUMBERS = ("number", "bytes", "bar", "share")
+
+
+def cell_text(column: Column, value: Cell) -> str:
+    """What is shown; nothing for None."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return safe(value, _LONGEST)
+    if isinstance(value, float) and not math.isfinite(value):
+        return "not a number" if math.isnan(value) else "infinite"
+    if column.kind in ("bytes", "bar"):
+        return format_bytes(round(value))
+    if column.kind == "share":
+        return f"{value:.1%}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+
+
+def sort_key(column: Column, value: Cell) -> str:
+    """What it is sorted by: a number as it is, words in small letters; nothing for None, which goes last."""
+    if value is None:
+        return ""
+    if column.kind in _NUMBERS and isinstance(value, (int, float)):
+        return repr(float(value)) if math.isfinite(value) else ""
+    return cell_text(column, value).lower()
+
+
+def tone_of(column: Column, value: Cell) -> str:
+    """The colour of a chip."""
+    return column.tones.get(str(value), "plain")
+
+
+def bar_width(table: Table, column: int, value: Cell) -> str:
+    """How long a bar is, in hundredths of the longest in its column."""
+    sizes = [row[column] for row in table.rows]
+    most = max((size for size in sizes if isinstance(size, (int, float))), default=0)
+    return f"{100 * value / most:.1f}" if isinstance(value, (int, float)) and most > 0 else "0"

@@ -1,0 +1,69 @@
+"""most of the weights are zeros, and the file stores every one
+
+What it checks
+    Dense constants of at least 1 KiB, if half of their elements or more are zero and these zeros take
+    4 KiB and a tenth of the file.
+
+Why it matters
+    Pruning sets weights to zero; it does not remove them. Each zero takes as many bytes as any other
+    number, in the file, in flash and in memory, and kernels multiply by it.
+
+What to do
+    Compress the file where it is stored or sent. Store the weights sparsely if the file itself must be small.
+    For less memory remove whole channels instead of single weights, or quantize.
+
+Limits
+    A tensor whose first 4 KiB have few zeros is not read on. Types of less than a byte are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
+from outlive.model import Model
+from outlive.model.zeros import WeightZeros, count_zeros
+from outlive.rules.engine import rule
+from outlive.rules.telling import command, file_name, tensor_name
+from outlive.units import format_bytes, plural
+
+_LEAST_SHARE = 0.5
+_MIN_BYTES = 4096
+_SHOWN = 3
+
+
+@rule("M108", "stored-zeros", Severity.NOTE, since="0.1")
+def stored_zeros(model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    weights = [weight for weight in count_zeros(model, _LEAST_SHARE) if not weight.is_sparse]
+    stored = sum(_zero_bytes(weight) for weight in weights)
+    if stored < max(_MIN_BYTES, model.file_bytes // 10):
+        return
+    share = sum(weight.zeros for weight in weights) / sum(weight.elements for weight in weights)
+    if share < _LEAST_SHARE:
+        return
+    weights.sort(key=lambda weight: -weight.zeros)
+    facts = [f"{share:.0%} of {plural(len(weights), 'constant')} are zeros: {format_bytes(stored)}"]
+    facts += [f"{tensor_name(weight.tensor)}: {weight.share:.0%} zeros" for weight in weights[:_SHOWN]]
+    yield Sighting(
+        where=file_name(model.path),
+        evidence=tuple(Evidence(fact=fact, source="constants counted") for fact in facts),
+        why="a zero takes as many bytes as any other number",
+        remedies=(
+            Remedy(
+                action="compress the file where it is stored or sent, or store its weights sparsely",
+                effect=f"saves up to {format_bytes(stored)} there, and no memory",
+                command=command("outlive", "read", model.path, "--sparsity"),
+                tag=Tag.SAME_RESULTS,
+            ),
+            Remedy(
+                action="remove whole channels instead of single weights",
+                effect="then the file and the memory shrink alike",
+                tag=Tag.CHANGES_MODEL,
+            ),
+        ),
+    )
+
+
+def _zero_bytes(weight: WeightZeros) -> int:
+    return int(weight.share * weight.dense_bytes)

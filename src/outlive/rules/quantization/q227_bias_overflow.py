@@ -1,0 +1,67 @@
+"""a bias does not fit in 32 bits
+
+What it checks
+    Each bias of the float model in the steps it has to be stored in, the input's scale times that of the
+    channel's weights, against what 32 bits hold. With 8-bit inputs room is left for the largest sum that the
+    operator's weights can add.
+
+Why it matters
+    Quantizers cut such a bias off at the end of the range without a word, and the sum that it begins may
+    wrap around: the channel is off by a constant, whatever is fed.
+
+What to do
+    Keep the operator in float, or quantize its weights only: the bias stays float then. In training, hold the
+    weights of such a channel away from 0: its tiny scale is what makes the steps so small.
+
+Limits
+    Operators whose bias is float, and those without one in both models, are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Remedy, Severity, Sighting, Tag
+from outlive.quant.nouns import Drift, TensorDrift
+from outlive.rules.engine import rule
+from outlive.rules.quantization.drifting import SHOWN, keep_float, layer_name, op_place, seen, share_of_error
+from outlive.units import plural
+
+
+@rule("Q227", "bias-overflow", Severity.ERROR, since="0.1")
+def bias_overflow(drift: Drift) -> Iterator[Sighting]:
+    """See the module."""
+    bad = [row for row in drift.tensors if _excess(row) > 1]
+    if not bad:
+        return
+    bad.sort(key=lambda row: -_excess(row))
+    facts = [seen(_told(row), "both files") for row in bad[:SHOWN]]
+    if len(bad) > SHOWN:
+        facts.append(seen(f"{plural(len(bad) - SHOWN, 'more operator')} like that", "both files"))
+    weights_only = Remedy(
+        action="quantize weights only",
+        tag=Tag.CHANGES_MODEL,
+        effect="biases and activations stay float, no bias is cut off",
+        command="outlive quantize FLOAT --recipe dynamic-int8 -o OUT",
+    )
+    yield Sighting(
+        where=layer_name(bad[0]),
+        evidence=tuple(facts),
+        why="the channel's weights are so small beside its bias that the bias has too many of their steps",
+        remedies=(keep_float(bad, share_of_error(drift, bad[:SHOWN])), weights_only),
+        op=op_place(bad[0]),
+    )
+
+
+def _excess(row: TensorDrift) -> float:
+    """The largest bias by what there is room for."""
+    found = row.weights
+    if found is None or found.bias_steps is None or found.bias_room is None:
+        return 0.0
+    return found.bias_steps / max(found.bias_room, 1.0)
+
+
+def _told(row: TensorDrift) -> str:
+    found = row.weights
+    assert found is not None
+    return f"{layer_name(row)}: a bias of {found.bias_steps:.3g} steps, room for {found.bias_room:.3g}"

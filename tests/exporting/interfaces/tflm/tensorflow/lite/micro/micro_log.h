@@ -1,0 +1,2 @@
+#pragma once
+void MicroPrintf(const char* format, ...) __attribute__((format(printf, 1, 2)));

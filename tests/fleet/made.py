@@ -1,0 +1,112 @@
+"""Rows, files and engine functions that tests make."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+from outlive import demo_models
+from outlive.api.fleets import examine
+from outlive.fleet.nouns import Order, Task
+from outlive.fleet.rows import DeathSeen, DeviceFit, FindingSeen, OutputSeen, Row, RunSeen
+
+# Names the file that says a process was killed.
+MARK = "OUTLIVE_TEST_MARK"
+
+
+def row(path: str = "a.tflite", **changes: Any) -> Row:
+    """A row that says something in every field."""
+    usual: dict[str, Any] = {
+        "path": path,
+        "name": path,
+        "outcome": "ran",
+        "sha256": "ab" * 32,
+        "file_bytes": 1000,
+        "mtime_ns": 12,
+        "order_key": "key",
+        "errors": 1,
+        "codes": {"F104": 1},
+        "findings": (FindingSeen(code="F104", name="n", severity="error", headline="h", where="w"),),
+        "operators": 3,
+        "peak_bytes": 1_000_000,
+        "total_bytes": 2_000_000,
+        "exact": True,
+        "devices": (DeviceFit(device="pico", word="fits", needed_bytes=5, margin_bytes=6),),
+        "run": run(),
+        "death": None,
+        "host": "here",
+        "versions": {"outlive": "0"},
+    }
+    return Row(**(usual | changes))
+
+
+def run(milliseconds: float = 10.0, peak: int = 2_000_000, *outputs: OutputSeen) -> RunSeen:
+    """What a run took."""
+    shown = outputs or (output(),)
+    return RunSeen(milliseconds=milliseconds, first_milliseconds=12.0, peak_bytes=peak, outputs=shown)
+
+
+def output(
+    sha256: str = "cd" * 32, samples: tuple[float, ...] = (0.0, 0.5, 1.0), **changes: Any
+) -> OutputSeen:
+    """An output between 0 and 1."""
+    usual: dict[str, Any] = {"name": "p", "shape": (1, 3), "dtype": "float32", "minimum": 0.0, "maximum": 1.0}
+    return OutputSeen(sha256=sha256, samples=samples, **(usual | changes))
+
+
+def death(cause: str) -> DeathSeen:
+    """A death of this cause."""
+    return DeathSeen(cause=cause, code="D504", headline="it died", stage="invoke", signal="SIGSEGV")
+
+
+def task(path: str | Path, **wishes: Any) -> Task:
+    """A file's turn."""
+    order = Order(**wishes)
+    where = os.fspath(path)
+    return Task(
+        number=7, path=where, place=where, name=Path(where).name, sha256="", order=order, order_key=order.key
+    )
+
+
+def models(folder: Path, *names: str, copies: int = 1) -> Path:
+    """A folder with demo models; copies differ in bytes that nobody reads."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, number in itertools.product(names, range(copies)):
+        content = demo_models.path(name).read_bytes() + bytes([number]) * (8 if number else 0)
+        (folder / f"{name}_{number}.tflite").write_bytes(content)
+    return folder
+
+
+def only_named(asked: Task) -> Row:
+    """The least an engine function can do: who it was asked about."""
+    return row(asked.path, number=asked.number, sha256=asked.sha256, order_key=asked.order_key)
+
+
+def kill_on_deadly(asked: Task) -> Row:
+    """Take the engine's process along, each time, for a file with `killer` in its name."""
+    assert asked.owner != os.getpid(), "it is done in the process that coordinates"
+    if "killer" in asked.name:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return only_named(asked)
+
+
+def kill_once(asked: Task) -> Row:
+    """Take the engine's process along the first time a file with `once` in its name is looked at."""
+    mark = Path(f"{asked.path}.mark")
+    if "once" in asked.name and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return only_named(asked)
+
+
+def examine_and_kill_once(asked: Task) -> Row:
+    """Look at files as usual; the first process that is asked about a wasteful one is killed."""
+    assert asked.owner != os.getpid(), "it is done in the process that coordinates"
+    mark = Path(os.environ[MARK])
+    if "wasteful" in asked.name and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return examine(asked)

@@ -1,0 +1,104 @@
+"""What got worse between two scans is told; what is within the tolerance, or better, is not."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from outlive.fleet.comparing import Comparison, Tolerances, compare_rows, regressions
+from outlive.fleet.journal import Journal, RowFile
+from outlive.fleet.rows import DeviceFit, FindingSeen, Row
+from tests.fleet.made import death, output, row, run
+
+USUAL = Tolerances()
+
+
+def worse(old: Row, new: Row, tolerances: Tolerances = USUAL) -> list[str]:
+    return [item.what for item in regressions(old, new, tolerances)]
+
+
+def test_the_same_is_not_worse() -> None:
+    assert worse(row(), row()) == []
+
+
+def test_peak() -> None:
+    old = row(run=run(10.0, 1_000_000))
+    assert worse(old, row(run=run(10.0, 1_040_000))) == []
+    assert worse(old, row(run=run(10.0, 1_060_000))) == ["peak"]
+    assert worse(old, row(run=run(10.0, 1_060_000)), Tolerances(peak=0.1)) == []
+    assert worse(row(run=run(10.0, 1_000)), row(run=run(10.0, 9_000))) == []  # a page or two are noise
+    assert worse(row(), row(peak_bytes=1_100_000)) == ["planned peak"]
+
+
+def test_latency() -> None:
+    assert worse(row(), row(run=run(12.0))) == []
+    assert worse(row(), row(run=run(13.0))) == ["latency"]
+    assert worse(row(), row(run=run(5.0))) == []
+    assert worse(row(run=run(0.01)), row(run=run(0.04))) == []
+
+
+def test_findings() -> None:
+    new = FindingSeen(code="Q103", name="n", severity="warning", headline="h", where="w")
+    note = replace(new, code="W101", severity="note")
+    assert worse(row(), row(codes={"F104": 1, "Q103": 1}, findings=(*row().findings, new))) == ["finding"]
+    assert worse(row(), row(codes={"F104": 1, "W101": 1}, findings=(*row().findings, note))) == []
+    assert worse(row(), row(codes={"F104": 2})) == ["finding"]
+    assert worse(row(), row(codes={}, findings=())) == []
+
+
+def test_verdicts() -> None:
+    tight, no = (row(devices=(DeviceFit(device="pico", word=word),)) for word in ("tight", "does not fit"))
+    assert worse(row(), tight) == ["verdict"]
+    assert worse(tight, no) == ["verdict"]
+    assert worse(no, tight) == []
+    assert worse(row(devices=()), no) == []  # a device that was not asked about then
+
+
+def test_endings() -> None:
+    fell = row(outcome="died", run=None, death=death("out-of-memory"))
+    assert worse(row(), fell) == ["outcome"]
+    assert worse(fell, row()) == []
+    assert worse(fell, replace(fell, death=death("option-out-of-range"))) == ["outcome"]
+    assert worse(row(outcome="sound", run=None), row()) == []
+    assert worse(row(), row(outcome="sound", run=None)) == []
+
+
+def test_outputs() -> None:
+    old = row(run=run(10.0, 2_000_000, output("aa", (0.0, 0.5, 1.0))))
+    near = row(run=run(10.0, 2_000_000, output("bb", (0.0, 0.5005, 1.0))))
+    far = row(run=run(10.0, 2_000_000, output("bb", (0.0, 0.6, 1.0))))
+    assert worse(old, near) == []
+    assert worse(old, near, Tolerances(outputs=0.0)) == ["outputs"]
+    assert worse(old, far) == ["outputs"]
+    assert worse(old, far, Tolerances(outputs=0.2)) == []
+    nan = row(run=run(10.0, 2_000_000, output("bb", (0.0, math.nan, 1.0))))
+    assert worse(old, nan) == ["outputs"]
+    assert worse(nan, nan) == []
+    shaped = row(run=run(10.0, 2_000_000, output("bb", (0.0, 0.5, 1.0), shape=(3,))))
+    assert worse(old, shaped) == ["outputs"]
+    assert worse(old, row(run=run(10.0, 2_000_000, output("aa"), output("cc")))) == ["outputs"]
+
+
+def test_tables(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
+    for path, rows in (
+        (old, [row("a"), row("b"), row("gone")]),
+        (new, [row("a"), row("b", run=run(99.0)), row("c")]),
+    ):
+        journal = Journal(path)
+        for one in rows:
+            journal.write(one)
+        journal.close()
+    found = compare_rows(RowFile(old), new, USUAL)
+    assert isinstance(found, Comparison)
+    assert (found.compared, found.added, found.gone, found.worse) == (2, 1, 1, 1)
+    assert found.regressions[0].path == "b"
+
+
+@pytest.mark.parametrize("value", [-0.1, math.nan, math.inf])
+def test_tolerances_that_make_no_sense(value: float) -> None:
+    with pytest.raises(ValueError, match="makes no sense"):
+        Tolerances(peak=value)

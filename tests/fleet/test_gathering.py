@@ -1,0 +1,99 @@
+"""Folders, patterns and lists give the files that are meant, whatever else is in the tree."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from outlive.fleet.gathering import gather
+from tests.fleet.made import models
+
+
+def names(*words: str | Path) -> list[str]:
+    return [item.name for item in gather([str(word) for word in words])]
+
+
+def test_a_folder_gives_all_models_below_it(tmp_path: Path) -> None:
+    models(tmp_path / "b", "healthy")
+    models(tmp_path / "a" / "deep", "deadly")
+    (tmp_path / "weights.bin").write_bytes((tmp_path / "b" / "healthy_0.tflite").read_bytes())
+    (tmp_path / "readme.md").write_text("TFL3", "utf-8")
+    assert names(tmp_path) == ["weights.bin", "a/deep/deadly_0.tflite", "b/healthy_0.tflite"]
+
+
+def test_loops_pipes_and_dead_links_stop_nobody(tmp_path: Path) -> None:
+    models(tmp_path / "a", "healthy")
+    (tmp_path / "a" / "up").symlink_to(tmp_path)
+    (tmp_path / "self.tflite").symlink_to(tmp_path / "self.tflite")
+    (tmp_path / "gone.tflite").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "pipe.tflite")
+    os.mkfifo(tmp_path / "pipe")
+    found = names(tmp_path)
+    assert "a/healthy_0.tflite" in found
+    assert "pipe.tflite" not in found
+    assert len(found) == len(set(found)) == 3  # the dead links get a row each
+
+
+def test_what_is_named_itself_is_taken(tmp_path: Path) -> None:
+    text = tmp_path / "model.onnx"
+    text.write_text("no model", "utf-8")
+    os.mkfifo(tmp_path / "pipe")
+    assert names(text, tmp_path / "pipe", tmp_path / "nowhere.tflite") == [
+        "model.onnx",
+        "pipe",
+        "nowhere.tflite",
+    ]
+
+
+def test_patterns(tmp_path: Path) -> None:
+    models(tmp_path / "a" / "b", "healthy", "deadly")
+    assert names(tmp_path / "**" / "*.tflite") == ["a/b/deadly_0.tflite", "a/b/healthy_0.tflite"]
+    assert names(tmp_path / "*") == ["b/deadly_0.tflite", "b/healthy_0.tflite"]
+    with pytest.raises(ValueError, match="no file matches"):
+        gather([str(tmp_path / "*.onnx")])
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> None:
+    odd = tmp_path / "a[1].tflite"
+    odd.write_bytes(b"x")
+    assert names(odd) == ["a[1].tflite"]
+
+
+def test_lists(tmp_path: Path) -> None:
+    models(tmp_path / "m", "healthy", "deadly")
+    listed = tmp_path / "list.txt"
+    listed.write_text("# these\nm/healthy_0.tflite\r\n\nm\n", "utf-8")
+    assert names(listed) == names(f"@{listed}") == ["m/healthy_0.tflite", "deadly_0.tflite"]
+
+
+def test_names_with_lines_come_from_lists_with_zero_bytes(tmp_path: Path) -> None:
+    odd = tmp_path / "a\nb.tflite"
+    odd.write_bytes(b"x")
+    listed = tmp_path / "list.lst"
+    listed.write_bytes(b"a\nb.tflite\0")
+    assert [item.path for item in gather([str(listed)])] == [str(odd)]
+
+
+def test_a_list_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="cannot be read"):
+        gather([f"@{tmp_path / 'no.txt'}"])
+
+
+def test_nothing_is_taken_twice(tmp_path: Path) -> None:
+    folder = models(tmp_path / "m", "healthy")
+    assert len(gather([str(folder), str(folder / "healthy_0.tflite"), f"{folder}/../m"])) == 1
+
+
+def test_ten_thousand_strangers(tmp_path: Path) -> None:
+    for number in range(10_000):
+        (tmp_path / f"{number}.txt").touch()
+    assert gather([str(tmp_path)]) == []
+
+
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    odd = os.fsencode(tmp_path) + b"/\xff\xfe.tflite"
+    with open(odd, "wb") as file:
+        file.write(b"x")
+    assert os.fsencode(gather([str(tmp_path)])[0].path) == odd

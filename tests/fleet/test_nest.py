@@ -1,0 +1,69 @@
+"""Nothing of ours stays in an engine's process; and a process of ours does not outlive its scan."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from outlive.fleet import nest
+
+# A parent that starts a child like joblib does, and is killed. The child has our end of stderr.
+ORPHAN = """
+import os, subprocess, sys
+child = (
+    "import os, time; from outlive.fleet.nest import go_with; go_with(os.getppid());"
+    "print(1, flush=True); time.sleep(600)"
+)
+process = subprocess.Popen([sys.executable, "-c", child], stdout=subprocess.PIPE)
+process.stdout.readline()
+os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.fixture
+def closed(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Set when nurseries are ended."""
+    event = threading.Event()
+    monkeypatch.setattr(nest, "close_hatcheries", event.set)
+    return event
+
+
+def test_nurseries_are_ended_after_the_last_task(closed: threading.Event) -> None:
+    home = nest.Nest(idle_s=0.05)
+    with home.task():
+        pass
+    assert closed.wait(60)
+    assert home.idle
+
+
+def test_not_while_there_is_another_task(closed: threading.Event) -> None:
+    home = nest.Nest(idle_s=0.05)
+    with home.task():
+        with home.task():
+            pass
+        assert not closed.wait(0.3)
+    assert closed.wait(60)
+
+
+def test_a_task_in_time_keeps_them(closed: threading.Event) -> None:
+    home = nest.Nest(idle_s=0.5)
+    with home.task():
+        pass
+    with home.task():
+        assert not closed.wait(1.0)
+
+
+def test_a_child_goes_with_its_parent() -> None:
+    # It ends when nobody has the other end of the pipe any more: when the child is gone.
+    done = subprocess.run([sys.executable, "-c", ORPHAN], stderr=subprocess.PIPE, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (-9, b"")
+
+
+def test_a_stranger_is_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading.Thread, "start", lambda self: pytest.fail("it is watched"))
+    nest.go_with(0)
+    nest.go_with(os.getpid())

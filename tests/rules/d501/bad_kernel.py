@@ -1,0 +1,12 @@
+"""A kernel that the system killed for memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.flight import Flight
+from tests.rules.facts import death
+
+
+def fact(tmp_path: Path) -> Flight:
+    return death("SIGKILL", oom_kills=(3, 4), frames=(), op=None, stage="cell")

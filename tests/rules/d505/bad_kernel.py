@@ -1,0 +1,12 @@
+"""A kernel in which something called abort()."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.flight import Flight
+from tests.rules.facts import death
+
+
+def fact(tmp_path: Path) -> Flight:
+    return death("SIGABRT", frames=(), op=None, stage="cell")

@@ -1,0 +1,12 @@
+"""A guarded function whose end nobody saw."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.flight import Flight
+from tests.rules.facts import death
+
+
+def fact(tmp_path: Path) -> Flight:
+    return death(None, frames=(), op=None, stage="call", untraced="the nursery is gone")

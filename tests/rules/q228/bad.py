@@ -1,0 +1,12 @@
+"""Values behind a RELU in a symmetric range."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.quant.nouns import Drift
+from tests.rules.drifts import drift, layer, metrics
+
+
+def fact(tmp_path: Path) -> Drift:
+    return drift(layer(1, metrics=metrics(reference_min=0.0, reference_max=4.0, range_used=0.5)))
