@@ -59,9 +59,21 @@ def run_case(folder: Path) -> dict[str, Any]:
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=folder)
     lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
     end, cause, where = json.loads(lines[-1][7:]) if lines else ("caller died", "", "")
-    left = len(set(os.listdir("/dev/shm")) - blocks) + _running(str(folder))
+    left = len(_orphans(set(os.listdir("/dev/shm")) - blocks)) + _running(str(folder))
     where = where.replace(f"{folder}{os.sep}", "")
     return {"end": end, "cause": cause, "where": where, "lived": bool(lines), "left": left}
+
+
+def _orphans(names: set[str]) -> set[str]:
+    """Those of some shared blocks that no process has mapped: the others belong to programs beside us."""
+    mapped: set[str] = set()
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        try:
+            text = maps.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        mapped |= {name for name in names if f"/dev/shm/{name}" in text}
+    return {name for name in names - mapped if Path("/dev/shm", name).exists()}
 
 
 def _running(text: str) -> int:

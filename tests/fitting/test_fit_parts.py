@@ -95,6 +95,17 @@ def test_the_least_loss_wins_and_then_the_cheapest() -> None:
     assert best(rows[:1]) is None
 
 
+def test_among_equals_one_that_is_smaller_and_quicker_wins() -> None:
+    rows = with_front([
+        outcome(0, loss=0.1, measured_peak_bytes=30, milliseconds=9.0),
+        outcome(1, loss=0.1, measured_peak_bytes=20, milliseconds=1.0),
+        outcome(2, loss=0.2, measured_peak_bytes=10, milliseconds=0.5),
+    ])  # fmt: skip
+    found = best(rows)
+    assert found is not None
+    assert found.rank == 1
+
+
 def test_the_front_is_what_no_other_beats() -> None:
     rows = [
         outcome(0, measured_peak_bytes=30, loss=0.0),

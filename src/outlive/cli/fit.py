@@ -26,7 +26,8 @@ the order, cheapest for you first; the first round in which something fits that 
      static-int8, weight-only-int4, static-int8 with its worst layers float
   4. smaller pictures                                                         other results
   5. smaller pictures in smaller numbers
-a candidate fits if it ran in a worker limited to the budget; of those that do, the least loss wins
+a candidate fits if it ran in a worker limited to the budget; of those that do, the least loss wins,
+and among equals one that no other beats in memory, file and time
 examples:
   outlive fit float.tflite --ram 8MB --samples photos/ -o small.tflite
   outlive fit float.tflite --ram 8MB --flash 1MB --samples a.npz --max-loss 1% -o small.tflite

@@ -14,9 +14,17 @@ from outlive.units import format_bytes
 
 
 def best(outcomes: Sequence[Outcome]) -> Outcome | None:
-    """The one that fits and loses least; among equals, the cheapest for the user."""
+    """The one that fits and loses least; among equals, the cheapest for the user.
+
+    Where one that changes as much and loses as little is smaller and quicker at once, it is that one.
+    """
     fitting = [outcome for outcome in outcomes if outcome.fits]
-    return min(fitting, key=_worth, default=None)
+    first = min(fitting, key=_worth, default=None)
+    if first is None or first.on_front:
+        return first
+    tag, loss = first.candidate.tag, first.loss
+    same = [one for one in fitting if one.on_front and one.candidate.tag == tag and one.loss == loss]
+    return min(same, key=_worth, default=first)
 
 
 def _worth(outcome: Outcome) -> tuple[float, float, int]:

@@ -194,10 +194,10 @@ outlive.charts = (() => {
       chart.at = -1;
       zoom(chart, event.deltaY < 0 ? 0.8 : 1.25);
     }, { passive: false });
-    chart.watch = new ResizeObserver(() => {
+    chart.watch = new ResizeObserver(() => requestAnimationFrame(() => {
       const width = chart.area.clientWidth;
       if (width && width !== chart.plot.width) chart.plot.setSize({ width, height: chart.plot.height });
-    });
+    }));
     chart.watch.observe(chart.area);
     built.set(host, chart);
     host.dataset.drawn = "true";

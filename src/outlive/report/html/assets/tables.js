@@ -95,7 +95,7 @@ outlive.tables = (() => {
       this.window.append(this.head(), this.body);
       holder.replaceChildren(barAbove(holder.dataset.caption, given.rows.length, (words) => this.filter(words)), this.window);
       this.window.addEventListener("scroll", () => this.draw(), { passive: true });
-      new ResizeObserver(() => this.draw()).observe(this.window);
+      new ResizeObserver(() => requestAnimationFrame(() => this.draw())).observe(this.window);
       this.size();
     }
 
