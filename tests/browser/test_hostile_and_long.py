@@ -90,7 +90,7 @@ def test_ten_thousand_operators_are_there_and_few_are_drawn(browser: Any, long_p
         assert rows.count() < 100
         assert rows.first.locator(".cell").nth(0).inner_text() == "0"
         window.evaluate("(it) => { it.scrollTop = it.scrollHeight; }")
-        seen.page.wait_for_function(
+        seen.wait_until(
             "document.querySelector('[data-table=ops] .body .row:last-child').innerText.startsWith('9,999')"
         )
         assert rows.count() < 100

@@ -128,6 +128,10 @@ def without(folder: Path, lines: str) -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join([str(folder), PATH])}
 
 
+# Processes that were there before a test, of engines and browsers that other tests use.
+strangers: set[int] = set()
+
+
 def children(pid: int | None = None) -> set[int]:
     """The processes below a process, children of children included; zombies too."""
     found: set[int] = set()
@@ -137,7 +141,7 @@ def children(pid: int | None = None) -> set[int]:
         for child in parents.get(todo.pop(), set()) - found:
             found.add(child)
             todo.append(child)
-    return found
+    return found - strangers
 
 
 def _by_parent() -> dict[int, set[int]]:

@@ -1,4 +1,4 @@
-"""Tests of workers count processes: what other tests of the same run have started is ended first."""
+"""Tests of workers count processes: those that other tests have started are ended first, or not counted."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import pytest
 
 from outlive.worker import nurseries
 from outlive.worker.guards.pool import pool
+from tests.deaths import scenes
 
 
 @pytest.fixture(autouse=True, scope="module")
 def no_other_workers() -> None:
     pool.close()
     nurseries.close_hatcheries()
+    scenes.strangers.clear()
+    scenes.strangers.update(scenes.children())

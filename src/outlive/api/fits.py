@@ -41,7 +41,8 @@ def fit(
     worker limited to `ram` (or what the `device` has), until something fits; with `every`, all of them.
     `samples` are as for `compare`. `metric` is a function of `predict`, or of outputs and samples, or
     "file.py:name"; more is better. `tolerance` is the most it may lose: 0.01 or "1%". `batch` and `inputs`
-    are shapes to start from. Keras models and SavedModels are converted first. Nothing is raised because
+    are shapes to start from. Keras models and SavedModels are converted first, and again for shapes that the
+    .tflite does not take. Nothing is raised because
     nothing fits: `.chosen` is None then, and `.shortage` says what is missing.
     `tell` hears what is being tried; Ctrl-C ends the search, and what is known by then is the result.
     """
@@ -52,5 +53,6 @@ def fit(
         ram=ram, device=device, flash=flash, samples=samples, metric=metric, tolerance=tolerance, cache=cache,
         accelerator=accelerator, threads=threads, every=every, seconds=seconds, jobs=jobs, tell=tell,
     )  # fmt: skip
-    model = sound(convert(source, seconds=seconds).model if needs_conversion(source) else source)
-    return fit_model(model, goal, batch, inputs)
+    converted = needs_conversion(source)
+    model = sound(convert(source, seconds=seconds).model if converted else source)
+    return fit_model(model, goal, batch, inputs, source if converted else None)

@@ -7,7 +7,7 @@ The engine is LiteRT's Interpreter or the drop-in for it: what is used here is t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,12 +52,7 @@ class Predictor:
 
     def _portions(self, values: Values) -> list[slice]:
         """The parts of the batch that fit the model's; all of it at once where nothing has to be divided."""
-        sizes = {
-            (value.shape[0], int(row["shape"][0]))
-            for value, row in zip(values, self._rows, strict=True)
-            if value.ndim and len(row["shape"]) == value.ndim
-        }
-        given, taken = sizes.pop() if len(sizes) == 1 else (1, 1)
+        given, taken = _batches(values, [tuple(row["shape"]) for row in self._rows])
         if given <= taken or given % max(taken, 1):
             return [slice(None)]
         return [slice(start, start + taken) for start in range(0, given, taken)]
@@ -68,6 +63,25 @@ class Predictor:
             self._engine.set_tensor(row["index"], _as_taken(scaled(value, shape), row))
         self._engine.invoke()
         return [_real(row, self._engine.get_tensor(row["index"])) for row in self._outputs]
+
+
+def in_portions(values: Values, shapes: Sequence[tuple[int, ...]]) -> Iterator[Values]:
+    """A sample as inputs of these shapes take it; what is left of a batch that cannot be divided is not."""
+    given, taken = _batches(values, shapes)
+    for start in range(0, max(given - taken, 0) + 1, max(taken, 1)):
+        part = slice(start, start + taken) if given > taken else slice(None)
+        pieces = (value[part] if value.ndim else value for value in values)
+        yield [scaled(piece, shape) for piece, shape in zip(pieces, shapes, strict=True)]
+
+
+def _batches(values: Values, shapes: Sequence[tuple[int, ...]]) -> tuple[int, int]:
+    """The batch that is given, and the one that is taken; 1 and 1 where inputs do not share one."""
+    sizes = {
+        (value.shape[0], int(shape[0]))
+        for value, shape in zip(values, shapes, strict=True)
+        if value.ndim and len(shape) == value.ndim
+    }
+    return sizes.pop() if len(sizes) == 1 else (1, 1)
 
 
 def scaled(value: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:

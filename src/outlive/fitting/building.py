@@ -1,12 +1,13 @@
 """Builds a candidate's file: waste removed, numbers made smaller, other shapes written into it.
 
 original ─► trim ─► quantize (in a worker) ─► shapes (the runtime says what becomes of the rest) ─► a file
+shapes that it does not take, of a model that was converted: converted again ─► trim ─► quantize ─► a file
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,22 +16,24 @@ from outlive.arena.questions import Wish, input_shapes
 from outlive.errors import InputError, OutliveError
 from outlive.fitting.nouns import Candidate, Inputs, Shape
 from outlive.fitting.planning import for_worker
+from outlive.fitting.reconverting import Origin, words_of
 from outlive.fitting.remembering import Shelf
 from outlive.fitting.reshaping import cut_part
 from outlive.fitting.stocking import Stock
-from outlive.model import Model, read_source
+from outlive.model import Model, Tensor, read_source
 from outlive.quant.comparing import Comparison
 from outlive.quant.graphs import CONVERSIONS
 from outlive.quant.lining_up import Task
 from outlive.quant.quantizing import Order, quantize_model
 from outlive.quant.recipes import find_recipe, narrowed, needs_samples
-from outlive.surgery.cutting import Cut, Request
+from outlive.surgery.cutting import CutTensor, Request
 from outlive.surgery.trimming import trim
 from outlive.units import format_shape
 from outlive.worker.guards.guarding import make_guarded
 
 _QUANTIZED = ("int8", "uint8", "int16", "int4", "int2")
 _MOST_WORDS = 300
+CONVERTED_AGAIN = "converted again by TensorFlow for this shape"
 # A part of the file; less is not worth a file of its own.
 _LEAST_WASTE = 0.02
 
@@ -63,6 +66,7 @@ class Workshop:
     """Builds variants of one model, each once; one at a time, because that takes memory and all cores.
 
     `whole_numbers`: static recipes give integers for inputs and outputs as well, as microcontrollers want.
+    `origin` is what the model was converted from, if it was.
     """
 
     model: Model
@@ -70,6 +74,7 @@ class Workshop:
     shelf: Shelf
     folder: Path
     whole_numbers: bool = False
+    origin: Origin | None = None
     seconds_left: Callable[[], float | None] = lambda: None
     _done: dict[Candidate, Built | Refused] = field(default_factory=dict)
     _lock: Any = field(default_factory=threading.RLock)
@@ -96,19 +101,22 @@ class Workshop:
             return ()
 
     def _built(self, variant: Candidate) -> Built:
-        if variant.batch is not None or variant.inputs:
+        if variant.is_reshaped:
             return self._reshaped(variant)
         if variant.recipe:
             return self._quantized(variant)
         if variant.trimmed:
-            trimmed = trim(self.model)
-            if trimmed.saved_bytes < _LEAST_WASTE * self.model.file_bytes:
-                raise Refused("there is no waste in it that is worth a change")
-            return self._stored(variant, trimmed.data, trimmed.removed)
+            return self._trimmed(variant, self.model)
         source = for_worker(self.model)
         if isinstance(source, bytes):
             return self._stored(variant, source)
         return Built(path=source, model=self.model)
+
+    def _trimmed(self, variant: Candidate, model: Model, notes: tuple[str, ...] = ()) -> Built:
+        trimmed = trim(model)
+        if trimmed.saved_bytes < _LEAST_WASTE * model.file_bytes:
+            raise Refused("there is no waste in it that is worth a change")
+        return self._stored(variant, trimmed.data, (*notes, *trimmed.removed))
 
     def _stored(self, variant: Candidate, content: bytes, notes: tuple[str, ...] = ()) -> Built:
         path = self.folder / f"candidate-{len(self._done)}.tflite"
@@ -131,7 +139,7 @@ class Workshop:
             content = self._quantize(base.model, variant)
             self.shelf.keep_model(content, *key)
         told = ("inputs and outputs are whole numbers",) if self._takes_integers(rows) else ()
-        return self._stored(variant, content, told)
+        return self._stored(variant, content, (*base.notes, *told) if variant.is_reshaped else told)
 
     def _base(self, variant: Candidate) -> Built:
         """The file without what is done to it next; a model without waste is as it is."""
@@ -148,17 +156,19 @@ class Workshop:
     def _quantize(self, model: Model, variant: Candidate) -> bytes:
         name, rows = find_recipe(variant.recipe)
         io = "int8" if self._takes_integers(rows) else "float"
-        samples = self.stock.for_quantizer() if needs_samples(rows) else None
+        samples = self.stock.for_quantizer(model) if needs_samples(rows) else None
         if needs_samples(rows) and samples is None:
             raise Refused(f"it needs samples: {self.stock.problem}")
         try:
             recipe = narrowed(rows, model, variant.kept, (), io)
             order = Order(model=model, name=name, recipe=recipe, skip=variant.kept)
             made = quantize_model(order, samples, self._guard, lambda _: None)
-        except InputError:
+        except InputError as error:
+            if variant.is_reshaped:  # the samples are good; they were made for the original's shapes
+                raise Refused(words_of(error)) from error
             raise
         except (OutliveError, ValueError) as error:
-            raise Refused(_words(error)) from error
+            raise Refused(words_of(error)) from error
         finally:
             if samples is not None:
                 samples.close()
@@ -177,13 +187,40 @@ class Workshop:
         if not shapes:
             raise Refused("it has these shapes already")
         try:
+            return self._rewritten(variant, base, shapes)
+        except Refused as error:
+            if self.origin is None:
+                raise
+            return self._converted_again(variant, self.origin, str(error))
+
+    def _rewritten(self, variant: Candidate, base: Built, shapes: dict[str | int, Shape]) -> Built:
+        """The file with other shapes in it, as the runtime works them out."""
+        try:
             part = cut_part(base.model, Request(input_shapes=shapes))
         except (OutliveError, ValueError) as error:
-            raise Refused(_words(error)) from error
+            raise Refused(words_of(error)) from error
         if part.shapes_from != "runtime":
             said = "; ".join(part.state).rpartition("are the file's: ")[2]
             raise Refused(f"the runtime does not take these shapes: {said}"[:_MOST_WORDS])
-        return self._stored(variant, part.model, (*base.notes, *_changes(base.model, part, variant.batch)))
+        changes = _changes(base.model, part.outputs, variant.batch)
+        return self._stored(variant, part.model, (*base.notes, *changes))
+
+    def _converted_again(self, variant: Candidate, origin: Origin, refusal: str) -> Built:
+        """What the file cannot be changed to, made from the model it was converted from."""
+        if variant.recipe:
+            return self._quantized(variant)
+        if variant.trimmed:
+            plain = self.build(replace(variant, trimmed=False))
+            return self._trimmed(variant, plain.model, plain.notes)
+        wanted = self._shapes(self.model, variant)
+        shapes = [wanted.get(tensor.index, tensor.shape) for tensor in self.model.inputs]
+        try:
+            content = origin.convert(shapes, self.shelf, self._guard)
+        except (OutliveError, ValueError) as error:
+            raise Refused(f"{words_of(error)}; nor does its .tflite: {refusal}") from error
+        built = self._stored(variant, content, (CONVERTED_AGAIN,))
+        changes = _changes(self.model, built.model.outputs, variant.batch)
+        return replace(built, notes=(*built.notes, *changes))
 
     def _shapes(self, model: Model, variant: Candidate) -> dict[str | int, Shape]:
         """New shapes by tensor of the base; names are the original's, and the base has its order."""
@@ -235,11 +272,11 @@ def is_quantized(model: Model) -> bool:
     return len(whole) > len(real)
 
 
-def _changes(model: Model, part: Cut, batch: int | None) -> tuple[str, ...]:
+def _changes(model: Model, outputs: Sequence[Tensor | CutTensor], batch: int | None) -> tuple[str, ...]:
     """What new inputs make of the outputs; `Refused` if they would no longer mean the same."""
     first = next((tensor.shape[0] for tensor in model.inputs if tensor.shape), 1)
     told = []
-    for before, after in zip(model.outputs, part.outputs, strict=False):
+    for before, after in zip(model.outputs, outputs, strict=False):
         if before.shape == after.shape or not before.shape or not after.shape:
             continue
         follows = batch is not None and before.shape[0] == first
@@ -270,11 +307,3 @@ def _without_log(function: Callable[..., Any]) -> Callable[..., Any]:
             logging.disable(logging.NOTSET)
 
     return run
-
-
-def _words(error: Exception) -> str:
-    finding = getattr(error, "finding", None)
-    if finding is None:
-        return " ".join(str(error).split())[:_MOST_WORDS]
-    facts = ", ".join(item.fact for item in finding.evidence[:1])
-    return " ".join(f"{finding.headline}: {facts}".split())[:_MOST_WORDS]

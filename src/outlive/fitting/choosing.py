@@ -22,9 +22,14 @@ def best(outcomes: Sequence[Outcome]) -> Outcome | None:
     first = min(fitting, key=_worth, default=None)
     if first is None or first.on_front:
         return first
-    tag, loss = first.candidate.tag, first.loss
-    same = [one for one in fitting if one.on_front and one.candidate.tag == tag and one.loss == loss]
+    same = [one for one in fitting if one.on_front and one.loss == first.loss and _are_alike(one, first)]
     return min(same, key=_worth, default=first)
+
+
+def _are_alike(one: Outcome, other: Outcome) -> bool:
+    """True if they take the same inputs and change as much."""
+    left, right = one.candidate, other.candidate
+    return (left.tag, left.batch, left.inputs) == (right.tag, right.batch, right.inputs)
 
 
 def _worth(outcome: Outcome) -> tuple[float, float, int]:

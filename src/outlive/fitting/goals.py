@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from outlive.arena.budget import Budget, device_budget
 from outlive.arena.devices import Device, find_device
 from outlive.arena.questions import Wish, check_shape, choose_abi, input_shapes
-from outlive.fitting.nouns import Fit
+from outlive.fitting.nouns import Fit, Shape
+from outlive.fitting.reconverting import Origin
+from outlive.fitting.remembering import Shelf, cache_folder
 from outlive.fitting.reshaping import cut_part
 from outlive.fitting.searching import Goal, Tell, search
 from outlive.model import Model, read_source
 from outlive.surgery.cutting import Request
 from outlive.units import parse_bytes
+from outlive.worker.guards.guarding import make_guarded
 
 _ACCELERATORS = ("cpu", "builtin", "reference", "tflm")
 
@@ -68,19 +72,43 @@ def make_goal(
 
 
 def fit_model(
-    model: Model, goal: Goal, batch: int | None, inputs: Mapping[str, Sequence[int] | str] | None
+    model: Model,
+    goal: Goal,
+    batch: int | None,
+    inputs: Mapping[str, Sequence[int] | str] | None,
+    source: Any = None,
 ) -> Fit:
-    """What fits of a model, with other inputs to begin with if they are asked for."""
+    """What fits of a model, with other inputs to begin with if they are asked for.
+
+    `source` is what it was converted from, if it was: shapes that it does not take are made from that.
+    """
+    origin = None if source is None else Origin(source=source, model=model)
     wish = Wish(batch=batch, inputs={name: check_shape(shape) for name, shape in (inputs or {}).items()})
     shapes = input_shapes(model, wish)
     if shapes:
+        reshaped = read_source(_started(model, shapes, origin, goal)).model
+        assert reshaped is not None, "a part that was cut can be read"
+        model = reshaped
+    return search(model, goal, origin)
+
+
+def _started(model: Model, shapes: Mapping[int, Shape], origin: Origin | None, goal: Goal) -> bytes:
+    """The file to start from; converted again where it does not take the shapes, and can be."""
+    try:
         part = cut_part(model, Request(input_shapes=dict(shapes.items())))
         if part.shapes_from != "runtime":
             raise ValueError("; ".join(part.state) or "the runtime does not take these shapes")
-        reshaped = read_source(part.model).model
-        assert reshaped is not None, "a part that was cut can be read"
-        model = reshaped
-    return search(model, goal)
+        return part.model
+    except ValueError as error:
+        if origin is None:
+            raise
+        wanted = [shapes.get(tensor.index, tensor.shape) for tensor in model.inputs]
+        shelf = Shelf(cache_folder() if goal.cache else None)
+        guard = partial(make_guarded, seconds=goal.seconds, quiet=True)
+        try:
+            return origin.convert(wanted, shelf, guard)
+        except ValueError as second:
+            raise ValueError(f"{second}; nor does its .tflite: {error}") from second
 
 
 def parse_share(given: str | float) -> float:

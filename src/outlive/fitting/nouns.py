@@ -49,11 +49,16 @@ class Candidate:
         )
 
     @property
+    def is_reshaped(self) -> bool:
+        """True if inputs have other shapes than the original's."""
+        return self.batch is not None or bool(self.inputs)
+
+    @property
     def tag(self) -> Tag:
         """What it changes for the user."""
         if self.recipe:
             return Tag.CHANGES_MODEL
-        return Tag.CHANGES_RESULTS if self.batch is not None or self.inputs else Tag.SAME_RESULTS
+        return Tag.CHANGES_RESULTS if self.is_reshaped else Tag.SAME_RESULTS
 
     @property
     def recipe_name(self) -> str:

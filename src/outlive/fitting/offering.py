@@ -12,7 +12,7 @@ loss wins, and what stands earlier here where that is equal.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from outlive.fitting.nouns import Candidate, Inputs, Shape
@@ -29,10 +29,14 @@ _LEAST_CHANGE = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """What can be offered for a model: the settings there are, and whether it has waste to be removed."""
+    """What can be offered for a model: the settings there are, and whether it has waste to be removed.
+
+    `is_usable` is asked about a batch before others are built upon it.
+    """
 
     settings: tuple[Candidate, ...]
     trimmed: bool
+    is_usable: Callable[[Candidate], bool] = lambda _: True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,18 +67,21 @@ def rounds_for(model: Model, offer: Offer) -> Iterator[Round]:
     same = [Candidate(), plain] if offer.trimmed else [plain]
     batches = [replace(plain, batch=size) for size in smaller_batches(model)]
     sizes = [replace(plain, inputs=inputs) for inputs in smaller_pictures(model)]
+    yield from _rounds_of((("settings", same), ("a smaller batch", batches)), offer)
     # Whoever needs smaller numbers as well takes the smallest batch: it costs nothing but calls.
-    base = batches[-1] if batches else plain
+    base = next((batch for batch in reversed(batches) if offer.is_usable(batch)), plain)
     recipes = [replace(base, recipe=recipe) for recipe in RECIPES]
     sized = [replace(size, batch=base.batch) for size in sizes]
     both = [replace(size, recipe=recipe) for size in sized for recipe in RECIPES]
     named = (
-        ("settings", same),
-        ("a smaller batch", batches),
         ("smaller numbers", recipes),
         ("smaller pictures", sized),
         ("smaller pictures and numbers", both),
     )
+    yield from _rounds_of(named, offer)
+
+
+def _rounds_of(named: Iterable[tuple[str, list[Candidate]]], offer: Offer) -> Iterator[Round]:
     for title, variants in named:
         if variants:
             yield Round(title=title, candidates=tuple(_settled(variants, offer)))

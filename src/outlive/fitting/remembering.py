@@ -19,7 +19,7 @@ from typing import Any
 # What is kept is of no use to another version of this file.
 _FORM = "1"
 _FOLDER_VARIABLE = "OUTLIVE_CACHE"
-_PACKAGES = ("outlive", "ai-edge-litert", "ai-edge-quantizer")
+_PACKAGES = ("outlive", "ai-edge-litert", "ai-edge-quantizer", "tensorflow", "tensorflow-cpu")
 _MOST_BYTES = 512 << 20
 _MOST_NOTE_BYTES = 1 << 16
 _MOST_MODEL_BYTES = 128 << 20

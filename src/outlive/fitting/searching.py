@@ -29,6 +29,7 @@ from outlive.fitting.evaluating import Bench, Weighed
 from outlive.fitting.loading import loading_snippet
 from outlive.fitting.nouns import Candidate, Fit, Outcome
 from outlive.fitting.offering import MIXED_FROM, Offer, Round, mixed, rounds_for, settings_for
+from outlive.fitting.reconverting import Origin
 from outlive.fitting.remembering import Shelf, cache_folder
 from outlive.fitting.stocking import RANDOM, RANDOM_RANGES, Stock
 from outlive.model import Model
@@ -67,7 +68,7 @@ class Goal:
 class Search:
     """One search, and what it knows so far."""
 
-    def __init__(self, model: Model, goal: Goal, folder: Path) -> None:
+    def __init__(self, model: Model, goal: Goal, folder: Path, origin: Origin | None = None) -> None:
         """Look at the samples; nothing is built yet."""
         self._model, self._goal = model, goal
         self._began = time.monotonic()
@@ -78,9 +79,7 @@ class Search:
         self._shelf = shelf
         self._stock = Stock(goal.samples, model, folder / "samples")
         micro = goal.wish.accelerator == "tflm"
-        self._workshop = Workshop(
-            model, self._stock, shelf, folder, whole_numbers=micro, seconds_left=self._left
-        )
+        self._workshop = Workshop(model, self._stock, shelf, folder, micro, origin, seconds_left=self._left)
         original = self._workshop.build(Candidate())
         self._jury = Jury(model, original, self._stock, shelf, folder, goal.metric, self._left)
         self._bench = Bench(self._workshop, Cage(shelf), self._jury, goal.budget, goal.wish, goal.max_loss)
@@ -105,8 +104,15 @@ class Search:
             self._jury.prepare()  # a metric that does not work is told before anything is built
         waste = self._workshop.waste()
         accelerator = goal.wish.accelerator if goal.wish.accelerator == "tflm" else goal.accelerator
-        offer = Offer(settings=settings_for(accelerator, goal.wish.threads), trimmed=bool(waste))
+        settings = settings_for(accelerator, goal.wish.threads)
+        offer = Offer(settings=settings, trimmed=bool(waste), is_usable=self._is_usable)
         yield from rounds_for(self._model, offer)
+
+    def _is_usable(self, variant: Candidate) -> bool:
+        """False if every try of a variant was refused or died."""
+        known = [item.outcome for item in list(self._known.values())]
+        words = [row.verdict for row in known if row.candidate.variant == variant.variant]
+        return not words or any(word not in ("refused", "died") for word in words)
 
     def _keeps_layers(self, offered: Round) -> bool:
         """True if it is worth a try to leave the worst layers of a static recipe float."""
@@ -239,10 +245,10 @@ def _may_be_mixed(candidate: Candidate) -> bool:
     return candidate.recipe == MIXED_FROM and not candidate.inputs and not candidate.kept
 
 
-def search(model: Model, goal: Goal) -> Fit:
+def search(model: Model, goal: Goal, origin: Origin | None = None) -> Fit:
     """What fits, and all that was tried; files that were built on the way are removed."""
     folder = Path(tempfile.mkdtemp(prefix="outlive-fit-"))
     try:
-        return Search(model, goal, folder).run()
+        return Search(model, goal, folder, origin).run()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

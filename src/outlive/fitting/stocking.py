@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outlive.fitting.adapting import in_portions
 from outlive.model import Model
 from outlive.quant.feeding import Samples, some_samples
 
@@ -45,9 +46,17 @@ class Stock:
             with np.load(self._path(number), allow_pickle=False) as stored:
                 yield [stored[str(place)] for place in range(len(stored.files))]
 
-    def for_quantizer(self) -> Samples | None:
-        """The samples as the quantizer takes them; None if there are none."""
-        return Samples(lambda: iter(self), self._model) if self.count else None
+    def for_quantizer(self, model: Model | None = None) -> Samples | None:
+        """The samples as the quantizer takes them; None if there are none.
+
+        For a `model` with other shapes, in portions of its batch and in the size of its pictures.
+        """
+        if not self.count:
+            return None
+        shapes = [tensor.shape for tensor in (model or self._model).inputs]
+        if model is None or shapes == [tensor.shape for tensor in self._model.inputs]:
+            return Samples(lambda: iter(self), self._model)
+        return Samples(lambda: (piece for feed in self for piece in in_portions(feed, shapes)), model)
 
     def _store(self, feed: tuple[NDArray[Any], ...], digest: Any) -> None:
         named: dict[str, Any] = {}

@@ -15,15 +15,25 @@ _TYPES = ("inference_input_type", "inference_output_type", "inference_type")
 
 
 def convert_source(
-    kind: str, what: Any, specs: list[Any] | None, settings: dict[str, Any], samples: Iterator[Any] | None
+    kind: str,
+    what: Any,
+    specs: list[Any] | None,
+    settings: dict[str, Any],
+    samples: Iterator[Any] | None,
+    shapes: tuple[str, dict[str, list[int]]] | None = None,
 ) -> bytes:
-    """The bytes of the converted model."""
+    """The bytes of the converted model; `shapes` are other ones for the inputs of a signature, by name."""
     with warnings.catch_warnings():
         # Of its own parts, mostly: that its interpreter will go, and statistics that nobody can give it.
         warnings.simplefilter("ignore")
         import tensorflow as tf
 
-        converter = _converter(tf, kind, what, specs)
+        if shapes is not None:
+            from outlive.quant.reshape_child import reshaped_converter
+
+            converter = reshaped_converter(tf, kind, what, *shapes)
+        else:
+            converter = _converter(tf, kind, what, specs)
         for name, value in settings.items():
             _set(tf, converter, name, value)
         if samples is not None:

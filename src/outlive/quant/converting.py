@@ -22,6 +22,7 @@ from outlive.quant.quantizing import Guard
 from outlive.worker.verdicts import Call, refused
 
 Signature = Sequence[tuple[Sequence[int | None], str]]
+Shapes = Mapping[str, Sequence[int]]
 # What only a quantized model needs: left out when the float model is made that samples are held against.
 _QUANTIZING = ("optimizations", "supported_types", "inference_input_type", "inference_output_type")
 
@@ -74,6 +75,17 @@ def convert_model(
         finally:
             feeds.close()
         return Converted(model=made, samples=feeds.count)
+
+
+def convert_with_shapes(source: Any, key: str, shapes: Shapes, guard: Guard) -> bytes:
+    """The float model once more, with other shapes for the inputs of signature `key`, by their names in it.
+
+    ValueError if the model itself does not take them, with its own reason.
+    """
+    with tempfile.TemporaryDirectory(prefix="outlive-convert-") as folder:
+        kind, what = _described(source, Path(folder))
+        wanted = (key, {name: list(shape) for name, shape in shapes.items()})
+        return _in_words(guard(convert_source))(kind, what, None, {}, None, wanted)
 
 
 def _in_words(convert: Callable[..., bytes]) -> Callable[..., bytes]:
