@@ -13,7 +13,7 @@ from outlive.cli import exits
 from outlive.cli.formats import graph_of
 from outlive.cli.output import OutputError, add_output_options, refuse_to_overwrite, write_json, write_text
 from outlive.cli.pages import need_a_file, show_drift
-from outlive.errors import LimitReached, ModelDied, OutliveError
+from outlive.errors import OutliveError
 from outlive.finding import Severity
 from outlive.quant.nouns import Drift
 
@@ -81,15 +81,8 @@ def run(args: argparse.Namespace) -> int:
                     f"sample {sample}" + (f", turn {turn} of {turns}" if turns > 1 else "")
                 ),
             )
-    except (ModelDied, LimitReached) as error:
-        print(error, file=sys.stderr)
-        return exits.DIED
-    except OutliveError as error:
-        print(error, file=sys.stderr)
-        return exits.FINDINGS
-    except (ValueError, OSError) as error:
-        print(f"outlive compare: {error}", file=sys.stderr)
-        return exits.USAGE
+    except (OutliveError, ValueError, OSError) as error:
+        return exits.tell_failure(args, error)
     _report(args, drift)
     return exits.FINDINGS if any(one.severity is Severity.ERROR for one in drift.findings) else exits.CLEAN
 

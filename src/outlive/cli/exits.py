@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
+import sys
+
+from outlive.errors import LimitReached, ModelDied, OutliveError
+
 CLEAN = 0
 FINDINGS = 1
 USAGE = 2
@@ -10,3 +15,12 @@ DOES_NOT_FIT = 4
 OUR_BUG = 70
 INTERRUPTED = 130
 PIPE_CLOSED = 141
+
+
+def tell_failure(args: argparse.Namespace, error: Exception) -> int:
+    """Say what went wrong with a model, or with what was asked for; the exit code."""
+    if not isinstance(error, OutliveError):
+        print(f"outlive {args.command}: {error}", file=sys.stderr)
+        return USAGE
+    print(error, file=sys.stderr)
+    return DIED if isinstance(error, (ModelDied, LimitReached)) else FINDINGS

@@ -13,7 +13,7 @@ from outlive.cli import exits
 from outlive.cli.compare import progress
 from outlive.cli.output import OutputError, refuse_to_overwrite, write_json, write_text
 from outlive.cli.pages import show_fit
-from outlive.errors import LimitReached, ModelDied, OutliveError
+from outlive.errors import OutliveError
 from outlive.fitting.nouns import Fit
 
 SUMMARY = "make a model fit a memory: settings, batch, smaller numbers, smaller pictures, each with its cost"
@@ -100,15 +100,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         _check(args)
         fit = _search(args)
-    except (ModelDied, LimitReached) as error:
-        print(error, file=sys.stderr)
-        return exits.DIED
-    except OutliveError as error:
-        print(error, file=sys.stderr)
-        return exits.FINDINGS
-    except (ValueError, OSError) as error:
-        print(f"outlive fit: {error}", file=sys.stderr)
-        return exits.USAGE
+    except (OutliveError, ValueError, OSError) as error:
+        return exits.tell_failure(args, error)
     written = _write(fit, args.output) if args.output is not None else ()
     _report(args, fit, written)
     if fit.stopped == "interrupted":

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from outlive import api
 from outlive.cli import exits
 from outlive.cli.compare import progress
 from outlive.cli.output import OutputError, refuse_to_overwrite, write_json, write_text
-from outlive.errors import LimitReached, ModelDied, OutliveError
+from outlive.errors import OutliveError
 from outlive.finding import Severity
 from outlive.quant.nouns import Quantized
 from outlive.quant.recipes import RECIPES
@@ -83,15 +82,8 @@ def run(args: argparse.Namespace) -> int:
                 until=_target(args),
                 tell=lambda sample: tell(f"sample {sample}"),
             )
-    except (ModelDied, LimitReached) as error:
-        print(error, file=sys.stderr)
-        return exits.DIED
-    except OutliveError as error:
-        print(error, file=sys.stderr)
-        return exits.FINDINGS
-    except (ValueError, OSError) as error:
-        print(f"outlive quantize: {error}", file=sys.stderr)
-        return exits.USAGE
+    except (OutliveError, ValueError, OSError) as error:
+        return exits.tell_failure(args, error)
     _write(made, args.output)
     _report(args, made)
     return exits.FINDINGS if any(one.severity is Severity.ERROR for one in made.findings) else exits.CLEAN
