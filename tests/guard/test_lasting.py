@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import sys
 import time
 from collections.abc import Iterator
 
@@ -84,7 +85,8 @@ def test_a_line_that_is_read_when_ctrl_c_comes_is_shown(
         return data
 
     def speak() -> None:
-        print("the last line", flush=True)
+        sys.stdout.write("the last line\n")  # at once; print writes the end of a line apart
+        sys.stdout.flush()
         time.sleep(60)
 
     monkeypatch.setattr(outputs.os, "read", read_and_press)

@@ -70,7 +70,7 @@ def test_much_output_is_neither_lost_nor_in_the_way() -> None:
 
 def test_output_comes_while_the_function_runs() -> None:
     def slow() -> None:
-        print("begun", end="\r")
+        sys.stdout.write("begun\r")  # at once; print writes the end of a line apart
         time.sleep(0.6)
         print("done")
 

@@ -166,11 +166,9 @@ class Wires:
             self._crowding = self._crowding // 2 if data else self._crowding + 4
             if self._crowding > _CROWDED:
                 self._patience, self._crowding = _PATIENCE, 0
+        data = data or lane.fall_asleep()
         if data:
             self._read_output(self._poll.poll(0))  # what was printed before the answer is there by now
-            self._inlet.feed(data)
-        else:
-            data = lane.fall_asleep()
             self._inlet.feed(data)
 
     def _doze(self, took_ns: int) -> bytes:
@@ -225,8 +223,8 @@ class Wires:
             raise wire.Closed("end of stream")
         if data == wire.WAKE_UP and not earlier and self.awake:
             earlier = self._incoming.watch(ROUSED_NS) or self._incoming.fall_asleep()
-            if earlier:
-                self._read_output(self._poll.poll(0))
+        if earlier:
+            self._read_output(self._poll.poll(0))
         self._inlet.feed(earlier + data)
 
     def _read_output(self, events: list[tuple[int, int]]) -> None:
