@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.delegates.remembering import Memory, cache_folder
+from outlive.delegates.remembering import Memory
 from outlive.delegates.trying import Order
 from outlive.delegates.ways import choose_ways
+from outlive.keeping import cache_folder
 from tests.delegates.small_library import build, needs_compiler
 from tests.delegates.small_models import line
 
@@ -96,7 +97,7 @@ def test_kernels_of_the_cpu_are_always_tried(own_folder: Path) -> None:
 def test_the_folder_follows_the_users_wish(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OUTLIVE_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
-    assert cache_folder() == Path("/somewhere/outlive/delegates")
+    assert cache_folder("delegates") == Path("/somewhere/outlive/delegates")
 
 
 @needs_compiler

@@ -256,6 +256,16 @@ def test_what_is_close_has_to_fit_again_and_again(monkeypatch: pytest.MonkeyPatc
     assert seen.fits(10**6) is False
 
 
+def test_that_a_run_took_too_long_is_not_remembered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(capping, "_SECONDS", 1e-6)
+    built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
+    slow = Cage(Shelf(tmp_path / "shelf")).weigh(built, Candidate(), 10**9)
+    assert slow.fits(10**9) is False
+    assert "deadline" in slow.problem or "SIGABRT" in slow.problem
+    monkeypatch.undo()
+    assert Cage(Shelf(tmp_path / "shelf")).weigh(built, Candidate(), 10**9).fits(10**9)
+
+
 def test_notes_that_make_no_sense_are_forgotten() -> None:
     assert _recalled({"peak_bytes": 5, "fits_at": 7}) == Seen(peak_bytes=5, fits_at=7)
     assert _recalled({"peak_bytes": "many"}) == Seen()

@@ -6,10 +6,16 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
+import psutil
 import pytest
 
+import outlive
+from outlive import demo_models
 from outlive.fleet import nest
+from outlive.worker.nurseries import close_hatcheries
+from tests.deaths.scenes import wait_for_death
 
 # A parent that starts a child like joblib does, and is killed. The child has our end of stderr.
 ORPHAN = """
@@ -28,7 +34,7 @@ os.kill(os.getpid(), 9)
 def closed(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Set when nurseries are ended."""
     event = threading.Event()
-    monkeypatch.setattr(nest, "close_hatcheries", event.set)
+    monkeypatch.setattr(nest, "close_idle_hatcheries", event.set)
     return event
 
 
@@ -55,6 +61,21 @@ def test_a_task_in_time_keeps_them(closed: threading.Event) -> None:
         pass
     with home.task():
         assert not closed.wait(1.0)
+
+
+def test_what_the_user_has_open_there_is_left_alone() -> None:
+    close_hatcheries()
+    home = nest.Nest(idle_s=0.05)
+    with outlive.Interpreter(str(demo_models.path("healthy"))) as mine:
+        with home.task():
+            assert not outlive.run(demo_models.path("healthy")).died
+        while not home.idle:
+            time.sleep(0.01)
+        mine.allocate_tensors()
+        maker = psutil.Process(mine.pid).ppid()
+    with home.task():
+        pass
+    assert wait_for_death({maker}) == set()
 
 
 def test_a_child_goes_with_its_parent() -> None:

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import platform
-import tempfile
 from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -15,11 +14,11 @@ from typing import Any
 from outlive.delegates.nouns import Accelerator, Crossing, Death, Difference, Refusal, WhatIf
 from outlive.delegates.trying import Order
 from outlive.delegates.ways import Way
+from outlive.keeping import cache_folder, keep_file
 from outlive.model import Model
 
 # What is kept is of no use to another version of this file.
 _FORM = 1
-_FOLDER_VARIABLE = "OUTLIVE_CACHE"
 _MOST_BYTES = 4 << 20
 
 
@@ -36,7 +35,7 @@ class Memory:
         if order.inputs is not None and not isinstance(order.inputs, str):
             return None
         parts = [model.sha256, str(order.inputs), str(order.seed), str(order.limits)]
-        return cls(folder=cache_folder(), key="|".join(parts))
+        return cls(folder=cache_folder("delegates"), key="|".join(parts))
 
     def recall(self, way: Way) -> Accelerator | None:
         """What was found out the last time; None if that was never, or if it cannot be read."""
@@ -53,29 +52,16 @@ class Memory:
         """Keep a result; one that cannot be written is forgotten. What was not here may come: not kept."""
         if not accelerator.available:
             return
-        body = asdict(replace(accelerator, flight=None, culprit=None))
-        path = self._path(way)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-                file.write(json.dumps(body).encode())
-            os.replace(file.name, path)
-        except (OSError, ValueError, TypeError):
+            body = json.dumps(asdict(replace(accelerator, flight=None, culprit=None)))
+        except (ValueError, TypeError):
             return
+        keep_file(self._path(way), body.encode())
 
     def _path(self, way: Way) -> Path:
         order = json.dumps(way.to_arguments(), sort_keys=True, default=repr)
         parts = [str(_FORM), self.key, way.name, order, _versions(way), platform.node(), str(os.cpu_count())]
         return self.folder / f"{hashlib.sha256('|'.join(parts).encode()).hexdigest()}.json"
-
-
-def cache_folder() -> Path:
-    """Where results are kept: `OUTLIVE_CACHE`, else the user's cache folder."""
-    named = os.environ.get(_FOLDER_VARIABLE)
-    if named:
-        return Path(named) / "delegates"
-    usual = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(usual) / "outlive" / "delegates"
 
 
 def _versions(way: Way) -> str:

@@ -34,7 +34,7 @@ class Seen:
     """What is known of a file under some settings, from all its runs.
 
     `fits_at` is the smallest limit it ran under, `fails_at` the largest it failed under. `problem` says why
-    it does not run at all, however much memory there is.
+    it does not run at all, however much memory there is. `late`: a run was ended because it took too long.
     """
 
     peak_bytes: int | None = None
@@ -43,6 +43,7 @@ class Seen:
     fails_at: int | None = None
     problem: str = ""
     died: bool = False
+    late: bool = False
 
     def fits(self, ram_bytes: int) -> bool | None:
         """Whether it fits; None if that has to be tried."""
@@ -67,7 +68,8 @@ class Cage:
         if seen.fits(ram_bytes) is not None:
             return seen
         seen = self._try(built, candidate, ram_bytes, seen)
-        self._shelf.keep(asdict(seen), "run", *key)
+        if not seen.late:  # that is of the moment: a machine may be less busy another day
+            self._shelf.keep(asdict(seen), "run", *key)
         return seen
 
     def _try(self, built: Built, candidate: Candidate, ram_bytes: int, seen: Seen) -> Seen:
@@ -77,7 +79,7 @@ class Cage:
             # Runs differ by some pages: the most that was ever seen counts.
             peak = max(peak, seen.peak_bytes or 0)
             return replace(seen, fits_at=ram_bytes, peak_bytes=peak, milliseconds=_milliseconds(capped))
-        seen = replace(seen, fails_at=max(ram_bytes, seen.fails_at or 0))
+        seen = replace(seen, fails_at=max(ram_bytes, seen.fails_at or 0), late=_is_late(capped))
         if seen.peak_bytes is not None:
             return seen
         # How much it would take, for the user and for the next budget.
@@ -89,6 +91,7 @@ class Cage:
             milliseconds=None if problem else _milliseconds(free),
             problem=problem,
             died=free.died,
+            late=seen.late or _is_late(free),
         )
 
 
@@ -140,6 +143,10 @@ def _problem(flight: Flight) -> str:
         said = " ".join(flight.error_text.split())[:_MOST_WORDS] or flight.error_type
         return f"the runtime refused it: {said}"
     return ""
+
+
+def _is_late(flight: Flight) -> bool:
+    return flight.ended_by == "deadline"
 
 
 def _milliseconds(flight: Flight) -> float | None:

@@ -12,9 +12,10 @@ from outlive.arena.devices import Device, find_device
 from outlive.arena.questions import Wish, check_shape, choose_abi, input_shapes
 from outlive.fitting.nouns import Fit, Shape
 from outlive.fitting.reconverting import Origin
-from outlive.fitting.remembering import Shelf, cache_folder
+from outlive.fitting.remembering import Shelf
 from outlive.fitting.reshaping import cut_part
 from outlive.fitting.searching import Goal, Tell, search
+from outlive.keeping import cache_folder
 from outlive.model import Model, read_source
 from outlive.surgery.cutting import Request
 from outlive.units import parse_bytes
@@ -103,7 +104,7 @@ def _started(model: Model, shapes: Mapping[int, Shape], origin: Origin | None, g
         if origin is None:
             raise
         wanted = [shapes.get(tensor.index, tensor.shape) for tensor in model.inputs]
-        shelf = Shelf(cache_folder() if goal.cache else None)
+        shelf = Shelf(cache_folder("fit") if goal.cache else None)
         guard = partial(make_guarded, seconds=goal.seconds, quiet=True)
         try:
             return origin.convert(wanted, shelf, guard)

@@ -9,16 +9,16 @@ import hashlib
 import json
 import os
 import platform
-import tempfile
 from collections.abc import Mapping
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from outlive.keeping import keep_file
+
 # What is kept is of no use to another version of this file.
 _FORM = "1"
-_FOLDER_VARIABLE = "OUTLIVE_CACHE"
 _PACKAGES = ("outlive", "ai-edge-litert", "ai-edge-quantizer", "tensorflow", "tensorflow-cpu")
 _MOST_BYTES = 512 << 20
 _MOST_NOTE_BYTES = 1 << 16
@@ -94,23 +94,8 @@ class Shelf:
             return b""
 
     def _write(self, path: Path, content: bytes) -> None:
-        if self._folder is None:
-            return
-        try:
-            with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
-                file.write(content)
-            os.replace(file.name, path)
-        except OSError:
-            return
-
-
-def cache_folder() -> Path:
-    """Where results are kept: `OUTLIVE_CACHE`, else the user's cache folder."""
-    named = os.environ.get(_FOLDER_VARIABLE)
-    if named:
-        return Path(named) / "fit"
-    usual = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(usual) / "outlive" / "fit"
+        if self._folder is not None:
+            keep_file(path, content)
 
 
 def _own(folder: Path) -> Path | None:

@@ -30,8 +30,9 @@ from outlive.fitting.loading import loading_snippet
 from outlive.fitting.nouns import Candidate, Fit, Outcome
 from outlive.fitting.offering import MIXED_FROM, Offer, Round, mixed, rounds_for, settings_for
 from outlive.fitting.reconverting import Origin
-from outlive.fitting.remembering import Shelf, cache_folder
+from outlive.fitting.remembering import Shelf
 from outlive.fitting.stocking import RANDOM, RANDOM_RANGES, Stock
+from outlive.keeping import cache_folder
 from outlive.model import Model
 
 _MOST_JOBS = 4
@@ -75,7 +76,7 @@ class Search:
         self._known: dict[int, Weighed] = {}
         self._ranks = count()
         self._stopped = ""
-        shelf = Shelf(cache_folder() if goal.cache else None)
+        shelf = Shelf(cache_folder("fit") if goal.cache else None)
         self._shelf = shelf
         self._stock = Stock(goal.samples, model, folder / "samples")
         micro = goal.wish.accelerator == "tflm"

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from outlive.fleet.nouns import Task, versions
 from outlive.fleet.rows import PASSING, Row, read_row
+from outlive.keeping import cache_folder, keep_file
 
-_FOLDER_VARIABLE = "OUTLIVE_CACHE"
 _MOST_BYTES = 4 << 20
 
 
@@ -42,12 +39,7 @@ class Cache:
         passing = row.outcome in PASSING or row.changed or row.from_cache or not row.sha256
         if passing or dict(row.versions) != versions():
             return  # of the moment; or found out by other versions, on another machine
-        path = self._path(row.sha256, row.order_key)
-        with contextlib.suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-                file.write(row.line())
-            os.replace(file.name, path)
+        keep_file(self._path(row.sha256, row.order_key), row.line())
 
     def _path(self, sha256: str, order_key: str) -> Path:
         key = hashlib.sha256(f"{sha256}|{order_key}".encode()).hexdigest()
@@ -56,8 +48,4 @@ class Cache:
 
 def usual_cache() -> Cache:
     """The user's: `OUTLIVE_CACHE`, else the system's cache folder."""
-    named = os.environ.get(_FOLDER_VARIABLE)
-    if named:
-        return Cache(folder=Path(named) / "scan")
-    usual = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Cache(folder=Path(usual) / "outlive" / "scan")
+    return Cache(folder=cache_folder("scan"))

@@ -1,7 +1,8 @@
 """The workers of an engine process: one nursery for many tasks, ended when no task comes any more.
 
-An engine process may live long after the scan (a Dask or Ray worker does), so nothing of ours stays in it. A
-process that this machine's scan started itself goes with it, even if the scan is killed.
+An engine process may live long after the scan (a Dask or Ray worker does), so nothing of ours stays in it;
+what its user has open there is left alone. A process that this machine's scan started itself goes with it,
+even if the scan is killed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from outlive.worker.nurseries import close_hatcheries
+from outlive.worker.nurseries import close_idle_hatcheries
 
 # Longer than it takes until the next task, shorter than anybody minds.
 _IDLE_S = 5.0
@@ -57,7 +58,7 @@ class Nest:
         with self._lock:  # a task that begins now waits, and then starts a nursery of its own
             if not self._tasks:
                 self._timer = None
-                close_hatcheries()
+                close_idle_hatcheries()
 
 
 NEST = Nest()

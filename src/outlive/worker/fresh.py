@@ -24,6 +24,11 @@ class FreshHatchery:
         self._numbers = itertools.count(1)
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
 
+    @property
+    def in_use(self) -> bool:
+        """True while somebody has a worker of it."""
+        return bool(self._processes)
+
     def hatch(self, order: dict[str, Any], descriptors: list[int]) -> Hatched:
         """Start a worker that serves these descriptors."""
         number = next(self._numbers)

@@ -65,6 +65,10 @@ class Ending:
 class Hatchery(Protocol):
     """A maker of workers."""
 
+    @property
+    def in_use(self) -> bool:
+        """True while somebody has a worker of it."""
+
     def hatch(self, order: dict[str, Any], descriptors: list[int]) -> Hatched:
         """Make a worker that serves these descriptors."""
 

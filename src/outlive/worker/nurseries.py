@@ -56,6 +56,13 @@ def close_hatcheries() -> None:
         _hatcheries.clear()
 
 
+def close_idle_hatcheries() -> None:
+    """End the nurseries whose workers are all gone; one with a worker in use stays."""
+    with starting:
+        for kind in [kind for kind, hatchery in _hatcheries.items() if not hatchery.in_use]:
+            _hatcheries.pop(kind).close()
+
+
 def _forget_hatcheries() -> None:
     """In a forked child of the program: the parent's nurseries are not ours to talk to."""
     for hatchery in _hatcheries.values():

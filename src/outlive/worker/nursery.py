@@ -80,6 +80,11 @@ class Nursery:
         """The nursery's process."""
         return self._process.pid
 
+    @property
+    def in_use(self) -> bool:
+        """True while somebody has a worker of it, or waits for one."""
+        return bool(self._wanted)
+
     def alive(self) -> bool:
         """True while the process runs and is ours."""
         return self._owner == os.getpid() and self._channel.fileno() >= 0 and self._process.poll() is None
