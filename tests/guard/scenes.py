@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[2]
-# Of joblib's processes, Ray and Chromium, which tests beside these use.
-_OTHERS = ("sem.loky", "loky", "plasma", "ray", ".org.chromium")
+# Of joblib's processes, Ray and Chromium, which tests beside these use, and of tests/meter.
+_OTHERS = ("sem.loky", "loky", "joblib", "plasma", "ray", ".org.chromium", "outlive-test-")
 
 
 def play(program: str, *, timeout_s: float = 120, expect: int | None = 0) -> subprocess.CompletedProcess[str]:

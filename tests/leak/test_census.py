@@ -78,8 +78,8 @@ def test_addresses_are_plain_and_open_files_are_not() -> None:
 
 
 def test_mappings_are_named() -> None:
-    (name, size), *_ = count("mapped_100_kb").mappings
-    assert "zero" in name
+    # The heap may grow beside it.
+    [size] = [size for name, size in count("mapped_100_kb").mappings if "zero" in name]
     assert size == 102_400
 
 

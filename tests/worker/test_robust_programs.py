@@ -50,7 +50,8 @@ def test_parent_and_child_both_go_on_after_a_fork() -> None:
 
 def test_a_fork_while_workers_start_hides_no_death() -> None:
     """A forked child must not hold a worker's end of a pipe, or its parent would wait for ever."""
-    facts = play("""
+    facts = play(
+        """
     open_healthy().close()
     done, forked = threading.Event(), []
     def fork():
@@ -79,7 +80,9 @@ def test_a_fork_while_workers_start_hides_no_death() -> None:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
     say(deaths=deaths, forked=len(forked))
-    """)
+    """,
+        timeout_s=240,
+    )
     assert facts["deaths"] == 40
     assert facts["forked"] > 10
 

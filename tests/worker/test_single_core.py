@@ -33,7 +33,9 @@ try:
         row, output = interpreter.get_input_details()[0], interpreter.get_output_details()[0]["index"]
         worker, = [one for one in gc.get_objects() if isinstance(one, Worker)]
         answers, patient, slept, before = set(), False, [], asleep(interpreter.pid)
-        for number in range(600):
+        for number in range(20_000):
+            if number >= 600 and (patient or not busy):
+                break  # a neighbour that gets no core itself is not in the way yet
             interpreter.set_tensor(row["index"], np.full(row["shape"], number % 3, row["dtype"]))
             interpreter.invoke()
             answers.add((number % 3, interpreter.get_tensor(output).tobytes().hex()))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from outlive.arena.builtin.placing import Layout
 from outlive.arena.builtin.preparing import Preparation
 from outlive.model import Model, Sparsity
-from outlive.units import count_elements, plural
+from outlive.units import plural
 
 # Fitted to private memory after allocate_tensors in fresh processes, heap tensors taken off: 74 models of the
 # corpus, LiteRT 2.3.0, x86-64; 44 KB is the standard deviation of what is left.
@@ -16,10 +16,6 @@ _INTERPRETER_BYTES = 10_000
 _BYTES_PER_TENSOR = 700
 _BYTES_PER_SCALE = 11
 _BYTES_PER_SPARSE_INDEX = 4
-# What the matrix libraries pack operands into grows with the largest product up to about these, measured
-# over the first invoke; it is theirs, not the planner's.
-_MOST_PACKED_FLOAT_BYTES = 400_000
-_MOST_PACKED_INTEGER_BYTES = 1_300_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,20 +83,3 @@ def structures_bytes(model: Model) -> int:
 def _indices(sparsity: Sparsity) -> int:
     arrays = (array for side in sparsity.dimensions for array in (side.segments, side.indices))
     return sum(len(array) for array in arrays if array is not None)
-
-
-def packed_bytes(preparations: Iterable[Preparation]) -> int:
-    """About what the matrix libraries pack the operands of the largest convolution into."""
-    largest = 0
-    for preparation in preparations:
-        table = preparation.table
-        for node in preparation.nodes:
-            if node.operator.type != "CONV_2D" or len(node.inputs) < 2 or not node.outputs:
-                continue
-            weights, output = table.shapes[node.inputs[1]], table.shapes[node.outputs[0]]
-            rows = (count_elements(output[:-1]) or 0) + (weights[0] if weights else 0)
-            real = table.dtypes[node.inputs[0]] == "float32"
-            most = _MOST_PACKED_FLOAT_BYTES if real else _MOST_PACKED_INTEGER_BYTES
-            size = rows * (count_elements(weights[1:]) or 0) * (4 if real else 1)
-            largest = max(largest, min(size, most))
-    return largest

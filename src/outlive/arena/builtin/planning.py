@@ -5,7 +5,8 @@ Model ──> subgraphs (prepared: shapes, places, temporaries) ──> placing 
 
 from __future__ import annotations
 
-from outlive.arena.builtin.heap import heap_of, packed_bytes, structures_bytes, variables_bytes
+from outlive.arena.builtin.heap import heap_of, structures_bytes, variables_bytes
+from outlive.arena.builtin.packing import packed_bytes
 from outlive.arena.builtin.placing import Layout, lay_out
 from outlive.arena.builtin.preparing import Preparation
 from outlive.arena.builtin.spans import Spans, spans_of
@@ -71,7 +72,7 @@ def _plan(model: Model, question: Question, layouts: dict[int, Layout], once: fr
     preserve = question.preserve_all_tensors
     main = layouts[0]
     spans = {index: spans_of(layout, preserve) for index, layout in layouts.items()}
-    parts = _parts(model, layouts, once)
+    parts = _parts(model, layouts, once, question.accelerator == "reference")
     sizes = {part.name: part.bytes for part in parts}
     peak = sum(sizes.values())
     unknown = _unknown(layouts)
@@ -105,7 +106,7 @@ def _plan(model: Model, question: Question, layouts: dict[int, Layout], once: fr
     )
 
 
-def _parts(model: Model, layouts: dict[int, Layout], once: frozenset[int]) -> tuple[Part, ...]:
+def _parts(model: Model, layouts: dict[int, Layout], once: frozenset[int], plain: bool) -> tuple[Part, ...]:
     main = layouts[0]
     called = {index: layout for index, layout in layouts.items() if index != 0}
     preparations = [layout.preparation for layout in layouts.values()]
@@ -127,7 +128,7 @@ def _parts(model: Model, layouts: dict[int, Layout], once: frozenset[int]) -> tu
         ),
         Part(
             name="kernel workspace",
-            bytes=packed_bytes(preparations),
+            bytes=0 if plain else packed_bytes(preparations),  # reference kernels use no library
             source="what the matrix library packs operands into, as measured",
             exact=False,
         ),
