@@ -4,6 +4,9 @@ Files are made of the model corpus, or of the models that ship with outlive wher
 themselves, renamed copies, and mutants. They are scanned, run and diagnosed on joblib's processes, on a Dask
 LocalCluster and on local Ray: the tables must be the same. Then: an engine process is killed in the middle;
 one job against two; and the memory of the process that coordinates, at 100 and at 10,000 files.
+
+A mutant that makes LiteRT read where it may not is refused or kills its worker, by what happens to lie there.
+Where the check has found the flaw in the file beforehand, that one difference is counted apart.
 """
 
 from __future__ import annotations
@@ -128,10 +131,19 @@ def read_table(path: Path) -> Iterator[tuple[str, Any]]:
         yield row["path"], row
 
 
-def unlike(one: Done, other: Done) -> list[str]:
-    """The files whose rows differ."""
+def unlike(one: Done, other: Done) -> tuple[list[str], list[str]]:
+    """The files whose rows differ, and those known to be flawed that only failed in another way."""
     paths = sorted(one.rows.keys() | other.rows.keys())
-    return [path for path in paths if one.rows.get(path) != other.rows.get(path)]
+    found = [path for path in paths if one.rows.get(path) != other.rows.get(path)]
+    chance = [path for path in found if settled(one.rows.get(path)) == settled(other.rows.get(path))]
+    return [path for path in found if path not in chance], chance
+
+
+def settled(row: Any) -> Any:
+    """A row without what is chance: how the runtime fails on a file that was found to be flawed."""
+    if row is None or not row["errors"] or row["outcome"] not in ("refused", "died"):
+        return row
+    return {**row, "outcome": "failed", "death": {**(row["death"] or {}), "signal": None}}
 
 
 def measure_engines(count: int) -> tuple[dict[str, Any], list[Claim]]:
@@ -145,10 +157,10 @@ def measure_engines(count: int) -> tuple[dict[str, Any], list[Claim]]:
         scans["local, one process killed"] = scan(folder, kill=count // 3, **wishes)
         for engine in ("dask", "ray"):
             scans[engine] = scan(folder, on=f"{engine}://local", **wishes)
-        claims = []
+        claims, failed_otherwise = [], {}
         for other in list(scans)[1:]:
             show(other, scans[other])
-            differing = unlike(scans["local"], scans[other])
+            differing, failed_otherwise[other] = unlike(scans["local"], scans[other])
             for path in differing[:5]:
                 print(
                     "  differs:",
@@ -161,7 +173,10 @@ def measure_engines(count: int) -> tuple[dict[str, Any], list[Claim]]:
             claims.append(Claim(text=text, ratio=len(differing), bound=0))
             lost = count - len(scans[other].rows)
             claims.append(Claim(text=f"rows of {count} that are missing: {other}", ratio=lost, bound=0))
-    return {name: seen(done) for name, done in scans.items()}, claims
+    told = {name: seen(done) for name, done in scans.items()}
+    for other, paths in failed_otherwise.items():
+        told[other]["flawed_files_that_failed_in_another_way"] = [os.path.basename(path) for path in paths]
+    return told, claims
 
 
 def measure_jobs(count: int) -> tuple[dict[str, Any], list[Claim]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from enum import Enum
 
@@ -105,3 +106,13 @@ class Finding:
         """The finding in one line."""
         place = f" ({self.where})" if self.where else ""
         return f"{self.severity.value}[{self.code}]: {self.headline}{place}"
+
+
+def shell_path(path: str) -> str:
+    """A path as a word to paste into a shell: quoted, and never taken for an option."""
+    return shlex.quote(as_argument(path))
+
+
+def as_argument(path: str) -> str:
+    """A path as an argument of a command: one that begins with a dash gets `./` in front."""
+    return f"./{path}" if path.startswith("-") else path

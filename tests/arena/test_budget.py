@@ -8,6 +8,7 @@ import pytest
 
 from outlive.arena.budget import Budget, certain_bytes, device_budget, needed_bytes, weigh, worst_moment
 from outlive.arena.devices import Device, find_device
+from outlive.arena.room import Arena
 from tests.arena.sketches import KIB, MIB, micro, refused, sketch
 
 
@@ -72,10 +73,26 @@ def test_a_microcontroller_needs_the_smallest_arena_and_flash_for_the_file() -> 
     assert "larger than the flash" in flash.reasons[0]
 
 
-def test_an_arena_larger_than_any_bank_is_tight() -> None:
+def test_an_arena_larger_than_any_bank_does_not_fit() -> None:
     verdict = weigh(micro(), device_budget(board(largest_block_bytes=64 * KIB)))
-    assert verdict.word == "tight"
+    assert verdict.word == "does not fit"
     assert "one block" in verdict.reasons[0]
+    assert "18,432 too few" in verdict.reasons[0]
+
+
+def test_a_bank_has_to_hold_the_variables_and_the_margin_too() -> None:
+    arena = Arena(
+        planned_bytes=82 * KIB, variables=2, variable_bytes=80, margin_bytes=5 * KIB, margin_words="5%"
+    )
+    for block, word in ((82 * KIB, "does not fit"), (arena.bytes - 1, "does not fit"), (arena.bytes, "fits")):
+        verdict = weigh(micro(), device_budget(board(largest_block_bytes=block)), arena=arena)
+        assert verdict.word == word
+        assert verdict.needed_bytes == 82 * KIB + 80
+    ram = weigh(micro(), device_budget(board(ram_bytes=82 * KIB)), arena=arena)
+    assert (ram.word, ram.margin_bytes) == ("does not fit", -80)
+    close = weigh(micro(), device_budget(board(ram_bytes=84 * KIB)), arena=arena)
+    assert close.word == "tight"
+    assert "a margin of 5,120 bytes does not fit beside it" in close.reasons[-1]
 
 
 def test_a_refused_model_has_no_verdict_in_bytes() -> None:

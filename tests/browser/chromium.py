@@ -19,6 +19,16 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 UNDRAWN = (
     "[...document.querySelectorAll('[data-chart]')].filter((one) => one.offsetParent && !one.dataset.drawn)"
 )
+# What of tables and charts is beyond the edge of the page, or of its own cell.
+CUT = """[...document.querySelectorAll("table, .window .row, canvas")].filter((one) => {
+  const right = document.body.getBoundingClientRect().right, box = one.getBoundingClientRect();
+  const cells = [...one.querySelectorAll(".cell, th, td")];
+  return box.width && (box.right > right + 1 || cells.some((cell) => {
+    const { scrollWidth, scrollHeight, clientWidth, clientHeight } = cell;
+    return cell.getBoundingClientRect().right > right + 1
+      || scrollWidth > clientWidth + 1 || scrollHeight > clientHeight + 1;
+  }));
+}).map((one) => one.textContent.slice(0, 80))"""
 PATIENCE_S = 180  # a busy machine is slow, not wrong
 LAPTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.chromium import PHONE, UNDRAWN, Visit, visit
+from tests.browser.chromium import CUT, PHONE, UNDRAWN, Visit, visit
 from tests.browser.conftest import COMMANDS
 
 Reports = Callable[[str], Path]
@@ -81,3 +81,25 @@ def test_it_prints_in_light_colours_with_all_charts(browser: Any, reports: Repor
         seen.page.evaluate("dispatchEvent(new Event('afterprint'))")
         assert seen.page.evaluate("document.documentElement.dataset.theme") is None
         assert len(seen.page.pdf(print_background=True)) > 10_000
+
+
+@pytest.mark.parametrize("name", ["report", "report-int8", "fit", "check", "diagnose"])
+def test_paper_has_every_chart_and_every_column(browser: Any, reports: Reports, name: str) -> None:
+    hidden = "[...document.querySelectorAll('figure.chart')].filter((one) => !one.offsetParent).length"
+    with visit(browser, reports(name)) as seen:
+        seen.show_all()
+        before = seen.page.evaluate(hidden)
+        drawn = seen.page.evaluate("document.body.innerText")
+        seen.page.emulate_media(media="print")
+        seen.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert seen.page.evaluate(hidden) == 0
+        assert seen.page.evaluate(f"{UNDRAWN}.length") == 0
+        assert seen.page.evaluate("document.body.getBoundingClientRect().width") == 700  # of A4 and of Letter
+        assert seen.page.evaluate(CUT) == []
+        seen.page.evaluate("dispatchEvent(new Event('afterprint'))")
+        seen.page.emulate_media(media="screen")
+        assert seen.page.evaluate(hidden) == before
+        assert seen.page.evaluate("document.body.innerText") == drawn
+        assert seen.said == []
+    if name == "report":
+        assert before == 1  # one chart of a choice is covered by the other

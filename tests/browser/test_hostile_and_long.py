@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from outlive.cli.main import main
-from tests.browser.chromium import visit
+from outlive.report.html.blocks import Column, Page, Section, Table, Verdict
+from outlive.report.html.page import render_page
+from tests.browser.chromium import CUT, visit
 from tests.browser.models import hostile_model, long_model
 
 
@@ -127,3 +130,74 @@ def test_ten_thousand_operators_are_hovered_and_zoomed(browser: Any, long_page: 
 
 def test_its_page_is_not_too_large(long_page: Path) -> None:
     assert long_page.stat().st_size < 10_000_000
+
+
+def test_paper_says_how_many_rows_it_leaves_out(browser: Any, long_page: Path) -> None:
+    with visit(browser, long_page) as seen:
+        rest = seen.page.locator("[data-table=ops] .rest")
+        assert not rest.is_visible()
+        seen.page.emulate_media(media="print")
+        seen.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert seen.page.locator("[data-table=ops] .body .row").count() == 2_000
+        assert rest.is_visible()
+        assert rest.inner_text() == "The first 2,000 of 10,000 rows."
+        # Nothing that notices the new size takes rows away again before they are on paper.
+        seen.page.evaluate("new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
+        assert seen.page.locator("[data-table=ops] .body .row").count() == 2_000
+        assert (
+            seen.page.locator("[data-table=ops] .window").evaluate("(it) => it.scrollWidth - it.clientWidth")
+            <= 0
+        )
+        seen.page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert not rest.is_visible()
+        assert seen.page.locator("[data-table=ops] .body .row").count() < 100
+
+
+def test_what_is_infinite_is_a_number_in_a_long_table(browser: Any, tmp_path: Path) -> None:
+    values = [math.inf, 5.0, -math.inf, math.nan, 30.0, None] * 12
+    columns = (Column(title="name"), Column(title="noise", kind="number"))
+    path = table_page(
+        tmp_path, Table(id="t", caption="t", columns=columns, rows=[("Infinity", v) for v in values])
+    )
+    with visit(browser, path) as seen:
+        seen.page.emulate_media(media="print")
+        seen.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        title = seen.page.locator("[data-table=t] .head button").nth(1)
+        rows_drawn = "[...document.querySelectorAll('[data-table=t] .body .row')]"
+        for order in (["minus infinite", "5", "30", "infinite"], ["infinite", "30", "5", "minus infinite"]):
+            title.evaluate("(it) => it.click()")
+            seen.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+            shown = seen.page.evaluate(f"{rows_drawn}.map((row) => row.children[1].textContent)")
+            assert list(dict.fromkeys(shown[:48])) == order
+            assert set(shown[48:]) == {"not a number", ""}
+        assert seen.page.locator("[data-table=t] .body .row .cell").first.inner_text() == "Infinity"
+        assert seen.said == []
+
+
+@pytest.mark.parametrize("count", [4, 14])
+def test_paper_has_all_columns_of_a_long_table(browser: Any, tmp_path: Path, count: int) -> None:
+    names = [
+        f"model_1/model/re_lu_{at}/Relu6;model_1/model/batch_norm;conv2d_{at}/Conv2D" for at in range(70)
+    ]
+    numbers = [Column(title=f"signal to noise {at}, dB", kind="number") for at in range(count)]
+    columns = (Column(title="tensor", kind="mono", wide=True), *numbers, Column(title="ran on", kind="chip"))
+    rows = [(name, *(1234.5678 * at for at in range(count)), "XNNPACK") for name in names]
+    path = table_page(tmp_path, Table(id="t", caption="t", columns=columns, rows=rows))
+    with visit(browser, path) as seen:
+        assert seen.page.evaluate(CUT) != []  # on a screen it is scrolled, and long names are cut
+        seen.page.emulate_media(media="print")
+        seen.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert seen.page.locator("[data-table=t] .body .row").count() == 70
+        assert seen.page.evaluate(CUT) == []
+        window = seen.page.locator("[data-table=t] .window")
+        assert window.evaluate("(it) => it.scrollHeight - it.clientHeight") <= 0
+        assert seen.said == []
+
+
+def table_page(folder: Path, table: Table) -> Path:
+    section = Section(id="s", title="s", blocks=(table,))
+    verdict = Verdict(tone="plain", word="x")
+    page = Page(title="x", kind="compare", verdict=verdict, sections=(section,), document={})
+    path = folder / "page.html"
+    path.write_text(render_page(page), "utf-8")
+    return path

@@ -124,6 +124,7 @@ def test_a_renamed_model_counts() -> None:
         (["--changed", "old.tflite"], "write --changed=REV FILE"),
         (["--changed=--output=x"], "is no revision"),
         (["--changed="], "is no revision"),
+        (["--changed=HEAD", "typo/"], "there is no typo/"),
         ([], "say which models to check"),
     ],
 )
@@ -159,3 +160,37 @@ def test_excluded_files_are_not_looked_for(capsys: pytest.CaptureFixture[str]) -
     put("one_bad.tflite", "deadly")
     assert main(["check", "--changed"]) == 0
     assert main(["check", "one_bad.tflite"]) == 1
+
+
+@pytest.mark.parametrize("pattern", ["broken/", "broken", "tests/broken", "tests/broken/", "**/broken/"])
+def test_folders_are_excluded_wherever_they_are(pattern: str) -> None:
+    Path("outlive.toml").write_text(f'exclude = ["{pattern}"]\n')
+    put("tests/broken/deep/x.tflite", "deadly")
+    assert main(["check", "--changed"]) == 0
+
+
+def test_what_is_excluded_may_be_left_out_where_it_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("outlive.toml").write_text('exclude = ["broken/"]\n')
+    put("broken/x.tflite", "deadly")
+    assert main(["check", "broken/x.tflite"]) == 1
+    capsys.readouterr()
+    assert main(["check", "--force-exclude", "broken/x.tflite"]) == 0
+    assert "all are excluded" in capsys.readouterr().out
+    assert main(["check", "--force-exclude", "--no-config", "broken/x.tflite"]) == 1
+    assert main(["check", "--force-exclude"]) == 2
+
+
+def test_a_place_that_was_deleted_is_no_slip() -> None:
+    os.remove("deleted.tflite")
+    assert changed_models("HEAD", ["deleted.tflite"]) == []
+
+
+def test_a_changed_link_lies_where_it_is() -> None:
+    put("store/real.tflite")
+    Path("models").mkdir()
+    Path("models/link.tflite").symlink_to("../store/real.tflite")
+    assert changed_models("HEAD", ["models"]) == ["models/link.tflite"]
+    assert changed_models("HEAD", ["models/link.tflite"]) == ["models/link.tflite", "store/real.tflite"]
+    assert changed_models("HEAD", ["store"]) == ["store/real.tflite"]
+    Path("other").symlink_to("store")
+    assert changed_models("HEAD", ["other"]) == ["store/real.tflite"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,18 @@ def codes(row: dict[str, Any]) -> set[str]:
         ("./x/*.tflite", {"x/a.tflite"}),
         ("x/**", {"x/a.tflite", "x/y/b.tflite"}),
         ("x/", {"x/a.tflite", "x/y/b.tflite"}),
+        ("x", {"x/a.tflite", "x/y/b.tflite"}),
+        ("/x/", {"x/a.tflite", "x/y/b.tflite"}),
+        ("y", {"x/y/b.tflite"}),
+        ("y/", {"x/y/b.tflite"}),
+        ("x/y", {"x/y/b.tflite"}),
+        ("x/y/", {"x/y/b.tflite"}),
+        ("/y/", set()),
+        ("./y", set()),
+        ("a.tflite/", set()),
+        ("x[!a]y", set()),
+        ("\\a.tflite", {"a.tflite", "x/a.tflite"}),
+        ("\\*.tflite", set()),
         ("**/b.tflite", {"x/y/b.tflite"}),
         ("x/**/a.tflite", {"x/a.tflite"}),
         ("[ab].tflite", {"a.tflite", "x/a.tflite", "x/y/b.tflite"}),
@@ -60,6 +74,43 @@ def codes(row: dict[str, Any]) -> set[str]:
 def test_patterns_name_what_people_mean(folder: Path, pattern: str, names: set[str]) -> None:
     every = ("a.tflite", "x/a.tflite", "x/y/b.tflite")
     assert {name for name in every if is_match(name, [pattern], folder)} == names
+
+
+def test_patterns_are_those_of_git(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    names = [
+        "a.tflite",
+        "broken/a.tflite",
+        "tests/broken/b.tflite",
+        "tests/x/broken/deep/c.tflite",
+        "z/[b].tflite",
+    ]
+    patterns = ["broken", "broken/", "/broken", "tests/broken", "tests/*", "tests/**", "**/broken/*.tflite"]
+    patterns += [
+        "tests/**/c.tflite",
+        "*.tflite",
+        "?.tflite",
+        "[a-b].tflite",
+        "\\[b].tflite",
+        "deep/",
+        "**/deep",
+        "z/",
+    ]
+    subprocess.run(["git", "init", "-q"], check=True)
+    for pattern in patterns:
+        Path(".gitignore").write_text(pattern + "\n")
+        words = ["git", "check-ignore", "--no-index", "--stdin"]
+        done = subprocess.run(words, input="\n".join(names), capture_output=True, text=True, check=False)
+        ours = {name for name in names if is_match(name, [pattern], folder)}
+        assert ours == set(done.stdout.splitlines()), pattern
+
+
+def test_a_pattern_that_takes_back_another_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "outlive.toml").write_text('exclude = ["pico/", "!pico/small.tflite"]\n')
+    assert main(["check", "pico/small.tflite"]) == 2
+    assert "no pattern takes back another" in capsys.readouterr().err
 
 
 def test_a_file_elsewhere_is_named_whole(folder: Path) -> None:

@@ -115,6 +115,21 @@ def test_the_margin_has_to_fit_too(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main([*words, "--margin", "0%"]) == 0
 
 
+def test_an_arena_that_no_bank_holds_is_not_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    device = tmp_path / "banks.toml"
+    device.write_text(
+        'name = "banks"\nruntime = "tflm"\nram_bytes = 500000\nlargest_block_bytes = 72000\n'
+        'flash_bytes = 100000\ndocument = "made up"\n'
+    )
+    words = ["export", HEALTHY, "--tflm", "--device", str(device), "-o", str(tmp_path / "out")]
+    assert main(words) == 4
+    assert "an arena is one block" in capsys.readouterr().out
+    assert not (tmp_path / "out").exists()
+    assert main([*words, "--margin", "0%"]) == 0
+
+
 def test_a_full_folder_is_left_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "main.cc").mkdir()
     (tmp_path / "main.cc" / "mine").touch()

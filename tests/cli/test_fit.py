@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -47,7 +48,7 @@ def test_it_writes_the_model_the_document_and_a_program_that_runs(
     assert found["chosen"]["file_bytes"] == target.stat().st_size <= 100_000
     assert read_source(str(target)).model is not None
     done = subprocess.run(
-        [sys.executable, "load.py"], cwd=target.parent, capture_output=True, text=True, check=False
+        [sys.executable, str(target.parent / "load.py")], cwd="/", capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     assert "(1, " in done.stdout
@@ -72,7 +73,7 @@ def test_nothing_fits_is_exit_code_4(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "nothing that was tried fits" in told
     assert "the smallest:" in told
     assert "most is alive at op" in told
-    assert "it cannot get below" in told
+    assert "none of what was tried can get below" in told
     assert "it would take" in told
     assert len(told.splitlines()) < 50
     assert not (tmp_path / "small.tflite").exists()
@@ -128,12 +129,65 @@ def test_nothing_of_the_users_is_overwritten(tmp_path: Path, capsys: pytest.Capt
     (tmp_path / "fit.json").write_text('{"kind": "something else"}')
     assert main(["fit", HEALTHY, "--ram", "1GB", "-o", str(tmp_path / "small.tflite")]) == 2
     assert "no search wrote it" in capsys.readouterr().err
+    (tmp_path / "fit.json").unlink()
+    (tmp_path / "load.py").write_text("print('mine')\n")
+    assert main(["fit", HEALTHY, "--ram", "1GB", "-o", str(tmp_path / "small.tflite")]) == 2
+    assert "load.py is there already" in capsys.readouterr().err
+    assert (tmp_path / "load.py").read_text() == "print('mine')\n"
     own = tmp_path / "model" / "own.tflite"
     own.parent.mkdir()
     own.write_bytes(Path(HEALTHY).read_bytes())
     assert main(["fit", str(own), "--ram", "1GB", "-o", str(own)]) == 2
     assert "overwrite the model itself" in capsys.readouterr().err
     assert own.read_bytes() == Path(HEALTHY).read_bytes()
+
+
+def test_where_nothing_can_be_written_is_told_before_the_search(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("the search was begun")
+
+    monkeypatch.setattr("outlive.api.fit", never)
+    (tmp_path / "file").touch()
+    (tmp_path / "folder.tflite" / "model.tflite").mkdir(parents=True)
+    for place in ("file/small.tflite", "file/more/small.tflite", "folder.tflite"):
+        assert main(["fit", HEALTHY, "--ram", "1GB", "-o", str(tmp_path / place)]) == 2
+        assert "cannot write" in capsys.readouterr().err
+
+
+def test_what_was_found_is_shown_even_if_it_cannot_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    target = tmp_path / "small.tflite"
+    target.write_bytes(b"what was there")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        assert main(["fit", SPOTTER, "--ram", "1GB", "--accelerator", "builtin", "-o", str(target)]) == 2
+    told = capsys.readouterr()
+    assert "fits the RAM granted" in told.out
+    assert "No space left" in told.err
+    assert target.read_bytes() == b"what was there"
+    assert [path.name for path in tmp_path.iterdir()] == ["small.tflite"]
+
+
+def test_the_command_for_a_microcontroller_gives_the_arena_that_was_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = str(demo_models.path("healthy_int8"))
+    assert main(["fit", model, "--device", "nucleo-f446re", "-o", str(tmp_path)]) == 0
+    text = (tmp_path / "load.py").read_text()
+    [command] = [line.strip() for line in text.splitlines() if "outlive export" in line]
+    assert "--device nucleo-f446re --abi cortex-m --kernels cmsis-nn" in command
+    monkeypatch.chdir(tmp_path)
+    capsys.readouterr()
+    assert main([*shlex.split(command)[1:], "--format", "json"]) == 0
+    made = document(capsys.readouterr().out)
+    assert f"ARENA_BYTES = {made['arena_bytes']} " in text
+    assert made["arena_bytes"] == document((tmp_path / "fit.json").read_text())["chosen"]["arena_bytes"]
 
 
 def test_all_candidates_samples_and_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,7 +206,8 @@ def test_all_candidates_samples_and_a_picture(tmp_path: Path, capsys: pytest.Cap
     assert (tmp_path / "front.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_control_c_keeps_what_is_known(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_control_c_keeps_what_is_known(name: str, tmp_path: Path) -> None:
     program = (
         "import sys, threading, os, signal\n"
         "from outlive.fitting import evaluating\n"
@@ -160,7 +215,7 @@ def test_control_c_keeps_what_is_known(tmp_path: Path) -> None:
         "weigh = evaluating.Bench.weigh\n"
         "def counted(self, candidate, rank):\n"
         "    if rank == 3:\n"
-        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        f"        os.kill(os.getpid(), signal.{name})\n"
         "    return weigh(self, candidate, rank)\n"
         "evaluating.Bench.weigh = counted\n"
         "sys.exit(main(sys.argv[1:]))\n"
@@ -176,7 +231,7 @@ def test_control_c_keeps_what_is_known(tmp_path: Path) -> None:
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert done.returncode == 130, done.stderr
-    assert "interrupted: this is what was known" in done.stdout
+    assert "interrupted before all was tried: this is what was known" in done.stdout
     assert "3 candidates" in done.stdout
     assert target.exists()
     assert not list(tmp_path.glob("outlive-*")), "temporary files are removed"

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -101,6 +102,76 @@ def test_a_table_alone_leaves_nothing_beside_it(folder: Path, tmp_path: Path) ->
     assert list(table.parent.iterdir()) == [table]
 
 
+@pytest.mark.parametrize("name", ["./t.jsonl", ".//only//t.jsonl", "only/../t.jsonl", "{}/t.jsonl"])
+def test_rows_stay_however_their_file_is_named(
+    folder: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "only").mkdir()
+    monkeypatch.chdir(tmp_path)
+    output = name.format(tmp_path)
+    assert (
+        main(
+            [
+                "scan",
+                str(folder),
+                "-o",
+                output,
+                "-o",
+                "t.csv",
+                "-o",
+                os.path.join(".", output),
+                "-o",
+                "u.jsonl",
+            ]
+        )
+        == 0
+    )
+    assert len(lines(Path(output))) == len(lines(Path("u.jsonl"))) == 2
+    assert not list(tmp_path.glob("*.partial*"))
+
+
+def test_a_full_disk_is_told_and_costs_nothing_that_was_written(tmp_path: Path) -> None:
+    folder, rows = models(tmp_path / "models", "healthy", copies=8), tmp_path / "rows.jsonl"
+    words = [*COMMAND, "scan", str(folder), "-o", str(rows), "--no-cache"]
+
+    def little_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    full = subprocess.run(
+        words,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=little_room,
+        timeout=200,
+    )
+    assert full.returncode == 2
+    assert f"cannot write {rows}: File too large" in full.stderr
+    assert "go on with --resume" in full.stderr
+    assert "Traceback" not in full.stderr
+    before = [line for line in lines(rows) if line.endswith(b"\n")]
+    assert 0 < len(before) < 8
+    assert main(["scan", str(folder), "-o", str(rows), "--no-cache", "--resume"]) == 0
+    assert lines(rows)[: len(before)] == before
+    assert len(lines(rows)) == 8
+
+
+def test_what_was_of_the_moment_is_tried_again(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = tmp_path / "rows.jsonl"
+    words = ["scan", str(folder), "--run", "--repeat", "1", "-o", str(rows), "--format", "json"]
+    assert main([*words, "--memory", "1KB"]) == 1
+    assert json.loads(capsys.readouterr().out)["outcomes"] == {"too large": 2}
+    assert main([*words, "--memory", "1KB", "--resume"]) == 1
+    assert json.loads(capsys.readouterr().out)["resumed"] == 0
+    assert main([*words, "--resume"]) == 0
+    assert json.loads(capsys.readouterr().out)["outcomes"] == {"ran": 2}
+    assert main([*words, "--resume"]) == 0
+    assert json.loads(capsys.readouterr().out)["resumed"] == 2
+
+
 def test_without_a_file_the_document_holds_the_rows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["scan", str(folder), "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
@@ -127,6 +198,33 @@ def test_what_got_worse(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     shown = capsys.readouterr().out
     assert "got worse since" in shown
     assert "broken" in shown
+
+
+def test_a_new_model_that_is_not_well_is_worse(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
+    assert main(["scan", str(folder), "-o", str(old)]) == 0
+    models(folder, "healthy_int8")
+    assert main(["scan", str(folder), "-o", str(new), "--against", str(old)]) == 0
+    models(folder, "deadly")
+    assert main(["scan", str(folder), "-o", str(new), "--against", str(old)]) == 1
+    assert "a new file" in capsys.readouterr().out
+
+
+def test_rows_of_wrong_kinds_are_no_rows(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = tmp_path / "old.jsonl"
+    assert main(["scan", str(folder), "-o", str(old)]) == 0
+    bodies = [json.loads(line) for line in lines(old)]
+    bodies[0] |= {"peak_bytes": "many", "codes": {"Q103": "x"}}
+    bodies[1] |= {"mtime_ns": [], "errors": None}
+    old.write_text("".join(json.dumps(body) + "\n" for body in bodies))
+    assert main(["scan", str(folder), "-o", str(tmp_path / "new.jsonl"), "--against", str(old)]) == 2
+    assert "holds no row of a scan" in capsys.readouterr().err
+    assert main(["scan", str(folder), "-o", str(old), "--resume"]) == 0
+    assert len(lines(old)) == 4  # what is no row is left where it is
 
 
 @pytest.mark.parametrize(

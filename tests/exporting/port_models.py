@@ -79,6 +79,17 @@ def opened() -> bytes:
     return model(["RELU"], graph(tensors, [0], [1], op(0, [0], [1])))
 
 
+def ordinary() -> bytes:
+    """Names that people give, and that code or its headers have for something else."""
+    names = ("i", "free", "size_t", "image", "image_shape", "resolver", "file", "arguments", "a1", "a_1")
+    results = ("i", "boxes", "boxes_count", "result", "count", "model", "main", "printf", "b1", "b_1")
+    open_rows = {"shape_signature": [-1, 2]}
+    tensors = [tensor(name, "FLOAT32", [1, 2], **open_rows) for name in (*names, *results)]
+    count = len(names)
+    steps = [op(0, [index], [count + index]) for index in range(count)]
+    return model(["RELU"], graph(tensors, [*range(count)], [*range(count, 2 * count)], *steps))
+
+
 def several() -> dict[str, bytes]:
     """By name: what a snippet must be able to write."""
     return {
@@ -88,5 +99,6 @@ def several() -> dict[str, bytes]:
         "uint8": quantized("UINT8", 0.25, 128),
         "int16": quantized("INT16", 0.125, 0),
         "opened": opened(),
+        "ordinary": ordinary(),
         **{name: build() for name, build in MODELS.items()},
     }

@@ -63,8 +63,9 @@ def test_variables_and_hostile_names_compile(tmp_path: Path) -> None:
     assert made.arena.variables == 1
     assert "MicroResourceVariables::Create(allocator, 1)" in dict(made.files)["main.cc"]
     compile_export(tmp_path)
-    exported(port_models.hostile(), tmp_path)
-    compile_export(tmp_path)
+    for build in (port_models.hostile, port_models.ordinary):
+        exported(build(), tmp_path)
+        compile_export(tmp_path)
     for kind in ("INT8", "UINT8", "INT16"):
         exported(port_models.quantized(kind, 0.5, 1), tmp_path)
         compile_export(tmp_path)
@@ -113,11 +114,19 @@ def test_only_the_operators_in_use_are_registered() -> None:
     assert f"MicroMutableOpResolver<{len(kinds)}>" in text
 
 
+@needs("g++")
+@pytest.mark.parametrize("name", ["sin", "free", "round", "model"])
+def test_files_may_be_called_as_functions_of_c(name: str, tmp_path: Path) -> None:
+    (tmp_path / f"{name}.tflite").write_bytes(port_models.quantized("INT8", 0.5, 1))
+    assert exported(tmp_path / f"{name}.tflite", tmp_path).name == f"model_{name}"
+    compile_export(tmp_path)
+
+
 def test_names_of_namespaces() -> None:
     path = demo_models.path("healthy_int8")
-    assert exported(path).name == "healthy_int8"
+    assert exported(path).name == "model_healthy_int8"
     assert exported(path, name="doorbell").name == "doorbell"
-    for bad in ("Door Bell", "class", "9lives", ""):
+    for bad in ("Door Bell", "class", "9lives", "sin", ""):
         with pytest.raises(ValueError, match="cannot be the name of a namespace"):
             exported(path, name=bad)
 

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.exporting.foreign import Foreign, c_string, comment, identifier, java_string, python_string
+from outlive.exporting.foreign import (
+    Foreign,
+    c_string,
+    comment,
+    identifier,
+    is_namespace,
+    java_string,
+    python_string,
+)
 from outlive.exporting.rendering import _environment, number
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=60)
@@ -72,9 +80,10 @@ def test_identifiers_are_names_that_are_free(text: str, taken: set[str]) -> None
     assert len(name) < 60
 
 
-@pytest.mark.parametrize("word", ["class", "Lambda", "new", "NULL", "run", "interpreter"])
-def test_words_of_a_language_are_taken(word: str) -> None:
-    assert identifier(word, "input_0") == f"{word.lower()}_2"
+@pytest.mark.parametrize("word", ["class", "new", "std", "sin", "round", "free", "Mixed", "two words", ""])
+def test_words_of_a_language_are_no_namespaces(word: str) -> None:
+    assert not is_namespace(word)
+    assert is_namespace("doorbell_2")
 
 
 def test_numbers_come_back_to_the_bit() -> None:

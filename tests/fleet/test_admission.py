@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from outlive.fleet.admission import Ledger, admitted, usable_bytes
 
@@ -24,8 +28,12 @@ for _ in range(4):
 """
 
 
+BOOK = "tickets.json"
+TOKEN = "ab" * 16
+
+
 def ledger(folder: Path) -> Ledger:
-    return Ledger((folder / "admission.json").open("r+", encoding="ascii"))
+    return Ledger((folder / BOOK).open("r+", encoding="ascii", errors="replace"), folder)
 
 
 def test_the_sum_of_all_processes_stays_within_the_budget(tmp_path: Path) -> None:
@@ -80,20 +88,57 @@ def test_larger_than_the_budget_runs_alone(tmp_path: Path) -> None:
 
 
 def test_the_dead_are_struck_off(tmp_path: Path) -> None:
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
-    (tmp_path / "admission.json").write_text(
-        f"[[{gone.pid}, 1, 100, true], [{gone.pid}, 2, 5, false]]", "ascii"
+    program = (
+        "import os, signal, sys; from pathlib import Path; from outlive.fleet.admission import admitted\n"
+        "with admitted(100, 100, Path(sys.argv[1])): os.kill(os.getpid(), signal.SIGKILL)"
     )
+    assert subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=False).returncode == -9
+    assert len(list(tmp_path.iterdir())) == 2  # the book, and the lock that nobody holds
     with admitted(60, 100, tmp_path), ledger(tmp_path) as book:
-        assert [entry.pid for entry in book.entries()] == [os.getpid()]
+        assert [entry.bytes for entry in book.entries()] == [60]
+    assert [path.name for path in tmp_path.iterdir()] == [BOOK]
+
+
+@pytest.mark.parametrize("running", ["true", "false"])
+def test_nobody_waits_for_an_entry_that_no_process_holds(tmp_path: Path, running: str) -> None:
+    (tmp_path / TOKEN).touch()
+    (tmp_path / BOOK).write_text(f'[["{TOKEN}",7,1000,{running}],["{"cd" * 16}",8,1000,{running}]]', "ascii")
+    with admitted(60, 100, tmp_path), ledger(tmp_path) as book:
+        assert [entry.bytes for entry in book.entries()] == [60]
 
 
 def test_a_damaged_ledger_is_begun_anew(tmp_path: Path) -> None:
-    for text in ("{", "[1]", '[["a","b","c","d"]]', "[" * 5000):
-        (tmp_path / "admission.json").write_text(text, "ascii")
+    odd = [b"{", b"[1]", b'[["a","b","c","d"]]', b"[" * 5000, b"\xff\xfe\x00", b'[["../x",1,1,true]]']
+    odd += [b"[[1,7,1000,false]]", b'[["%s",Infinity,1,true]]' % TOKEN.encode()]
+    for text in odd:
+        (tmp_path / BOOK).write_bytes(text)
         with admitted(60, 100, tmp_path), ledger(tmp_path) as book:
             assert len(book.entries()) == 1
+
+
+def test_who_is_no_longer_in_the_ledger_goes_behind_all_others(tmp_path: Path) -> None:
+    with admitted(90, 100, tmp_path), ledger(tmp_path) as book, book.ticket() as token:
+        assert not book.may_run(token, 50, 100)
+        with book.ticket() as other:
+            assert not book.may_run(other, 60, 100)
+            first = [entry for entry in book.entries() if entry.token != token]
+            rows = [[entry.token, entry.ticket, entry.bytes, entry.running] for entry in first]
+            (tmp_path / BOOK).write_text(json.dumps(rows), "ascii")
+            assert not book.may_run(token, 50, 100)
+            tickets = {entry.token: entry.ticket for entry in book.entries()}
+            assert tickets[token] > tickets[other]
+
+
+def test_where_nothing_can_be_written_nobody_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = os.open
+
+    def full(path: Any, *words: Any) -> int:
+        return usual("/dev/full" if Path(path).name == BOOK else path, *words)
+
+    monkeypatch.setattr(os, "open", full)
+    with admitted(60, 100, tmp_path):
+        pass
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_room_is_given_back_after_an_error(tmp_path: Path) -> None:
@@ -109,7 +154,7 @@ def test_room_is_given_back_after_an_error(tmp_path: Path) -> None:
 def test_a_folder_of_somebody_else_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
     with admitted(60, 100, tmp_path / "link"):
-        assert not (tmp_path / "admission.json").exists()
+        assert not (tmp_path / BOOK).exists()
 
 
 def test_this_machine_has_memory() -> None:

@@ -49,6 +49,13 @@ def test_findings() -> None:
     assert worse(row(), row(codes={}, findings=())) == []
 
 
+def test_findings_beyond_those_a_row_holds() -> None:
+    many = row(codes={"F104": 40, "Q103": 1, "M107": 1, "X999": 1}, findings=row().findings * 30)
+    told = list(regressions(row(codes={"F104": 40}), many, USUAL))
+    assert [item.what for item in told] == ["finding"]  # M107 is a note
+    assert told[0].now.startswith("1 of error[Q103]: ")
+
+
 def test_verdicts() -> None:
     tight, no = (row(devices=(DeviceFit(device="pico", word=word),)) for word in ("tight", "does not fit"))
     assert worse(row(), tight) == ["verdict"]
@@ -64,6 +71,13 @@ def test_endings() -> None:
     assert worse(fell, replace(fell, death=death("option-out-of-range"))) == ["outcome"]
     assert worse(row(outcome="sound", run=None), row()) == []
     assert worse(row(), row(outcome="sound", run=None)) == []
+
+
+def test_not_run_is_no_ending_that_is_worse() -> None:
+    flawed = row(outcome="flawed", run=None)
+    assert worse(row(), flawed) == []  # it ran with the very same error
+    assert worse(row(errors=0, codes={}, findings=()), flawed) == ["outcome", "finding"]
+    assert worse(row(outcome="sound", run=None, errors=0), flawed) == ["outcome"]
 
 
 def test_outputs() -> None:
@@ -86,7 +100,7 @@ def test_tables(tmp_path: Path) -> None:
     old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
     for path, rows in (
         (old, [row("a"), row("b"), row("gone")]),
-        (new, [row("a"), row("b", run=run(99.0)), row("c")]),
+        (new, [row("a"), row("b", run=run(99.0)), row("c", errors=0)]),
     ):
         journal = Journal(path)
         for one in rows:
@@ -96,6 +110,36 @@ def test_tables(tmp_path: Path) -> None:
     assert isinstance(found, Comparison)
     assert (found.compared, found.added, found.gone, found.worse) == (2, 1, 1, 1)
     assert found.regressions[0].path == "b"
+
+
+@pytest.mark.parametrize(
+    ("new", "what", "now"),
+    [
+        (
+            row("new", outcome="died", run=None, death=death("out-of-memory")),
+            "outcome",
+            "died: out-of-memory",
+        ),
+        (row("new", outcome="broken", run=None), "outcome", "broken"),
+        (row("new"), "finding", "1 error: h"),
+        (
+            row("new", errors=0, devices=(DeviceFit(device="pico", word="does not fit"),)),
+            "verdict",
+            "pico: does not fit",
+        ),
+        (row("new", errors=0), None, ""),
+        (row("new", outcome="sound", run=None, errors=0), None, ""),
+    ],
+)
+def test_what_is_wrong_with_a_new_file_is_worse(tmp_path: Path, new: Row, what: str | None, now: str) -> None:
+    (tmp_path / "old.jsonl").write_bytes(row("a").line())
+    (tmp_path / "new.jsonl").write_bytes(row("a").line() + new.line())
+    found = compare_rows(RowFile(tmp_path / "old.jsonl"), tmp_path / "new.jsonl", USUAL)
+    assert (found.compared, found.added) == (1, 1)
+    assert found.counts == ({} if what is None else {what: 1})
+    assert [(item.was, item.now) for item in found.regressions] == (
+        [] if what is None else [("a new file", now)]
+    )
 
 
 @pytest.mark.parametrize("value", [-0.1, math.nan, math.inf])

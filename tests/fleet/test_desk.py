@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import platform
+import resource
+import shutil
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,11 +15,11 @@ import pytest
 
 from outlive.fleet.desk import Desk
 from outlive.fleet.gathering import Found
-from outlive.fleet.journal import Journal, read_rows
+from outlive.fleet.journal import Journal, JournalError, read_rows
 from outlive.fleet.keeping import Cache
 from outlive.fleet.nouns import EngineError, Order, Task, versions
 from outlive.fleet.rows import Row
-from tests.fleet.made import only_named
+from tests.fleet.made import death, only_named
 
 
 def files(folder: Path, **contents: str) -> list[Found]:
@@ -28,9 +33,11 @@ def files(folder: Path, **contents: str) -> list[Found]:
 class Office:
     """A desk with its journal, and an engine that a test plays."""
 
-    def __init__(self, folder: Path, found: list[Found], cache: Cache | None = None) -> None:
+    def __init__(
+        self, folder: Path, found: list[Found], cache: Cache | None = None, order: Order | None = None
+    ) -> None:
         self.journal = Journal(folder / "rows.jsonl")
-        self.desk = Desk(found, Order(), self.journal, cache)
+        self.desk = Desk(found, order or Order(), self.journal, cache)
 
     def rows(self) -> dict[str, Row]:
         rows = [row for _, row in read_rows(self.journal.path)]
@@ -97,6 +104,71 @@ def test_what_is_kept_is_not_done_again(tmp_path: Path) -> None:
     office = Office(tmp_path / "second", found, cache)
     assert office.work() == {"b": 1}
     assert office.rows()["a"].from_cache
+
+
+@pytest.mark.parametrize(("run", "kept"), [(True, False), (False, True)])
+def test_what_ran_on_another_machine_is_not_kept_as_this_ones(tmp_path: Path, run: bool, kept: bool) -> None:
+    cache, order = Cache(folder=tmp_path / "cache"), Order(run=run)
+    found = files(tmp_path, a="1")
+    for host, again in (("elsewhere", not kept), (platform.node(), False)):
+        office = Office(tmp_path, found, cache, order)
+        office.desk.take(replace(answer(next(office.desk.round())), host=host))
+        assert office.desk.done or next(office.desk.round(), None) is None
+        office.journal.close()
+        office = Office(tmp_path, found, cache, order)
+        assert (next(office.desk.round(), None) is not None) == again
+        office.journal.close()
+        shutil.rmtree(tmp_path / "cache", ignore_errors=True)
+
+
+def test_what_died_for_want_of_memory_is_not_kept(tmp_path: Path) -> None:
+    cache, order = Cache(folder=tmp_path / "cache"), Order(run=True)
+    found = files(tmp_path, a="1")
+    for cause, again in (("out-of-memory", True), ("option-out-of-range", False)):
+        office = Office(tmp_path, found, cache, order)
+        task = next(office.desk.round())
+        died = replace(answer(task), outcome="died", death=death(cause), host=platform.node())
+        office.desk.take(died)
+        office.journal.close()
+        office = Office(tmp_path, found, cache, order)
+        assert (next(office.desk.round(), None) is not None) == again
+        office.journal.close()
+
+
+def test_a_limit_of_memory_is_part_of_what_is_asked() -> None:
+    little, all_there_is = Order(run=True, memory_bytes=650_000), Order(run=True)
+    assert little.key != all_there_is.key
+    assert Order(delegates=True, memory_bytes=650_000).key != Order(delegates=True).key
+    assert Order(memory_bytes=650_000).key == Order().key  # nothing is run
+
+
+@pytest.mark.parametrize("twins", [False, True])
+def test_a_journal_that_cannot_be_written_is_told(tmp_path: Path, twins: bool) -> None:
+    office = Office(tmp_path, files(tmp_path, a="1", b="1" if twins else "2", c="3"))
+    task = next(office.desk.round())
+    if twins:  # a row like another one is written when tasks are asked for
+        office.desk.take(answer(task))
+    with no_room(office.journal.path):
+        if twins:
+            assert next(office.desk.round(), None) is None
+        else:
+            with pytest.raises(JournalError, match=r"cannot write .*: File too large"):
+                office.desk.take(answer(task))
+    assert not office.desk.done
+    assert next(office.desk.round(), None) is None  # no more is begun
+    with pytest.raises(JournalError, match=r"cannot write .*: File too large"):
+        office.desk.raise_problem()
+
+
+@contextmanager
+def no_room(path: Path) -> Iterator[None]:
+    """A file that may not grow any more, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 10, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_damaged_cache_is_no_cache(tmp_path: Path) -> None:

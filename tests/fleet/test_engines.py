@@ -16,6 +16,7 @@ import outlive
 from outlive.fleet import engines
 from outlive.fleet.engines import open_engine
 from outlive.fleet.gathering import gather
+from outlive.fleet.journal import Busy, Journal
 from outlive.fleet.nest import NEST
 from outlive.fleet.nouns import EngineError, Order
 from outlive.fleet.rows import Row
@@ -155,6 +156,29 @@ def _kill_an_engine_process() -> bool:
                 os.kill(int(pid), signal.SIGKILL)
                 return True
     return False
+
+
+def test_who_is_told_may_fail_and_that_is_what_is_raised(named: Path, tmp_path: Path) -> None:
+    def fail(tally: Any) -> None:
+        if tally.done == 2:
+            raise KeyError("a program of the user's")
+
+    with pytest.raises(KeyError, match="of the user's"):
+        scan_files(gather([str(named)]), Order(), examine=made.only_named, jobs=2, tell=fail)
+    assert _engine_children() == []
+
+
+def test_processes_of_the_users_own_outlive_a_scan_that_is_refused(folder: Path, tmp_path: Path) -> None:
+    from joblib import Parallel, delayed
+
+    theirs = set(Parallel(n_jobs=2)(delayed(os.getpid)() for _ in range(20)))
+    busy = Journal(tmp_path / "rows.jsonl")
+    with pytest.raises(Busy, match="another scan"):
+        outlive.scan(folder, output=tmp_path / "rows.jsonl")
+    busy.close()
+    assert set(Parallel(n_jobs=2)(delayed(os.getpid)() for _ in range(20))) <= theirs
+    outlive.scan(folder / "broken.tflite", cache=False)  # this one has processes of its own, and ends them
+    assert _engine_children() == []
 
 
 def test_nothing_is_left_behind(folder: Path, local: Scan) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from outlive.fleet.gathering import gather
-from tests.fleet.made import models
+from outlive.fleet.looking import look
+from tests.fleet.made import models, task
 
 
 def names(*words: str | Path) -> list[str]:
@@ -74,6 +78,79 @@ def test_names_with_lines_come_from_lists_with_zero_bytes(tmp_path: Path) -> Non
     listed = tmp_path / "list.lst"
     listed.write_bytes(b"a\nb.tflite\0")
     assert [item.path for item in gather([str(listed)])] == [str(odd)]
+
+
+def test_patterns_do_not_go_round_in_circles(tmp_path: Path) -> None:
+    models(tmp_path / "loop", "healthy")
+    for name in "abc":
+        (tmp_path / "loop" / name).symlink_to(".")
+    models(tmp_path / "elsewhere", "deadly")
+    (tmp_path / "loop" / "d").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "loop" / ".hidden").mkdir()
+    models(tmp_path / "loop" / ".hidden", "wasteful")
+    expected = ["d/deadly_0.tflite", "healthy_0.tflite"]
+    assert names(tmp_path / "loop" / "**" / "*.tflite") == expected
+    assert names(tmp_path / "loop" / "**" / "**" / "*.tflite") == expected
+    assert names(tmp_path / "loop" / "**") == expected
+    assert names(tmp_path / "*" / "**" / "deadly_0.tflite") == [
+        "elsewhere/deadly_0.tflite",
+        "loop/d/deadly_0.tflite",
+    ]
+
+
+def test_patterns_are_seen_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    models(tmp_path / "a[1]" / "b", "healthy")
+    monkeypatch.chdir(tmp_path)
+    for pattern in ("**/*.tflite", "a*/**/*.tflite", "**/b/*.tflite", "**/healthy_0.tflite"):
+        assert [item.path for item in gather([pattern])] == ["a[1]/b/healthy_0.tflite"], pattern
+
+
+def test_a_list_through_a_pipe_is_seen_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    models(tmp_path, "healthy")
+    monkeypatch.chdir(tmp_path)
+    reading, writing = os.pipe()
+    os.write(writing, b"healthy_0.tflite\n")
+    os.close(writing)
+    assert [item.path for item in gather([f"@/dev/fd/{reading}"])] == ["healthy_0.tflite"]
+    os.close(reading)
+
+
+def test_a_mark_of_byte_order_is_no_name(tmp_path: Path) -> None:
+    models(tmp_path, "healthy")
+    (tmp_path / "list.txt").write_bytes(b"\xef\xbb\xbfhealthy_0.tflite\r\n")
+    assert names(tmp_path / "list.txt") == ["healthy_0.tflite"]
+
+
+@pytest.fixture
+def closed() -> Iterator[Path]:
+    """A folder with a model, and one that may not be entered, seen by somebody who is not its owner."""
+    folder = Path(tempfile.mkdtemp())
+    models(folder, "healthy")
+    models(folder / "closed", "deadly")
+    look(task(folder / "healthy_0.tflite"))  # all that is needed is loaded
+    folder.chmod(0o755)
+    (folder / "closed").chmod(0)
+    if root := os.geteuid() == 0:
+        os.seteuid(65534)
+    yield folder
+    if root:
+        os.seteuid(0)
+    (folder / "closed").chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def test_a_folder_that_may_not_be_entered_has_a_row(closed: Path) -> None:
+    assert names(closed) == ["healthy_0.tflite", "closed"]
+    for word in (closed / "closed", closed / "closed" / "**" / "*.tflite"):
+        assert [os.path.normpath(item.path) for item in gather([str(word)])] == [str(closed / "closed")]
+    for pattern in ("**/*.tflite", "**", "*"):
+        assert {item.path for item in gather([str(closed / pattern)])} == {
+            str(closed / "closed"),
+            str(closed / "healthy_0.tflite"),
+        }
+    seen = look(task(closed / "closed"))
+    assert seen.outcome == "unreadable"
+    assert "cannot be listed" in seen.note
 
 
 def test_a_list_that_is_not_there(tmp_path: Path) -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import math
 import random
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from outlive.fleet.comparing import Tolerances, regressions
 from outlive.fleet.rows import AcceleratorSeen, Row, read_row
+from outlive.fleet.scanning import Tally
 from tests.fleet.made import death, output, row, run
 
 
@@ -69,6 +73,40 @@ def test_what_is_no_row(line: bytes) -> None:
         read_row(line)
 
 
+def numbered(body: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where each value of a document is."""
+    yield place
+    inside = body.items() if isinstance(body, dict) else enumerate(body) if isinstance(body, list) else ()
+    for key, value in inside:
+        yield from numbered(value, (*place, key))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["text", -1, 1.5, None, True, [], [[]], {}, {"a": {}}, pytest.param(10**400, id="huge"), "NaN"],
+)
+def test_whatever_is_in_a_field_nobody_stumbles_over_it(wrong: Any) -> None:
+    whole = row(outcome="died", death=death("x"), accelerators=(AcceleratorSeen(name="gpu", outcome="died"),))
+    document = json.loads(whole.line())
+    read = 0
+    for place in list(numbered(document))[1:]:
+        body = json.loads(whole.line())
+        inner = body
+        for key in place[:-1]:
+            inner = inner[key]
+        inner[place[-1]] = wrong
+        try:
+            found = read_row(json.dumps(body).encode())
+        except ValueError:
+            continue
+        read += 1
+        list(regressions(found, whole, Tolerances()))
+        list(regressions(whole, found, Tolerances()))
+        Tally().add(found)
+        assert read_row(found.line()).line() == found.line()
+    assert read  # a name that is another text is still a row
+
+
 def test_damaged_lines_give_a_row_or_a_value_error() -> None:
     rng = random.Random(0)
     line = bytearray(row(outcome="died", death=death("x")).line())
@@ -88,3 +126,14 @@ def test_what_it_comes_to() -> None:
     assert replace(row(), outcome="hung").died
     assert not row().died
     assert row().fits
+
+
+@pytest.mark.parametrize("outcome", ["unreadable", "too large", "hung", "lost", "failed"])
+def test_what_is_of_the_moment(outcome: str) -> None:
+    assert row(outcome=outcome).passing
+    assert row(changed=True).passing
+    starved = replace(death("out-of-memory"), code="O105")
+    limited = replace(death(""), code="D502")
+    assert all(row(outcome="died", death=one).passing for one in (starved, limited))
+    assert not row(outcome="died", death=death("option-out-of-range")).passing
+    assert not row().passing

@@ -176,6 +176,43 @@ def test_patterns_devices_and_rules(project: Path) -> None:
     assert "fits" in runner.summary()
 
 
+def test_the_bash_of_macos_knows_all_of_it() -> None:
+    later = re.compile(r"globstar|mapfile|readarray|declare -A|\$\{\w+(,,|\^\^|@)|&>>|\|&|coproc")
+    for step in ACTION["runs"]["steps"]:
+        script = "\n".join(re.sub(r"^\s*#.*", "", line) for line in step.get("run", "").splitlines())
+        assert not later.findall(script)
+
+
+def test_patterns_go_into_folders(project: Path) -> None:
+    (project / "models" / "deep er").mkdir()
+    add("models/deep er/other one.tflite", "healthy")
+    runner = Runner(folder=project, inputs={"files": "**/*.tflite"})
+    code, out = runner.run(STEPS["check"])
+    assert code == 0, out
+    log = json.loads((project / "outlive.sarif").read_text("utf-8"))
+    found = [item["location"]["uri"] for item in log["runs"][0]["artifacts"]]
+    assert found == ["models/deep%20er/other%20one.tflite", "models/good.tflite"]
+
+
+@pytest.mark.parametrize("event", [{"before": "0" * 40}, {"pull_request.base.sha": "HEAD~1"}])
+def test_excluded_models_are_not_checked(project: Path, event: dict[str, str]) -> None:
+    (project / "outlive.toml").write_text('exclude = ["broken/"]\n')
+    (project / "models" / "broken").mkdir()
+    add("models/broken/bad.tflite", "deadly")
+    runner = Runner(folder=project, event=event)
+    code, out = runner.run(STEPS["check"])
+    assert (code, runner.outputs()["exit-code"]) == (0, "0"), out
+    assert "bad" not in out
+
+
+@pytest.mark.parametrize("name", ["log.sarif", "{}/log.sarif"])
+def test_the_log_is_where_it_is_said_to_be(project: Path, tmp_path: Path, name: str) -> None:
+    runner = Runner(folder=project, inputs={"files": "models/*.tflite", "sarif-file": name.format(tmp_path)})
+    assert runner.run(STEPS["check"])[0] == 0
+    where = (tmp_path if "{" in name else project) / "log.sarif"
+    assert runner.outputs()["sarif-file"] == str(where)
+
+
 def test_words_of_a_user_run_nothing(project: Path) -> None:
     evil = "$(touch broken)`touch broken`; touch broken"
     runner = Runner(folder=project, inputs={"files": evil, "select": evil, "ram": evil, "device": ""})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import xml.etree.ElementTree as ET
@@ -145,3 +146,12 @@ def test_a_format_that_there_is_not_is_usage(word: str, capsys: pytest.CaptureFi
 def test_a_report_never_takes_the_place_of_a_model(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "models/wasteful.tflite", "--also", "json=models/wasteful.tflite"]) == 2
     assert "overwrite" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["text", "json", "sarif", "github", "gitlab", "junit", "markdown"])
+def test_a_name_that_is_no_text_can_be_written(folder: Path, name: str) -> None:
+    shutil.copy(demo_models.path("deadly"), os.fsencode(folder) + b"/b\xffd.tflite")
+    odd = os.fsdecode(b"b\xffd.tflite")
+    assert main(["check", odd, "--format", name, "--output", "one", "--also", f"{name}=two"]) == 1
+    assert Path("one").read_bytes() == Path("two").read_bytes()
+    assert "O109" in Path("one").read_text("utf-8")

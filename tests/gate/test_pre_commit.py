@@ -61,13 +61,16 @@ def test_a_bad_model_stops_a_commit(tmp_path: Path, environment: dict[str, str])
         f"repos:\n- repo: {hooks}\n  rev: {commit}\n  hooks:\n  - id: outlive-check\n    language: system\n"
     )
     (project / ".pre-commit-config.yaml").write_text(config)
-    (project / "outlive.toml").write_text("")
+    (project / "outlive.toml").write_text('exclude = ["broken/"]\n')
     make(project, environment)
     assert run("pre-commit", "install", folder=project, environment=environment).returncode == 0
 
     shutil.copy(demo_models.path("healthy_int8"), project / "good.tflite")
     (project / "notes.txt").write_text("not a model")
     assert _commit(project, environment).returncode == 0
+    (project / "tests" / "broken").mkdir(parents=True)
+    shutil.copy(demo_models.path("deadly"), project / "tests" / "broken" / "meant.tflite")
+    assert _commit(project, environment).returncode == 0  # it is excluded
     shutil.copy(demo_models.path("deadly"), project / "a bad one.tflite")
     stopped = _commit(project, environment)
     assert stopped.returncode != 0

@@ -139,6 +139,58 @@ def test_log_records_reach_the_callers_handlers(caplog: pytest.LogCaptureFixture
     assert "ValueError: inside" in caplog.text
 
 
+def test_a_level_that_is_set_later_holds_in_the_worker(caplog: pytest.LogCaptureFixture) -> None:
+    def log() -> bool:
+        logging.getLogger("set.later").debug("detail")
+        return logging.getLogger("set.later").isEnabledFor(logging.DEBUG)
+
+    logger = logging.getLogger("set.later")
+    guarded = outlive.guard(log)
+    try:
+        assert not guarded()
+        logger.setLevel(logging.DEBUG)
+        assert guarded()
+        assert [record.getMessage() for record in caplog.records] == ["detail"]
+        logger.setLevel(logging.NOTSET)
+        assert not guarded()
+        logging.getLogger("set").setLevel(logging.DEBUG)
+        assert guarded()
+    finally:
+        logging.getLogger("set").setLevel(logging.NOTSET)
+        logger.setLevel(logging.NOTSET)
+    assert not guarded()
+
+
+def test_a_record_has_the_time_at_which_it_was_made(caplog: pytest.LogCaptureFixture) -> None:
+    def log() -> float:
+        before = time.time()
+        logging.warning("now")
+        time.sleep(0.2)
+        return before
+
+    before = outlive.guard(log)()
+    (record,) = caplog.records
+    assert 0 <= record.created - before < 0.2
+    assert abs(record.created % 1 * 1000 - record.msecs) < 1.001
+    here = logging.makeLogRecord({})
+    began = here.created - here.relativeCreated / 1000
+    assert abs(record.created - began - record.relativeCreated / 1000) < 0.01
+
+
+def test_a_stream_that_cannot_say_a_letter_shows_it_otherwise() -> None:
+    def speak() -> None:
+        print("before")
+        print("caf\u00e9 \u2713")
+        print("after")
+
+    for encoding, shown in (("ascii", "caf\\xe9 \\u2713"), ("latin-1", "caf\u00e9 \\u2713")):
+        file = io.BytesIO()
+        with contextlib.redirect_stdout(io.TextIOWrapper(file, encoding=encoding)) as heard:
+            outlive.guard(speak)()
+            heard.flush()
+        assert file.getvalue().decode(encoding) == f"before\n{shown}\nafter\n"
+
+
 def test_output_of_threads_and_of_children() -> None:
     def speak() -> None:
         import subprocess

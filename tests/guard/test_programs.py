@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import outlive
+from outlive.worker.guards import guarding
+from outlive.worker.guards import pool as guard_pool
 from tests.deaths.restrictions import linux_only
 from tests.guard.scenes import play
 
@@ -120,6 +122,55 @@ def test_environment_folder_and_path_are_the_callers(monkeypatch: pytest.MonkeyP
     assert looking() == ("é1", str(tmp_path), 42, sys.argv)
     monkeypatch.delenv("ONLY_HERE")
     assert looking()[0] is None
+
+
+def test_a_folder_that_is_gone_is_gone_for_the_function_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def write() -> None:
+        with open("relative", "w") as file:
+            file.write("x")
+
+    (tmp_path / "leaving").mkdir()
+    writing = outlive.guard(write)
+    monkeypatch.chdir(tmp_path / "leaving")
+    writing()
+    (tmp_path / "leaving" / "relative").unlink()
+    (tmp_path / "leaving").rmdir()
+    with pytest.raises(FileNotFoundError):
+        writing()
+    with pytest.raises(FileNotFoundError):
+        outlive.guard(os.getcwd, fresh=True)()
+    monkeypatch.chdir(tmp_path)
+    assert outlive.guard(os.getcwd)() == str(tmp_path)
+
+
+def test_a_call_does_not_wait_for_a_library_that_it_does_not_need(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    released, tired = tmp_path / "released", tmp_path / "tired"
+    (tmp_path / "slow_library.py").write_text(
+        f"import os, time\nend = time.monotonic() + 20\n"
+        f"while not os.path.exists({str(released)!r}) and time.monotonic() < end: time.sleep(0.02)\n"
+        f"if time.monotonic() >= end: open({str(tired)!r}, 'w').close()\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(guard_pool, "_TENSORFLOW", ("slow_library",))
+    pool = guard_pool.Pool()
+    monkeypatch.setattr(guarding, "pool", pool)
+    pool.warm(tensorflow=True)
+    with_library = pool.take(fresh=False, tensorflow=True, known=0)
+    pool.give(with_library)
+    try:
+        for _ in range(3):
+            assert outlive.guard(os.getpid)() != with_library.pid
+        assert not tired.exists()
+        released.touch()
+        needs_it = outlive.guard(lambda: (os.getpid(), "slow_library" in sys.modules))
+        needs_it._tensorflow = True
+        assert needs_it() == (with_library.pid, True)
+    finally:
+        pool.close()
 
 
 @pytest.mark.parametrize("fresh", [False, True])

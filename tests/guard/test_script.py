@@ -80,6 +80,18 @@ def test_other_ends(script: Path, word: str, code: int, said: str) -> None:
     assert "runpy" not in done.stderr
 
 
+@pytest.mark.parametrize(("way", "code"), [("sys.exit(7)", 7), ("raise ValueError('child')", 1), ("pass", 0)])
+def test_what_a_script_forks_ends_with_a_code_of_its_own(tmp_path: Path, way: str, code: int) -> None:
+    path = tmp_path / "forks.py"
+    path.write_text(
+        f"import os, sys\nchild = os.fork()\nif not child:\n    {way}\nelse:\n"
+        "    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)\n    sys.exit(4)\n"
+    )
+    done = guard("--seconds", 60, path)
+    assert (done.stdout, done.returncode) == (f"{code}\n", 4), done.stderr
+    assert ("ValueError: child" in done.stderr) == ("child" in way)
+
+
 def test_limits(script: Path, tmp_path: Path) -> None:
     late = guard("--seconds", 1, "--format", "json", "--output", tmp_path / "flight.json", script, "hang")
     assert late.returncode == 3, late.stderr

@@ -143,14 +143,85 @@ def test_its_exception_with_the_workers_traceback() -> None:
     assert "guard_serving" not in str(caught.value.__cause__)
 
 
-def test_an_exception_that_cannot_be_made_here_keeps_its_name() -> None:
-    def fails() -> None:
-        raise Odd(1, 2)
+def test_an_exception_with_an_init_of_its_own_is_itself() -> None:
+    class Held(Odd):
+        def __init__(self, a: int, b: int = 0) -> None:
+            super().__init__(a, b)
+            self.args = (f"held {a}{b}",)
+            self.lock = threading.Lock()
 
-    with pytest.raises(GuardedError, match="odd") as caught:
-        outlive.guard(fails)()
-    assert type(caught.value).__name__ == "Odd"
-    assert caught.value.type_name.endswith("Odd")
+    def fails(kind: Any) -> None:
+        raise kind(1, 2)
+
+    failing = outlive.guard(fails)
+    with pytest.raises(Odd) as caught:
+        failing(Odd)
+    assert (caught.value.args, caught.value.sum) == (("odd",), 3)
+    with pytest.raises(Held) as held:
+        failing(Held)
+    assert (str(held.value), held.value.sum) == ("held 12", 3)
+    assert not hasattr(held.value, "lock")
+
+
+class Leaving(SystemExit):
+    """An exit with more to say than its code."""
+
+    def __init__(self, code: int, why: str) -> None:
+        super().__init__(code)
+        self.why = why
+
+
+class Missing(FileNotFoundError):
+    """An error of the system's that says its text itself."""
+
+    def __init__(self, *, path: str) -> None:
+        super().__init__(2, "not there", path)
+
+
+class Told(ValueError):
+    """An exception that would say its text twice if it were made of it."""
+
+    def __init__(self, value: object) -> None:
+        super().__init__(f"bad value: {value}")
+
+
+def test_what_exceptions_of_python_hold_comes_along() -> None:
+    def fails(number: int) -> None:
+        raise [
+            Leaving(3, "done"),
+            Missing(path="x"),
+            Told(1),
+            UnicodeDecodeError("utf-8", b"x", 0, 1, "bad"),
+        ][number]
+
+    failing = outlive.guard(fails)
+    with pytest.raises(Leaving) as left:
+        failing(0)
+    assert (left.value.code, left.value.why) == (3, "done")
+    with pytest.raises(Missing) as missing:
+        failing(1)
+    assert (missing.value.errno, missing.value.filename) == (2, "x")
+    with pytest.raises(Told, match=r"^bad value: 1$"):
+        failing(2)
+    with pytest.raises(UnicodeDecodeError, match="bad"):
+        failing(3)
+
+
+def test_an_exception_whose_type_cannot_be_had_here_keeps_its_name() -> None:
+    def fails() -> None:
+        import sys
+        import types
+
+        library: Any = types.ModuleType("jax")
+        library.Lost = type("Lost", (ValueError,), {"__module__": "jax"})
+        sys.modules["jax"] = library
+        raise library.Lost("gone")
+
+    with pytest.raises(GuardedError, match="gone") as caught:
+        outlive.guard(fails, fresh=True)()
+    assert type(caught.value).__name__ == "Lost"
+    assert caught.value.type_name == "jax.Lost"
+    assert isinstance(caught.value, ValueError)
 
 
 def test_an_exception_of_a_type_of_the_function_is_caught_by_its_base() -> None:

@@ -12,7 +12,7 @@ import pytest
 from outlive.notebook.cells import names_in, read_wishes
 from tests.deaths import scenes
 from tests.deaths.restrictions import linux_only
-from tests.notebooks.kernel import Kernel, started
+from tests.notebooks.kernel import Cell, Kernel, started
 
 pytestmark = linux_only
 
@@ -86,6 +86,67 @@ def test_a_figure_appears(kernel: Kernel) -> None:
     assert (cell.error, cell.text) == ("", "")
     (shown,) = cell.shown
     assert shown["image/png"]
+
+
+def test_a_figure_of_a_cell_that_fails_is_shown_with_it_and_not_later(kernel: Kernel) -> None:
+    pytest.importorskip("matplotlib")
+    cell = kernel.run("%%outlive\nimport matplotlib.pyplot as plt\nplt.plot([1, 2])\n1 / 0")
+    assert cell.error == "ZeroDivisionError"
+    assert [list(shown) for shown in cell.shown] == [["image/png", "text/plain"]]
+    assert kernel.run("%%outlive\nlater = 1").shown == ()
+    # One that cannot be drawn is not left to the next cell either.
+    assert kernel.run("%%outlive\nimport matplotlib.pyplot as plt\nplt.title('$\\frac{$');").error
+    assert kernel.run("%%outlive\nlater = 1") == Cell(error="", text="", shown=())
+
+
+def test_modules_below_a_module_come_and_go_with_it(kernel: Kernel) -> None:
+    assert not kernel.run("%%outlive\nimport xml.dom.minidom, wsgiref.util").error
+    assert kernel.run("import sys; 'xml.dom' in sys.modules, 'wsgiref' in sys.modules").plain() == (
+        "(False, False)"
+    )
+    in_worker = kernel.run("%%outlive\nxml.dom.minidom.parseString('<a/>').nodeName")
+    assert (in_worker.error, in_worker.plain()) == ("", "'#document'")
+    here = kernel.run("xml.dom.minidom.parseString('<a/>').nodeName, wsgiref.util.guess_scheme({})")
+    assert (here.error, here.plain()) == ("", "('#document', 'http')")
+    assert not kernel.run("import curses.ascii").error  # loaded here; the worker has not seen it
+    assert kernel.run("%%outlive\ncurses.ascii.isalpha('a')").plain() == "True"
+
+
+def test_whatever_binds_a_name_brings_it_back(kernel: Kernel) -> None:
+    code = """
+def set_it():
+    global by_a_function
+    by_a_function = 1
+set_it()
+match [1, 2, 3]:
+    case [first, *others]: pass
+match {"a": 1, "b": 2}:
+    case {"a": value, **left}: pass
+from colorsys import *
+globals()["by_hand"] = 4
+"""
+    cell = kernel.run(f"%%outlive\n{code}")
+    assert (cell.error, cell.text) == ("", "")
+    assert kernel.run("by_a_function, first, others, value, left, by_hand, hsv_to_rgb(0, 0, 0)").plain() == (
+        "(1, 1, [2, 3], 1, {'b': 2}, 4, (0, 0, 0))"
+    )
+
+
+def test_what_was_asked_for_and_is_not_there_is_said(kernel: Kernel) -> None:
+    cell = kernel.run("%%outlive --out there,nowhere\nthere = 3")
+    assert cell.error == ""
+    assert cell.text == "--out nowhere: the cell ended without a variable of that name\n"
+    cell = kernel.run("%%outlive --in x,nosuch\nprint(1)")
+    assert cell.error == "NameError"
+    assert "--in nosuch: this notebook has no variable of that name" in cell.text
+
+
+def test_what_a_method_changes_comes_back_if_asked_for(kernel: Kernel) -> None:
+    kernel.run("filled = [1]")
+    assert not kernel.run("%%outlive\nfilled.append(2)").error
+    assert kernel.run("filled").plain() == "[1]"
+    assert not kernel.run("%%outlive --out filled\nfilled.append(2)").error
+    assert kernel.run("filled").plain() == "[1, 2]"
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_compare_writes_the_files_asked_for(files: dict[str, str], tmp_path: Pat
         rows = list(csv.DictReader(file))
     assert [row["tensor_name"] for row in rows] == ["layer0", "layer1", "layer2"]
     assert set(rows[0]) >= {"op_name", "tensor_idx", "num_elements", "stddev", "scale", "zero_point"}
-    assert set(document(Path(more["nodes.json"]).read_text())["main"]["results"]) >= {"layer0", "layer1"}
+    assert set(document(Path(more["nodes.json"]).read_text())["main"]["results"]) == {"1", "2", "3"}
     assert Path(more["picture.svg"]).read_text().startswith("<svg")
     assert len(document(Path(more["out.json"]).read_text())["tensors"]) == 3
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -114,3 +116,34 @@ def test_mistakes_are_told_as_tensorflow_tells_them() -> None:
         ).get_debug_quantized_model()
     with pytest.raises(ValueError, match="give a converter"):
         outlive.QuantizationDebugger(debug_dataset=dataset)
+
+
+class Converter:
+    """As much of TensorFlow's converter as the debugger looks at; its dataset fails with a TypeError."""
+
+    optimizations = ("DEFAULT",)
+
+    def __init__(self, notes: Path) -> None:
+        self.notes = notes
+        self.representative_dataset = dataset
+
+    def convert(self) -> bytes:
+        with self.notes.open("a") as file:
+            file.write(f"{os.getpid()}\n")
+        raise TypeError("object of type 'int' has no len()")
+
+
+def test_a_type_error_of_a_conversion_does_not_bring_it_here(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    with pytest.raises(TypeError, match="has no len"):
+        outlive.QuantizationDebugger(converter=Converter(notes), debug_dataset=dataset)
+    (where,) = notes.read_text().split()
+    assert int(where) != os.getpid()
+
+
+def test_a_converter_that_cannot_be_sent_runs_here_with_a_warning(tmp_path: Path) -> None:
+    converter = Converter(tmp_path / "notes")
+    converter.lock = threading.Lock()  # type: ignore[attr-defined]
+    with pytest.warns(UserWarning, match="cannot be sent"), pytest.raises(TypeError, match="has no len"):
+        outlive.QuantizationDebugger(converter=converter, debug_dataset=dataset)
+    assert (tmp_path / "notes").read_text().split() == [str(os.getpid())]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import outlive
-from outlive.quant.selecting import check_target
+from outlive.quant.nouns import Drift, Metrics, OutputDrift, Turns
+from outlive.quant.selecting import check_target, is_met, sqnr
 from tests.quant.networks import dense_float, samples, weights
 
 SIZE = 64
@@ -66,3 +69,40 @@ def test_what_is_no_target_is_refused(target: Any) -> None:
 def test_a_target_needs_samples() -> None:
     with pytest.raises(ValueError, match="samples"):
         outlive.quantize(FLOAT, "dynamic-int8", until={"sqnr": 30})
+
+
+def _held(*found: tuple[float, int]) -> Drift:
+    numbers = dict.fromkeys(
+        ("stddev", "mean_error", "max_abs_error", "mean_squared_error", "rmse", "cosine", "reference_min"),
+        0.0,
+    )
+    outputs = tuple(
+        OutputDrift(
+            name="y", index=0, reference_name="y", argmax_agreement=None, user_metrics={"mine": decibels},
+            metrics=Metrics(num_elements=1, sqnr_db=decibels, reference_max=1.0, not_finite=odd, **numbers),
+        )
+        for decibels, odd in found
+    )  # fmt: skip
+    return Drift(
+        tensors=(), outputs=outputs, samples=1, turns=Turns(count=1, budget_bytes=1, largest_bytes=1)
+    )
+
+
+@pytest.mark.parametrize(
+    "outputs", [[(30.0, 0), (math.nan, 9)], [(math.nan, 9), (30.0, 0)], [(30.0, 1)], [(math.nan, 0)]]
+)
+def test_no_target_is_met_by_values_that_are_not_finite(outputs: list[tuple[float, int]]) -> None:
+    drift = _held(*outputs)
+    assert sqnr(drift) == -math.inf
+    assert not is_met({"sqnr": 20.0}, drift)
+    if len(outputs) > 1:
+        assert not is_met({"mine": 20.0}, drift)
+    assert is_met({"sqnr": 20.0, "mine": 20.0}, _held((30.0, 0), (25.0, 0)))
+
+
+def test_an_output_that_could_not_be_compared_meets_no_target() -> None:
+    left = OutputDrift(
+        name="z", index=1, reference_name="", metrics=None, argmax_agreement=None, why="other shapes"
+    )
+    drift = _held((30.0, 0))
+    assert not is_met({"sqnr": 20.0}, replace(drift, outputs=(*drift.outputs, left)))

@@ -60,7 +60,21 @@ def test_who_takes_which_operator() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["=HYPERLINK(1)", "+1", "-1", "@x", "a,b", 'a"b', "a\nb", "a\x00b", "\u202e=1"]
+    "name",
+    [
+        "=HYPERLINK(1)",
+        "+1",
+        "-1",
+        "@x",
+        "a,b",
+        'a"b',
+        "a\nb",
+        "a\x00b",
+        "\u202e=1",
+        "\uff1d1",
+        "\uff20x",
+        " =1",
+    ],
 )
 def test_a_name_is_only_a_name(plan: Plan, name: str) -> None:
     bad = replace(plan, placements=tuple(replace(place, name=name) for place in plan.placements))
@@ -68,5 +82,5 @@ def test_a_name_is_only_a_name(plan: Plan, name: str) -> None:
     assert len(table) == len(plan.placements)
     shown = {row["name"] for row in table}
     assert len(shown) == 1
-    assert not shown.pop().startswith(("=", "+", "-", "@"))
+    assert not shown.pop().lstrip().startswith(("=", "+", "-", "@", "\uff1d", "\uff20"))
     assert "\x00" not in plan_csv(bad)

@@ -40,10 +40,10 @@ def fit(
     Settings, waste, batch, recipes of quantization and smaller pictures are planned, built and run, each in a
     worker limited to `ram` (or what the `device` has), until something fits; with `every`, all of them.
     `samples` are as for `compare`. `metric` is a function of `predict`, or of outputs and samples, or
-    "file.py:name"; more is better. `tolerance` is the most it may lose: 0.01 or "1%". `batch` and `inputs`
-    are shapes to start from. Keras models and SavedModels are converted first, and again for shapes that the
-    .tflite does not take. Nothing is raised because
-    nothing fits: `.chosen` is None then, and `.shortage` says what is missing.
+    "file.py:name"; more is better. `tolerance` is the most it may lose: 0.01 or "1%", of the original's score
+    where that is not between 0 and 1. `batch` and `inputs` are shapes to start from.
+    Keras models and SavedModels are converted first, and again for shapes that the .tflite does not take.
+    Nothing is raised because nothing fits: `.chosen` is None then, and `.shortage` says what is missing.
     `tell` hears what is being tried; Ctrl-C ends the search, and what is known by then is the result.
     """
     from outlive.fitting.goals import fit_model, make_goal

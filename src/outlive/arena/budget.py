@@ -8,12 +8,15 @@ from typing import Literal
 
 from outlive.arena.devices import Device
 from outlive.arena.plan import Placement, Plan
+from outlive.arena.room import Arena
 from outlive.units import format_bytes
 
 Word = Literal["fits", "tight", "does not fit", "refused"]
 # Less room than this is called tight: the stack of the program, its buffers and fragmentation want some too.
 _TIGHT_SHARE = 0.1
 _LARGEST = 5
+# How a reason begins that is about banks of memory.
+ONE_BLOCK = "an arena is one block"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,17 +85,23 @@ def needed_bytes(plan: Plan) -> int | None:
     return plan.min_arena_bytes if plan.accelerator == "tflm" else plan.peak_bytes
 
 
-def weigh(plan: Plan, budget: Budget, ways: Sequence[Way] = ()) -> Verdict:
-    """The verdict on a plan."""
+def weigh(plan: Plan, budget: Budget, ways: Sequence[Way] = (), arena: Arena | None = None) -> Verdict:
+    """The verdict on a plan; on a microcontroller, with all that belongs into its `arena` if that is known.
+
+    An arena is one block, and a program sets it aside with its margin: it has to go into one bank of memory.
+    """
     needed = needed_bytes(plan)
+    if needed is not None and arena is not None:
+        needed += arena.variable_bytes
+    block = _block_excess(plan, budget, needed, arena)
     flash = _flash_margin(plan, budget)
     if needed is None:
         word: Word = "refused"
         reasons = [f"the runtime refuses {item.type}: {item.reason}" for item in plan.refusals[:3]]
-    elif needed > budget.ram_bytes or (flash is not None and flash < 0):
-        word, reasons = "does not fit", list(_excess(needed, flash, budget))
+    elif needed > budget.ram_bytes or (flash is not None and flash < 0) or block:
+        word, reasons = "does not fit", [*_excess(needed, flash, budget), *block]
     else:
-        reasons = list(_tightness(plan, needed, budget))
+        reasons = list(_tightness(plan, needed, budget, arena))
         word = "tight" if reasons else "fits"
     return Verdict(
         plan=plan,
@@ -140,7 +149,23 @@ def _excess(needed: int, flash: int | None, budget: Budget) -> list[str]:
     return reasons
 
 
-def _tightness(plan: Plan, needed: int, budget: Budget) -> list[str]:
+def _block_excess(plan: Plan, budget: Budget, needed: int | None, arena: Arena | None) -> list[str]:
+    """Why no bank of memory holds the arena; nothing if one does, or if there is but one bank."""
+    device = budget.device
+    block = device.largest_block_bytes if device is not None and plan.accelerator == "tflm" else None
+    if block is None or needed is None or needed > budget.ram_bytes:
+        return []
+    wanted = needed if arena is None else arena.bytes
+    if wanted <= block:
+        return []
+    margin = "" if arena is None or not arena.margin_bytes else " with its margin"
+    return [
+        f"{ONE_BLOCK}: {wanted:,} bytes{margin}, and the largest bank of memory has {block:,}, "
+        f"{wanted - block:,} too few"
+    ]
+
+
+def _tightness(plan: Plan, needed: int, budget: Budget, arena: Arena | None) -> list[str]:
     reasons = []
     margin = budget.ram_bytes - needed
     if margin < _TIGHT_SHARE * budget.ram_bytes:
@@ -148,10 +173,9 @@ def _tightness(plan: Plan, needed: int, budget: Budget) -> list[str]:
     micro = plan.accelerator == "tflm"
     if not micro and plan.total_bytes is not None and plan.total_bytes > budget.ram_bytes:
         reasons.append("the mapped file does not fit beside it: its pages are dropped and read again")
-    device = budget.device
-    block = device.largest_block_bytes if device is not None and micro else None
-    if block is not None and needed > block:
-        reasons.append(f"an arena is one block, and the largest bank of memory has {format_bytes(block)}")
+    if micro and arena is not None and arena.bytes > budget.ram_bytes:
+        over = arena.bytes - budget.ram_bytes
+        reasons.append(f"a margin of {arena.margin_bytes:,} bytes does not fit beside it, {over:,} too many")
     if budget.free_bytes is not None and needed > budget.free_bytes:
         reasons.append(f"only {format_bytes(budget.free_bytes)} happen to be free now")
     return reasons

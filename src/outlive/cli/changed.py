@@ -20,21 +20,37 @@ def changed_models(revision: str, among: Iterable[str] = ()) -> list[str]:
     """The .tflite files that differ from a revision, new ones included, as seen from this folder.
 
     A branch is compared from where it parted: what others did there since is not ours. `among` are files and
-    folders to stay within. What was deleted is left out, and so is what .gitignore names.
+    folders to stay within; GitError for one that there is not. What was deleted is left out, and so is what
+    .gitignore names.
     """
+    among = list(among)
     root = _git("rev-parse", "--show-toplevel").rstrip("\n")
     base = _base(revision)
     changed = _git("diff", "--name-only", "-z", "--no-renames", "--diff-filter=d", base, "--", folder=root)
     fresh = _git("ls-files", "--others", "--exclude-standard", "-z", folder=root)
     names = sorted({name for name in (changed + fresh).split("\0") if name.lower().endswith(_NAMES)})
     here = Path.cwd()
+    _need_places(among, base)
     found = [os.path.relpath(os.path.join(root, name), here) for name in names]
-    inside = [os.path.realpath(place) for place in among]
+    inside = [place for word in among for place in (os.path.realpath(word), _location(word))]
     return [path for path in found if not inside or _lies_in(path, inside)]
 
 
+def _need_places(among: Iterable[str], base: str) -> None:
+    """GitError for a place that is not here, nor was: a slip, and nothing would be checked."""
+    for place in among:
+        if not os.path.lexists(place) and not _try_git("ls-tree", "--name-only", base, "--", place):
+            raise GitError(f"there is no {place}, and git knows none")
+
+
+def _location(path: str) -> str:
+    """Where a file lies, links on the way followed; not where it leads, if it is a link itself."""
+    folder, name = os.path.split(os.path.abspath(path))
+    return os.path.join(os.path.realpath(folder), name)
+
+
 def _lies_in(path: str, places: list[str]) -> bool:
-    whole = os.path.realpath(path)
+    whole = _location(path)
     return any(whole == place or whole.startswith(place.rstrip(os.sep) + os.sep) for place in places)
 
 

@@ -13,6 +13,7 @@ from outlive.cli import exits
 from outlive.cli.changed import changed_models
 from outlive.cli.check_orders import Orders, check_file
 from outlive.cli.config import NOTHING, Config, find_config
+from outlive.cli.config_values import UnreadableConfig
 from outlive.cli.output import refuse_to_overwrite, track, write_json, write_plain, write_text
 from outlive.cli.pages import need_a_file, show_checks
 from outlive.finding import Severity
@@ -60,6 +61,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         const="HEAD",
         metavar="REV",
         help="models that git says have changed since REV (default HEAD); FILEs and folders narrow it down",
+    )
+    parser.add_argument(
+        "--force-exclude",
+        action="store_true",
+        help="leave out what the configuration excludes even where it is named as a FILE",
     )
     parser.add_argument(
         "--inputs",
@@ -129,7 +135,8 @@ def run(args: argparse.Namespace) -> int:
             refuse_to_overwrite(output, files)
         rows = [check_file(read_source(file), orders.of(file)) for file in track(files, "checking")]
     except (ValueError, OSError) as error:
-        print(f"outlive check: {error}", file=sys.stderr)
+        hint = " (--no-config leaves it out)" if isinstance(error, UnreadableConfig) else ""
+        print(f"outlive check: {error}{hint}", file=sys.stderr)
         return exits.USAGE
     strict = config.strict if args.strict is None else args.strict
     for name, output in ((args.format, args.output), *also):
@@ -142,8 +149,9 @@ def _files(args: argparse.Namespace, config: Config) -> list[str]:
     if args.changed is None:
         if not args.files:
             raise ValueError("say which models to check, or --changed for those that git says have changed")
-        return list(args.files)
-    found = changed_models(args.changed, args.files)
+        if not args.force_exclude:
+            return list(args.files)
+    found = args.files if args.changed is None else changed_models(args.changed, args.files)
     return [file for file in found if not config.is_excluded(file)]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from outlive.cli.config_values import (
     ConfigError,
+    UnreadableConfig,
     device_names,
     flag,
     known_keys,
@@ -114,12 +115,12 @@ def find_config(start: Path) -> Config:
 def _read(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise ConfigError(f"{path} has more than {_MOST_BYTES:,} bytes")
+            raise UnreadableConfig(f"{path} has more than {_MOST_BYTES:,} bytes")
         content: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror} (--no-config leaves it out)") from error
+        raise UnreadableConfig(f"{path} cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError(f"{path} is not TOML: {error} (--no-config leaves it out)") from error
+        raise UnreadableConfig(f"{path} is not TOML: {error}") from error
     return content
 
 

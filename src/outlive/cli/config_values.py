@@ -18,6 +18,10 @@ class ConfigError(ValueError):
     """A configuration that cannot be used; the text says which file, which key, and why."""
 
 
+class UnreadableConfig(ConfigError):
+    """A configuration of which nothing is known: the file cannot be read, or is no TOML."""
+
+
 def table_of(content: Table, path: Path) -> Table | None:
     """What a pyproject.toml says about us; None if nothing."""
     tools = content.get("tool", {})
@@ -54,6 +58,11 @@ def patterns(table: Table, key: str, path: Path) -> tuple[str, ...]:
         raise ConfigError(
             f'{path}: {key} is a pattern such as "pico/*.tflite" or a list of them, not {kind_of(value)}'
         )
+    for pattern in listed:
+        if pattern.startswith("!"):
+            raise ConfigError(
+                f"{path}: {key} has {pattern!r}: no pattern takes back another; name what is meant"
+            )
     return tuple(listed)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from outlive import api, demo_models
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, write_json, write_text
+from outlive.finding import shell_path
 from outlive.model import read_source
 from outlive.rules.catalogue import assess
 
@@ -215,7 +216,7 @@ def _report(path: str, number: int) -> Iterator[RenderableType]:
     from outlive.cli.report import write_report
 
     title = f"{number}. All of it on one page, to look at and to send\n"
-    yield Text.assemble((title, "bold"), (f"   outlive report deadly.tflite -o {path}", "green"))
+    yield Text.assemble((title, "bold"), (f"   outlive report deadly.tflite -o {shell_path(path)}", "green"))
     write_report(_path("deadly"), path)
     yield Text.assemble("   written; open it in a browser: ", (path, "bold"), "\n")
 

@@ -97,7 +97,7 @@ def _export(args: argparse.Namespace) -> int:
     if trimmed is not None and trimmed.saved_bytes:
         model = _renamed(api.read(trimmed.data), model.path)
     plan = plan_model(model, wish)
-    verdict = _verdict(plan, device)
+    verdict = _verdict(model, plan, device, wish, args.margin)
     findings = judge_plan(plan, verdict)
     if plan.refusals or (verdict is not None and not verdict.fits):
         return _refuse(args, findings, verdict)
@@ -146,10 +146,15 @@ def _wish(args: argparse.Namespace, device: Device | None) -> Wish:
     return Wish(accelerator="tflm", abi=choose_abi(args.word, abi), kernels=kernels or "reference")
 
 
-def _verdict(plan: Plan, device: Device | None) -> Verdict | None:
+def _verdict(
+    model: Model, plan: Plan, device: Device | None, wish: Wish, margin: str | None
+) -> Verdict | None:
     from outlive.arena.budget import device_budget, weigh
+    from outlive.arena.room import arena_for
 
-    return None if device is None else weigh(plan, device_budget(device))
+    if device is None:
+        return None
+    return weigh(plan, device_budget(device), arena=arena_for(model, plan, wish.abi, margin))
 
 
 def _refuse(args: argparse.Namespace, findings: tuple[Finding, ...], verdict: Verdict | None) -> int:

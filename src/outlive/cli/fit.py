@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from outlive.cli import exits
 from outlive.cli.compare import progress
 from outlive.cli.output import OutputError, refuse_to_overwrite, write_json, write_text
 from outlive.cli.pages import show_fit
+from outlive.cli.signals import ended_like_ctrl_c
 from outlive.errors import OutliveError
 from outlive.fitting.nouns import Fit
 
@@ -20,7 +23,7 @@ SUMMARY = "make a model fit a memory: settings, batch, smaller numbers, smaller 
 EXAMPLES = """\
 the order, cheapest for you first; the first round in which something fits that loses at most --max-loss
 (or 5%, if none is given) is the last, unless --all:
-  1. settings (XNNPACK, its weight cache, builtin kernels), waste removed     same results
+  1. settings (XNNPACK, its weight cache, builtin kernels), waste removed     same results, but for rounding
   2. a smaller batch                                                          the same in smaller portions
   3. smaller numbers: fp16, weight-only-int8, static-int16x8, dynamic-int8,   another model
      static-int8, weight-only-int4, static-int8 with its worst layers float
@@ -28,6 +31,8 @@ the order, cheapest for you first; the first round in which something fits that 
   5. smaller pictures in smaller numbers
 a candidate fits if it ran in a worker limited to the budget; of those that do, the least loss wins,
 and among equals one that no other beats in memory, file and time
+a metric by which the original scores less than 0 or more than 1 has losses in its own units: there --max-loss
+and the 5% are a part of the original's score
 examples:
   outlive fit float.tflite --ram 8MB --samples photos/ -o small.tflite
   outlive fit float.tflite --ram 8MB --flash 1MB --samples a.npz --max-loss 1% -o small.tflite
@@ -36,7 +41,7 @@ examples:
   outlive fit float.tflite --ram 64MB --batch 32 --all --plot front.svg
   outlive fit model.keras --ram 8MB -o small.tflite          converted first, by TensorFlow in a worker
 exit codes: 0 something fits, 1 the model or the samples are refused, 2 usage, 3 the model died,
-4 nothing fits, 130 interrupted (what was known by then is shown and written)
+4 nothing fits, 130 interrupted or asked to end (what was known by then is shown and written)
 """
 _JSON_NAME, _SNIPPET_NAME, _MODEL_NAME = "fit.json", "load.py", "model.tflite"
 
@@ -99,10 +104,15 @@ def run(args: argparse.Namespace) -> int:
     """Search, write and report; the exit code says whether something fits."""
     try:
         _check(args)
-        fit = _search(args)
+        with ended_like_ctrl_c():
+            fit = _search(args)
     except (OutliveError, ValueError, OSError) as error:
         return exits.tell_failure(args, error)
-    written = _write(fit, args.output) if args.output is not None else ()
+    try:
+        written = _write(fit, args.output) if args.output is not None else ()
+    except OutputError:
+        _report(args, fit, ())  # what took so long to find out is not lost with the disk
+        raise
     _report(args, fit, written)
     if fit.stopped == "interrupted":
         return exits.INTERRUPTED
@@ -122,9 +132,11 @@ def _check(args: argparse.Namespace) -> None:
         check_plot(args.plot)
         refuse_to_overwrite(args.plot, [args.model])
     if args.output is not None:
-        for path in _targets(args.output):
+        model, document, snippet = _targets(args.output)
+        for path in (model, document, snippet):
             refuse_to_overwrite(str(path), [args.model])
-        _refuse_strangers(_targets(args.output)[1])
+        _refuse_strangers(document, snippet)
+        _check_folder(model)
 
 
 def _search(args: argparse.Namespace) -> Fit:
@@ -157,22 +169,43 @@ def _targets(output: str) -> tuple[Path, Path, Path]:
     return (path / _MODEL_NAME if is_folder else path), folder / _JSON_NAME, folder / _SNIPPET_NAME
 
 
-def _refuse_strangers(path: Path) -> None:
-    """`OutputError` if a fit.json is there that is none of ours."""
-    if not path.exists():
+def _refuse_strangers(document: Path, snippet: Path) -> None:
+    """`OutputError` if a fit.json or a load.py is there that is none of ours."""
+    from outlive.fitting.loading import is_ours
+
+    if document.exists() and not _is_a_search(document):
+        stranger = document
+    elif snippet.exists() and not is_ours(snippet):
+        stranger = snippet
+    else:
         return
+    raise OutputError(f"{stranger} is there already, and no search wrote it: name another place with -o")
+
+
+def _is_a_search(path: Path) -> bool:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(found, dict) and found.get("kind") == "fit":
-            return
     except (OSError, ValueError):
-        pass
-    raise OutputError(f"{path} is there already, and no search wrote it: name another place with -o")
+        return False
+    return isinstance(found, dict) and found.get("kind") == "fit"
+
+
+def _check_folder(model: Path) -> None:
+    """`OutputError` if nothing can be written there: that is told before the search, and not after it."""
+    if model.is_dir():
+        raise OutputError(f"cannot write {model}: it is a folder")
+    folder = model.parent
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    if not folder.is_dir():
+        raise OutputError(f"cannot write {model}: {folder} is no folder")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OutputError(f"cannot write {model}: {folder} is not yours to write to")
 
 
 def _write(fit: Fit, output: str) -> tuple[str, ...]:
     """Write the model, the document and the Python file; without a model, the document alone."""
-    from outlive.fitting.loading import loading_snippet
+    from outlive.fitting.loading import loading_snippet, stale_caches
     from outlive.report.document import dump
     from outlive.report.fit_json import fit_json
 
@@ -182,7 +215,9 @@ def _write(fit: Fit, output: str) -> tuple[str, ...]:
         written = [str(document)]
         if fit.chosen is not None:
             fit.save(model)
-            text = loading_snippet(fit.chosen, fit.budget, model.name)
+            for cache in stale_caches(model, hashlib.sha256(fit.model).hexdigest()):
+                cache.unlink(missing_ok=True)
+            text = loading_snippet(fit.chosen, fit.budget, model.name, beside=True)
             snippet.write_text(text, encoding="utf-8")
             written = [str(model), str(document), str(snippet)]
         where = str(model) if fit.chosen is not None else None

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.cli import exits
 from outlive.cli.output import OutputError, write_json, write_text
+from outlive.cli.signals import ended_like_ctrl_c
 from outlive.rules.choosing import split_words
 
 if TYPE_CHECKING:
@@ -32,8 +31,9 @@ examples:
 A list is a text file with a path on each line (@list.txt, list.txt, or - for standard input). Files have to
 be where the machines of a cluster can see them. Models run at the same time only while their planned memory
 fits the machine. Known files are not done again (--no-cache does them again).
-exit codes: 0 all well, 1 something is wrong with a file (with --against: something got worse), 2 usage,
-3 a model died or hung, 4 the one thing wrong is that some do not fit a device, 130 interrupted
+exit codes: 0 all well, 1 something is wrong with a file (with --against: something got worse, or is wrong
+with a new file), 2 usage, or the output cannot be written, 3 a model died or hung, 4 the one thing wrong is
+that some do not fit a device, 130 interrupted
 """
 _SUFFIXES = (".jsonl", ".csv", ".parquet", ".html")
 
@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--memory",
         metavar="SIZE",
-        help="what models that run at once may add (default: the machine's)",
+        help="what models that run may add, one or several at once (default: what the machine has)",
     )
     parser.add_argument("--select", action="append", default=[], metavar="CODES", help="only these rules")
     parser.add_argument("--ignore", action="append", default=[], metavar="CODES", help="all rules but these")
@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
 
     try:
         journal = _prepare(args)
-        with _progress() as tell, _ended_like_ctrl_c():
+        with _progress() as tell, ended_like_ctrl_c():
             scan = api.scan(
                 args.what,
                 devices=args.device,
@@ -118,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
                 output=journal,
                 resume=args.resume,
                 against=args.against,
-                tolerances=_tolerances(args),
+                tolerances=None if args.against is None else _tolerances(args),
                 on=args.on,
                 jobs=args.jobs,
                 cache=not args.no_cache,
@@ -126,7 +126,7 @@ def run(args: argparse.Namespace) -> int:
                 **_options(args),
             )
     except (ValueError, OSError) as error:
-        print(f"outlive scan: {error}", file=sys.stderr)
+        print(f"outlive scan: {error}{_way_on(args, error)}", file=sys.stderr)
         return exits.USAGE
     except KeyboardInterrupt:
         return _interrupted(args)
@@ -135,9 +135,18 @@ def run(args: argparse.Namespace) -> int:
         return exits.USAGE
     _write(args, scan)
     _say(args, scan)
-    if args.output and str(scan.path) not in args.output:
-        scan.path.unlink(missing_ok=True)  # the tables have it all
+    if args.output and not any(output.endswith(".jsonl") for output in args.output):
+        scan.path.unlink(missing_ok=True)  # it was ours alone, and the tables have it all
     return exit_code(scan)
+
+
+def _way_on(args: argparse.Namespace, error: Exception) -> str:
+    """How to go on when rows could not be written any more."""
+    from outlive.fleet.journal import JournalError
+
+    if not isinstance(error, JournalError) or not args.output:
+        return ""
+    return "; what was written before is kept: make room, and go on with --resume"
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
@@ -154,11 +163,18 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
 def _tolerances(args: argparse.Namespace) -> Tolerances:
     """What the command line says, else what the project says, else what is usual."""
     from outlive.cli.config import find_config
+    from outlive.cli.config_values import UnreadableConfig
     from outlive.fleet.comparing import Tolerances
 
     named = {name: getattr(args, f"tolerance_{name}") for name in ("peak", "latency", "outputs")}
     said = {name: share for name, share in named.items() if share is not None}
-    return Tolerances(**{**find_config(Path.cwd()).tolerances, **said})
+    if len(said) == len(named):
+        return Tolerances(**said)
+    try:
+        return Tolerances(**{**find_config(Path.cwd()).tolerances, **said})
+    except UnreadableConfig as error:
+        words = " and ".join(f"--tolerance-{name}" for name in named)
+        raise ValueError(f"{error} (it is not needed with {words})") from error
 
 
 def _prepare(args: argparse.Namespace) -> Path | None:
@@ -215,7 +231,7 @@ def _write_one(output: Path, scan: Scan, outputs: list[str]) -> None:
     from outlive.report import fleet_tables
 
     if output.suffix == ".jsonl":
-        if output != scan.path:
+        if not (output.exists() and output.samefile(scan.path)):
             import shutil
 
             shutil.copyfile(scan.path, output)
@@ -269,23 +285,6 @@ def _interrupted(args: argparse.Namespace) -> int:
     words = f"{scan.tally.done:,} rows are in {journal}; --resume goes on from there"
     print(f"outlive scan: interrupted; {words}", file=sys.stderr)
     return exits.INTERRUPTED
-
-
-@contextmanager
-def _ended_like_ctrl_c() -> Iterator[None]:
-    """A service that ends us asks with SIGTERM: what is done is written then as well."""
-
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

@@ -16,6 +16,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from outlive.finding import as_argument
+
 _MAGIC, _CORE = b"\x7fELF", 4
 _CLASS_64, _LITTLE = 2, 1
 _PT_NOTE, _NT_PRSTATUS, _NT_PRPSINFO = 4, 1, 3
@@ -126,9 +128,10 @@ def _shortened(line: str) -> str:
 
 
 def _debuggers(path: str) -> tuple[tuple[str, list[str]], ...]:
+    core = as_argument(path)
     return (
-        ("pystack", ["pystack", "core", path, sys.executable, "--native-all"]),
-        ("gdb", ["gdb", "--batch", "-nx", "-ex", "bt", sys.executable, path]),
+        ("pystack", ["pystack", "core", core, sys.executable, "--native-all"]),
+        ("gdb", ["gdb", "--batch", "-nx", "-ex", "bt", sys.executable, core]),
     )
 
 

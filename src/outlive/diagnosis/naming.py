@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import shlex
 from dataclasses import replace
 
 from outlive.diagnosis.nouns import Diagnosis, Trial
-from outlive.finding import Finding
+from outlive.finding import Finding, shell_path
 from outlive.model import Model, Reading
 from outlive.worker.flight import OpSeen
 
@@ -24,7 +23,7 @@ def with_path(diagnosis: Diagnosis) -> Diagnosis:
     """The diagnosis with the model's path in its commands, where rules could only say FILE."""
     if diagnosis.path is None:
         return diagnosis
-    name = shlex.quote(diagnosis.path)
+    name = shell_path(diagnosis.path)
     verdict = None if diagnosis.verdict is None else _about(diagnosis.verdict, name)
     findings = tuple(_about(item, name) if item.code[:1] == "D" else item for item in diagnosis.findings)
     return replace(diagnosis, verdict=verdict, findings=findings)

@@ -5,25 +5,22 @@ A `Foreign` text cannot be printed as it is. Whoever puts one into code has to s
 
 from __future__ import annotations
 
-import keyword
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 _LONGEST_NAME = 40
 _LONGEST_COMMENT = 80
-# No word of these is a name in every language we write.
+# Words that a namespace cannot have: those of C++, and what its headers put beside it.
 _TAKEN = frozenset(
-    """abstract alignas alignof and and_eq array asm assert auto bitand bitor bool boolean break byte case
-    catch char class co_await co_return co_yield compl concept const const_cast consteval constexpr constinit
-    continue decltype default define delete do double dynamic_cast else enum explicit export extends extern
-    false final finally float for friend goto if implements import inline inputs instanceof int interface
-    interpreter long main model mutable namespace native new noexcept not not_eq np null nullptr operator or
-    or_eq outputs package private protected public quantize register reinterpret_cast requires restrict return
-    run runner short signed sizeof static static_assert static_cast std strictfp string struct super switch
-    synchronized template this thread_local throw throws transient true try typedef typeid typename typeof
-    union unsigned using value values virtual void volatile wchar_t while with xor xor_eq yield tflite arena
-    buffer check count done fail found load name ok options raw real results sys status stored tensor words
+    """acos alignas alignof and and_eq asin asm atan auto bitand bitor bool break case catch ceil char class
+    compl concept const const_cast consteval constexpr constinit continue cos cosh decltype default delete div
+    do double dynamic_cast else enum exit exp explicit export extern false float floor fmod for free friend
+    frexp goto if inline int index labs ldexp log long main malloc modf mutable namespace new noexcept not
+    not_eq nullptr operator or or_eq outlive pow printf private protected public remove rename register
+    reinterpret_cast requires return rint round short signal signed sin sinh sizeof sqrt static static_assert
+    static_cast std struct switch tan tanh template tflite this thread_local throw time true trunc try typedef
+    typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq y0 y1 yn
     """.split()  # noqa: SIM905
 )
 
@@ -40,16 +37,24 @@ class Foreign:
 
 
 def identifier(text: str, otherwise: str, taken: Iterable[str] = ()) -> str:
-    """A name that every language takes, near to the text; with a number behind it if it is taken."""
+    """Letters, digits and underscores near to the text, none of `taken`; a number behind it tells it apart.
+
+    It may be a word of a language: code puts a prefix in front of it that none of its other names has.
+    """
     words = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:_LONGEST_NAME].strip("_")
     name = words if words and not words[0].isdigit() else f"{otherwise}_{words}" if words else otherwise
-    used = {*taken, *_TAKEN, *(word.lower() for word in keyword.kwlist), *keyword.softkwlist}
+    used = set(taken)
     number = 1
     found = name
     while found in used:
         number += 1
         found = f"{name}_{number}"
     return found
+
+
+def is_namespace(name: str) -> bool:
+    """True if a namespace of C++ may be called that."""
+    return identifier(name, "model") == name and name not in _TAKEN
 
 
 def c_string(text: Foreign | str) -> str:

@@ -10,44 +10,21 @@ from dataclasses import dataclass, field
 
 from outlive.arena.budget import Verdict
 from outlive.arena.plan import Plan
-from outlive.exporting.foreign import identifier
+from outlive.arena.room import Arena, arena_for
+from outlive.exporting.foreign import identifier, is_namespace
 from outlive.exporting.ports import Layout, layout_of
 from outlive.exporting.rendering import render
 from outlive.exporting.resolver import Adder, adders_of, resolver_table
 from outlive.exporting.snippets import KINDS
 from outlive.model import Model
-from outlive.units import parse_bytes, plural
 
 FILES = ("model_data.h", "model_data.cc", "model_ops.h", "main.cc", "README.md")
 _TYPES = frozenset(
     {"float32", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"}
 )
-_ALIGNMENT_BYTES = 16
-# What is added to a plan: a twentieth where every byte was worked out, a quarter where something was guessed.
-_EXACT_SHARE, _GUESSED_SHARE = 0.05, 0.25
-_LEAST_MARGIN_BYTES = 256
 # No microcontroller has more flash than this, and its array would be five times as long as text.
 _MOST_MODEL_BYTES = 64 * 2**20
 _BYTES_A_LINE = 16
-# sizeof(MicroResourceVariables) and of an entry: tensorflow/lite/micro/micro_resource_variable.h
-_VARIABLE_BYTES = {"host64": (16, 40)}
-_VARIABLE_BYTES_32 = (12, 20)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arena:
-    """The size of the arena, and what it is made of."""
-
-    planned_bytes: int
-    variables: int
-    variable_bytes: int
-    margin_bytes: int
-    margin_words: str
-
-    @property
-    def bytes(self) -> int:
-        """All of it."""
-        return self.planned_bytes + self.variable_bytes + self.margin_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +54,8 @@ def export_micro(
     `margin` is added to the planned arena: a share such as "10%" or a size such as "2KB". ValueError for what
     cannot be written down.
     """
-    if plan.min_arena_bytes is None:
+    arena = arena_for(model, plan, abi, margin)
+    if arena is None:
         raise ValueError("TensorFlow Lite Micro refuses this model, so that there is no arena for it")
     if model.file_bytes > _MOST_MODEL_BYTES:
         raise ValueError(f"the model has {model.file_bytes:,} bytes: too many for an array in source code")
@@ -85,7 +63,6 @@ def export_micro(
     _check_types(layout)
     called = _namespace(model, name)
     adders = adders_of(model)
-    arena = _arena(model, plan, abi, margin)
     _check_margin(arena, verdict)
     values = _values(model, plan, layout, arena, adders)
     values |= {
@@ -127,30 +104,14 @@ def _check_types(layout: Layout) -> None:
 def _namespace(model: Model, name: str | None) -> str:
     if name is None:
         stem = layout_of(_unsigned(model)).file.text.removesuffix(".tflite")
-        return identifier(stem, "model")
-    if identifier(name, "model") != name:
+        # With a prefix it is no word of C++, and nothing that its headers declare: sin, free, round.
+        return f"model_{identifier(stem, 'file').removeprefix('model_')}"
+    if not is_namespace(name):
         raise ValueError(
-            f"{name[:80]!r} cannot be the name of a namespace: use small letters, digits and underscores"
+            f"{name[:80]!r} cannot be the name of a namespace: use small letters, digits and underscores, "
+            "and no word of C++ or of its headers"
         )
     return name
-
-
-def _arena(model: Model, plan: Plan, abi: str, margin: str | None) -> Arena:
-    assert plan.min_arena_bytes is not None
-    planned = plan.min_arena_bytes
-    variables = len(_resource_names(model))
-    room = 0
-    if variables:
-        kept, each = _VARIABLE_BYTES.get(abi, _VARIABLE_BYTES_32)
-        room = _aligned(kept) + _aligned(each * variables) + _ALIGNMENT_BYTES
-    size, words = _margin(planned, plan.exact, margin)
-    return Arena(
-        planned_bytes=_aligned(planned),
-        variables=variables,
-        variable_bytes=room,
-        margin_bytes=_aligned(size),
-        margin_words=words,
-    )
 
 
 def _check_margin(arena: Arena, verdict: Verdict | None) -> None:
@@ -159,35 +120,6 @@ def _check_margin(arena: Arena, verdict: Verdict | None) -> None:
         raise ValueError(
             f"{there}: the planned arena fits, but not with its margin, {arena.bytes:,}; try --margin 0%"
         )
-
-
-def _resource_names(model: Model) -> set[tuple[object, object]]:
-    handles = [op.options for op in model.operators() if op.type == "VAR_HANDLE"]
-    return {
-        (options.get("container"), options.get("shared_name")) if options is not None else (None, None)
-        for options in handles
-    }
-
-
-def _margin(planned: int, exact: bool, wanted: str | None) -> tuple[int, str]:
-    if wanted is None:
-        share = _EXACT_SHARE if exact else _GUESSED_SHARE
-        why = "for another version or build" if exact else "because something was guessed"
-        least = plural(_LEAST_MARGIN_BYTES, "byte")
-        return max(int(planned * share), _LEAST_MARGIN_BYTES), f"{share:.0%}, at least {least}, {why}"
-    if wanted.endswith("%"):
-        try:
-            share = float(wanted[:-1]) / 100
-        except ValueError:
-            share = -1.0
-        if not 0 <= share <= 10:
-            raise ValueError(f"{wanted[:40]!r} is no margin; write 10% or 2KB")
-        return int(planned * share), f"{wanted}, as asked for"
-    return parse_bytes(wanted), "as asked for"
-
-
-def _aligned(size: int) -> int:
-    return -(-size // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES
 
 
 def _values(

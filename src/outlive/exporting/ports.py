@@ -19,12 +19,15 @@ _End = tuple[int, str | None]
 class Port:
     """An input or output. `open_shape` has -1 where the size is the caller's choice, or is known after a run.
 
-    `variable` is a name for code. With a `scale` the integers stand for scale * (stored - zero_point).
+    `label` is a name to show and to look up, unlike all others of the model; `variable` is that name in code,
+    with a prefix that no other name there begins with: `in_` or `out_`. With a `scale` the integers stand for
+    scale * (stored - zero_point).
     """
 
     position: int
     index: int
     name: Foreign
+    label: str
     variable: str
     shape: tuple[int, ...]
     open_shape: tuple[int, ...]
@@ -48,11 +51,6 @@ class Port:
     def count(self) -> int:
         """Elements at the file's own shape."""
         return count_elements(self.shape) or 0
-
-    @property
-    def constant(self) -> str:
-        """A name such as `Image`, for names that begin with k."""
-        return "".join(word.capitalize() for word in self.variable.split("_"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,12 +120,12 @@ def _ports(graph: Subgraph, ends: Iterable[_End], word: str, taken: set[str]) ->
         tensor = graph.tensors[index]
         called = tensor.name if name is None else name
         short = called.removeprefix("serving_default_").split(":")[0].rsplit("/", 1)[-1]
-        variable = identifier(short, f"{word}_{position}", taken)
-        taken.add(variable)
-        yield _port(tensor, position, called, variable)
+        label = identifier(short, f"{word}_{position}", taken)
+        taken.add(label)
+        yield _port(tensor, position, called, label, word)
 
 
-def _port(tensor: Tensor, position: int, name: str, variable: str) -> Port:
+def _port(tensor: Tensor, position: int, name: str, label: str, word: str) -> Port:
     found = tensor.quantization
     scales = found.scales if found is not None else ()
     zeros = found.zero_points if found is not None else ()
@@ -138,7 +136,8 @@ def _port(tensor: Tensor, position: int, name: str, variable: str) -> Port:
         position=position,
         index=tensor.index,
         name=Foreign(name),
-        variable=variable,
+        label=label,
+        variable=f"{word.removesuffix('put')}_{label}",
         shape=tensor.shape,
         open_shape=_open_shape(tensor),
         dtype=tensor.dtype,

@@ -7,7 +7,7 @@ The engine is LiteRT's Interpreter or the drop-in for it: what is used here is t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,12 @@ Values = list[NDArray[Any]]
 class Predictor:
     """Runs an engine on samples that were made for the original model; outputs come as real numbers."""
 
-    def __init__(self, engine: Any, names: Sequence[str]) -> None:
-        """Tensors are allocated here; `names` are those of the original's inputs, in its order."""
-        self._engine = engine
+    def __init__(self, engine: Any, names: Sequence[str], before: Callable[[], None] = lambda: None) -> None:
+        """Tensors are allocated here; `names` are those of the original's inputs, in its order.
+
+        `before` is called before each run, and may raise.
+        """
+        self._engine, self._before = engine, before
         engine.allocate_tensors()
         self._rows = _in_order(engine.get_input_details(), names)
         self._names = list(names)
@@ -58,6 +61,7 @@ class Predictor:
         return [slice(start, start + taken) for start in range(0, given, taken)]
 
     def _run(self, values: Values) -> Values:
+        self._before()
         for value, row in zip(values, self._rows, strict=True):
             shape = tuple(int(size) for size in row["shape"])
             self._engine.set_tensor(row["index"], _as_taken(scaled(value, shape), row))

@@ -109,7 +109,9 @@ class Workshop:
             return self._trimmed(variant, self.model)
         source = for_worker(self.model)
         if isinstance(source, bytes):
-            return self._stored(variant, source)
+            path = self.folder / "original.tflite"
+            path.write_bytes(source)
+            return Built(path=str(path), model=self.model)
         return Built(path=source, model=self.model)
 
     def _trimmed(self, variant: Candidate, model: Model, notes: tuple[str, ...] = ()) -> Built:

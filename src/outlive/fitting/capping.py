@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from statistics import median
 from typing import Any
 
+from outlive.errors import OutliveError
 from outlive.fitting.building import Built
 from outlive.fitting.nouns import Candidate
 from outlive.fitting.remembering import Shelf
@@ -57,9 +59,9 @@ class Seen:
 class Cage:
     """Runs candidates under limits, and remembers."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: Shelf, seconds_left: Callable[[], float | None] = lambda: None) -> None:
         """Start with what the shelf remembers."""
-        self._shelf = shelf
+        self._shelf, self._seconds_left = shelf, seconds_left
 
     def weigh(self, built: Built, candidate: Candidate, ram_bytes: int) -> Seen:
         """What is known about it once it is clear whether it fits; runs it where it is not."""
@@ -73,7 +75,7 @@ class Cage:
         return seen
 
     def _try(self, built: Built, candidate: Candidate, ram_bytes: int, seen: Seen) -> Seen:
-        capped = _fly_surely(built, candidate, ram_bytes)
+        capped = _fly_surely(built, candidate, ram_bytes, self._seconds)
         peak = capped.peak_bytes
         if not _problem(capped) and peak is not None and peak <= ram_bytes:
             # Runs differ by some pages: the most that was ever seen counts.
@@ -83,7 +85,7 @@ class Cage:
         if seen.peak_bytes is not None:
             return seen
         # How much it would take, for the user and for the next budget.
-        free = _fly(built, candidate, None)
+        free = _fly(built, candidate, None, self._seconds)
         problem = _problem(free)
         return replace(
             seen,
@@ -94,46 +96,58 @@ class Cage:
             late=seen.late or _is_late(free),
         )
 
+    def _seconds(self) -> float:
+        """How long a call may take."""
+        left = self._seconds_left()
+        return _SECONDS if left is None else min(_SECONDS, left)
+
 
 def engine_arguments(candidate: Candidate, cache_path: str = "") -> dict[str, Any]:
     """What an interpreter is given for these settings."""
     if candidate.weight_cache:
-        options = {"cpu_options": {"xnnpack_weight_cache_path": cache_path}}
-        return {"_compiled": replace(cpu_way(), options=options).to_order()}
+        cpu: dict[str, Any] = {"xnnpack_weight_cache_path": cache_path}
+        if candidate.threads is not None:
+            cpu["num_threads"] = candidate.threads
+        return {"_compiled": replace(cpu_way(), options={"cpu_options": cpu}).to_order()}
     return {
         "experimental_op_resolver_type": ACCELERATORS[candidate.accelerator],
         "num_threads": candidate.threads,
     }
 
 
-def _fly_surely(built: Built, candidate: Candidate, ram_bytes: int) -> Flight:
+def _fly_surely(built: Built, candidate: Candidate, ram_bytes: int, seconds: Callable[[], float]) -> Flight:
     """The run that took most, of several where it is close: what happened to fit once must fit again."""
-    flights = [_fly(built, candidate, ram_bytes)]
+    flights = [_fly(built, candidate, ram_bytes, seconds)]
     while len(flights) < _CLOSE_TRIES:
         last = flights[-1]
         if _problem(last) or ram_bytes - (last.peak_bytes or 0) > _CLOSE_BYTES:
             break
-        flights.append(_fly(built, candidate, ram_bytes))
+        flights.append(_fly(built, candidate, ram_bytes, seconds))
     failed = [flight for flight in flights if _problem(flight)]
     return failed[0] if failed else max(flights, key=lambda flight: flight.peak_bytes or 0)
 
 
-def _fly(built: Built, candidate: Candidate, ram_bytes: int | None) -> Flight:
+def _fly(built: Built, candidate: Candidate, ram_bytes: int | None, seconds: Callable[[], float]) -> Flight:
     if not candidate.weight_cache:
-        return _flight(built, engine_arguments(candidate), ram_bytes)
+        return _flight(built, engine_arguments(candidate), ram_bytes, seconds())
     with tempfile.TemporaryDirectory(prefix="outlive-cache-") as folder:
         arguments = engine_arguments(candidate, os.path.join(folder, "weights"))
-        first = _flight(built, arguments, ram_bytes)
+        first = _flight(built, arguments, ram_bytes, seconds())
         if _problem(first):
             return first
-        second = _flight(built, arguments, ram_bytes)
+        second = _flight(built, arguments, ram_bytes, seconds())
         # The file is written by the first run, which has to fit as well.
         return replace(second, peak_bytes=max(first.peak_bytes or 0, second.peak_bytes or 0))
 
 
-def _flight(built: Built, arguments: dict[str, Any], ram_bytes: int | None) -> Flight:
+def _flight(built: Built, arguments: dict[str, Any], ram_bytes: int | None, seconds: float) -> Flight:
     # Zeros would do for memory, but not for models that are told a size by an input.
-    return fly("random", _RUNS, 0, model_path=built.path, memory=ram_bytes, seconds=_SECONDS, **arguments)
+    try:
+        return fly("random", _RUNS, 0, model_path=built.path, memory=ram_bytes, seconds=seconds, **arguments)
+    except OutliveError:
+        raise
+    except RuntimeError as error:  # what LiteRT cannot do with a file: list names that are no text
+        return Flight(died=False, stage="load", error_type=type(error).__name__, error_text=str(error))
 
 
 def _problem(flight: Flight) -> str:

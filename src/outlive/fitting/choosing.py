@@ -29,7 +29,7 @@ def best(outcomes: Sequence[Outcome]) -> Outcome | None:
 def _are_alike(one: Outcome, other: Outcome) -> bool:
     """True if they take the same inputs and change as much."""
     left, right = one.candidate, other.candidate
-    return (left.tag, left.batch, left.inputs) == (right.tag, right.batch, right.inputs)
+    return (one.tag, left.batch, left.inputs) == (other.tag, right.batch, right.inputs)
 
 
 def _worth(outcome: Outcome) -> tuple[float, float, int]:
@@ -87,7 +87,7 @@ def find_shortage(weighed: Sequence[Weighed], budget: Budget) -> Shortage | None
     op = None if moment is None else moment[0]
     return Shortage(
         smallest=nearest.outcome,
-        lower_bound_bytes=max(certain_bytes(plan), *(load.live_bytes for load in plan.ops), 0),
+        lower_bound_bytes=min(_least_bytes(item.plan) for item in known if item.plan is not None),
         op=op,
         op_type=next((load.type for load in plan.ops if load.index == op), ""),
         tensors=() if moment is None else tuple((place.name, place.size_bytes) for place in moment[1]),
@@ -95,11 +95,24 @@ def find_shortage(weighed: Sequence[Weighed], budget: Budget) -> Shortage | None
     )
 
 
+def _least_bytes(plan: Plan) -> int:
+    """What is alive at once: no planner can do with less."""
+    return max(certain_bytes(plan), *(load.live_bytes for load in plan.ops), 0)
+
+
 def _excess(outcome: Outcome, budget: Budget) -> int:
     """How many bytes are missing, in RAM and flash together."""
-    ram = max(0, (outcome.needed_bytes or 0) - budget.ram_bytes)
     flash = 0 if budget.flash_bytes is None else max(0, (outcome.file_bytes or 0) - budget.flash_bytes)
-    return ram + flash
+    return max(0, _over(outcome, budget)) + flash
+
+
+def _over(outcome: Outcome, budget: Budget) -> int:
+    """How much more RAM it needs than there is, or an arena than the largest bank of it has."""
+    over = (outcome.needed_bytes or 0) - budget.ram_bytes
+    block = None if budget.device is None else budget.device.largest_block_bytes
+    if block is None or outcome.arena_bytes is None:
+        return over
+    return max(over, outcome.arena_bytes - block)
 
 
 def _changes(outcome: Outcome, plan: Plan, budget: Budget) -> Iterator[str]:
@@ -111,8 +124,11 @@ def _changes(outcome: Outcome, plan: Plan, budget: Budget) -> Iterator[str]:
     if flash is not None and (outcome.file_bytes or 0) > flash:
         file_bytes = format_bytes(outcome.file_bytes or 0)
         yield f"it would take fewer weights: the file has {file_bytes}, the flash {format_bytes(flash)}"
-    over = (outcome.needed_bytes or 0) - ram
+    over = _over(outcome, budget)
     if over <= 0:
+        return
+    if (outcome.needed_bytes or 0) <= ram:
+        yield f"it would take {format_bytes(over)} less: the arena is one block, and no bank has room for it"
         return
     parts = {
         "activations": (plan.arena_bytes or 0) + (plan.workspace_bytes or 0),

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outlive.errors import OutliveError, RunError
+from outlive.errors import LimitReached, OutliveError, RunError
 from outlive.fitting.adapting import Predictor
 from outlive.fitting.building import Built
 from outlive.fitting.losing import Incomparable, Judging, describe, output_kinds, scored
 from outlive.fitting.nouns import Candidate, Loss
+from outlive.fitting.reconverting import words_of
 from outlive.fitting.remembering import Shelf
 from outlive.fitting.scoring_child import score_model
 from outlive.fitting.stocking import Stock
@@ -32,6 +33,14 @@ _MOST_WORDS = 300
 
 class Unknown(Exception):
     """A loss that cannot be found out; the text says why."""
+
+
+class TimeIsUp(Unknown):
+    """A loss that is not known because the time was up."""
+
+    def __init__(self) -> None:
+        """In words."""
+        super().__init__("the time was up")
 
 
 class MetricFailed(ValueError):
@@ -50,15 +59,18 @@ class Jury:
         folder: Path,
         metric: Metric | None = None,
         seconds_left: Callable[[], float | None] = lambda: None,
+        is_over: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Nothing is run yet."""
+        """Nothing is run yet; `is_over` says whether the time is up."""
         self._model, self._original, self._stock, self._shelf = model, original, stock, shelf
         self._folder, self._metric, self._seconds_left = folder, metric, seconds_left
         self._names = [tensor.name for tensor in model.inputs]
         self._kinds = output_kinds(model)
         self._digest = "" if metric is None else digest_of(metric)
-        self._ready = False
+        self._ready, self._is_over = False, is_over
         self.original_score: float | None = None
+        # Whether the metric is about the samples that were given; one of its own samples is not.
+        self.is_on_samples = metric is None
 
     @property
     def by(self) -> str:
@@ -75,6 +87,8 @@ class Jury:
         if self._metric is not None:
             try:
                 self.original_score = self._score(self._original, Candidate())
+            except TimeIsUp:
+                raise
             except Unknown as error:
                 raise MetricFailed(f"with the original, {error}") from error
         elif not self._stock.count:
@@ -92,7 +106,7 @@ class Jury:
         key = ("loss", self._model.sha256, *self._key(built, candidate), self._stock.digest)
         note = self._shelf.recall(*key)
         if _is_loss(note):
-            return Loss(**note)
+            return Loss(**note, share=note["value"])
         self.prepare()
         found = self._judged(built, candidate)
         numbers = {"value": found.value, "agreement": found.agreement, "sqnr_db": found.sqnr_db}
@@ -110,11 +124,20 @@ class Jury:
                     judging.add(self._wanted(number), predict(sample))
         except Incomparable as error:
             raise Unknown(str(error)) from error
-        except OutliveError as error:
-            raise Unknown(f"it cannot be run on the samples: {error.finding.headline}") from error
-        except ValueError as error:
-            raise Unknown(f"it cannot be run on the samples: {error}") from error
+        except (OutliveError, RuntimeError, ValueError) as error:
+            raise self._unknown("it does not run on the samples", error) from error
         return judging.loss()
+
+    def _go_on(self) -> None:
+        """`TimeIsUp` if it is."""
+        if self._is_over():
+            raise TimeIsUp
+
+    def _unknown(self, what: str, error: Exception) -> Unknown:
+        """Why there is no loss, in one line."""
+        if self._is_over() and isinstance(error, LimitReached):
+            return TimeIsUp()
+        return Unknown(f"{what}: {words_of(error)}")
 
     @contextlib.contextmanager
     def _predictor(self, built: Built, candidate: Candidate) -> Iterator[Predictor]:
@@ -125,19 +148,20 @@ class Jury:
             seconds=self._seconds_left(),
         )
         with contextlib.closing(engine):
-            yield Predictor(engine, self._names)
+            yield Predictor(engine, self._names, self._go_on)
 
     def _run_original(self) -> None:
         """The outputs of the original, in files; by LiteRT's own kernels where XNNPACK does not take it."""
-        problem = ""
+        on = "seeded random inputs" if self._stock.is_random else "the samples"
+        problem = Unknown(f"the original does not run on {on}")
         for kernels in ("cpu", "builtin"):
             try:
                 return self._store_outputs(Candidate(accelerator=kernels))
-            except RunError as error:
-                problem = error.finding.headline
-            except (OutliveError, ValueError) as error:
-                raise Unknown(f"the original cannot be run on the samples: {error}") from error
-        raise Unknown(f"the original does not run: {problem}")
+            except (OutliveError, RuntimeError, ValueError) as error:
+                problem = self._unknown(f"the original does not run on {on}", error)
+                if not isinstance(error, RunError) or isinstance(problem, TimeIsUp):
+                    break
+        raise problem
 
     def _store_outputs(self, candidate: Candidate) -> None:
         with self._predictor(self._original, candidate) as predict:
@@ -154,21 +178,24 @@ class Jury:
 
     def _score(self, built: Built, candidate: Candidate) -> float:
         key = ("score", *self._key(built, candidate), self._digest, self._stock.digest)
-        note = self._shelf.recall(*key).get("score")
-        if isinstance(note, float):
-            return note
+        note = self._shelf.recall(*key)
+        if isinstance(note.get("score"), float) and isinstance(note.get("on_samples"), bool):
+            self.is_on_samples = note["on_samples"]
+            return float(note["score"])
+        self._go_on()
         settings = {"resolver": ACCELERATORS[_kernels(candidate)].name, "threads": candidate.threads}
         score = make_guarded(score_model, seconds=self._seconds_left(), quiet=True)
         assert self._metric is not None
         try:
-            found: float = score(built.path, settings, self._names, self._metric, list(self._stock))
+            found, on_samples = score(built.path, settings, self._names, self._metric, list(self._stock))
         except OutliveError as error:
-            raise Unknown(f"the metric could not be worked out: {error.finding.headline}") from error
+            raise self._unknown("the metric could not be worked out", error) from error
         except Exception as error:  # whatever the user's function raises
             said = " ".join(f"{type(error).__name__}: {error}".split())[:_MOST_WORDS]
             raise Unknown(f"the metric failed: {said}") from error
-        self._shelf.keep({"score": found}, *key)
-        return found
+        self.is_on_samples = bool(on_samples)
+        self._shelf.keep({"score": found, "on_samples": self.is_on_samples}, *key)
+        return float(found)
 
 
 def _kernels(candidate: Candidate) -> str:

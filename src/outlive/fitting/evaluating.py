@@ -9,12 +9,13 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from outlive.arena.budget import Budget, certain_bytes, needed_bytes, weigh
+from outlive.arena.budget import Budget, Verdict, certain_bytes, needed_bytes, weigh
 from outlive.arena.plan import Plan
 from outlive.arena.questions import Wish
+from outlive.arena.room import arena_for
 from outlive.fitting.building import Built, Refused, Workshop
 from outlive.fitting.capping import Cage
-from outlive.fitting.comparing import Jury, Unknown
+from outlive.fitting.comparing import Jury, TimeIsUp, Unknown
 from outlive.fitting.nouns import Candidate, Outcome, Word
 from outlive.fitting.planning import plan_model
 
@@ -26,10 +27,11 @@ _COMPILED_BYTES = 3_300_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weighed:
-    """An outcome, and the plan it comes from, if there is one."""
+    """An outcome, and the plan it comes from, if there is one. `late`: a run was ended for its time."""
 
     outcome: Outcome
     plan: Plan | None = None
+    late: bool = False
 
 
 @dataclass(slots=True)
@@ -69,14 +71,14 @@ class Bench:
         if plan.refusals:
             refused = "; ".join(f"{item.type}: {item.reason}" for item in plan.refusals[:2])
             return Weighed(outcome=replace(outcome, reason=f"the runtime refuses {refused}"[:300]), plan=plan)
-        hopeless = self._hopeless(plan)
-        if hopeless:
+        late = False
+        if candidate.accelerator == "tflm":
+            outcome = self._on_paper(outcome, built, plan)
+        elif hopeless := self._hopeless(plan):
             outcome = replace(outcome, verdict="does not fit", reason=hopeless)
-        elif candidate.accelerator == "tflm":
-            outcome = self._on_paper(outcome, plan)
         else:
-            outcome = self._caged(outcome, built, plan)
-        return Weighed(outcome=self._compared(outcome, built), plan=plan)
+            outcome, late = self._caged(outcome, built, plan)
+        return Weighed(outcome=self._compared(outcome, built), plan=plan, late=late)
 
     def _wish(self, candidate: Candidate) -> Wish:
         return replace(
@@ -92,42 +94,38 @@ class Bench:
         if flash is not None and plan.file_bytes > flash:
             return f"the file has {plan.file_bytes:,} bytes, {plan.file_bytes - flash:,} more than the flash"
         needed = needed_bytes(plan) or 0
-        if plan.accelerator == "tflm":
-            over = needed - ram
-            return f"its arena needs {needed:,} bytes, {over:,} more than there are" if over > 0 else ""
         if certain_bytes(plan) > ram:
             return f"it takes {certain_bytes(plan):,} bytes for certain, more than there are"
         if needed - max(SLACK_BYTES, SLACK_SHARE * needed) > ram:
             return f"it is planned to take {needed:,} bytes, {needed - ram:,} more than there are"
         return ""
 
-    def _on_paper(self, outcome: Outcome, plan: Plan) -> Outcome:
+    def _on_paper(self, outcome: Outcome, built: Built, plan: Plan) -> Outcome:
         """On a microcontroller the plan decides: there is none here to run it on."""
-        verdict = weigh(plan, self.budget)
-        return replace(
-            outcome,
-            verdict="tight" if verdict.word == "tight" else "fits",
-            reason="; ".join(verdict.reasons),
-        )
+        arena = arena_for(built.model, plan, self.wish.abi)
+        assert arena is not None, "a model that is refused does not come here"
+        verdict = weigh(plan, self.budget, arena=arena)
+        outcome = replace(outcome, peak_bytes=verdict.needed_bytes, arena_bytes=arena.bytes)
+        return _with_verdict(outcome, verdict)
 
-    def _caged(self, outcome: Outcome, built: Built, plan: Plan) -> Outcome:
+    def _caged(self, outcome: Outcome, built: Built, plan: Plan) -> tuple[Outcome, bool]:
+        """The outcome, and whether a run was ended because it took too long."""
         ram = self.budget.ram_bytes
         with self._timing:
             seen = self.cage.weigh(built, outcome.candidate, ram)
         outcome = replace(outcome, measured_peak_bytes=seen.peak_bytes, milliseconds=seen.milliseconds)
         if seen.problem:
             word: Word = "died" if seen.died else "refused"
-            return replace(outcome, verdict=word, reason=seen.problem)
+            return replace(outcome, verdict=word, reason=seen.problem), seen.late
         if not seen.fits(ram):
             over = 0 if seen.peak_bytes is None else seen.peak_bytes - ram
             why = f"it took {seen.peak_bytes:,} bytes, {over:,} more than there are"
             if over <= 0:
                 why = f"it did not run within {ram:,} bytes; with more, it touched {seen.peak_bytes:,}"
-            return replace(outcome, verdict="does not fit", reason=why)
+            return replace(outcome, verdict="does not fit", reason=why), seen.late
         really = replace(plan, peak_bytes=seen.peak_bytes, total_bytes=_total(plan, seen.peak_bytes))
-        verdict = weigh(really, self.budget)
-        tight = verdict.word == "tight"
-        return replace(outcome, verdict="tight" if tight else "fits", reason="; ".join(verdict.reasons))
+        # It ran within the budget: what there is to say is about how close that was.
+        return _with_verdict(outcome, weigh(really, self.budget)), False
 
     def _compared(self, outcome: Outcome, built: Built) -> Outcome:
         """The outcome with what it loses; what does not fit is not run on the samples."""
@@ -136,22 +134,28 @@ class Bench:
         try:
             loss = self.jury.loss(built, outcome.candidate)
         except Unknown as error:
-            notes = (*outcome.notes, f"its loss is not known: {error}")
-            outcome = replace(outcome, notes=notes)
+            reason = f"its loss is not known: {error}"
             if self.max_loss is None:
-                return outcome
-            return replace(outcome, verdict="loses too much", reason=f"its loss is not known: {error}")
+                return replace(outcome, notes=(*outcome.notes, reason))
+            word: Word = "not tried" if isinstance(error, TimeIsUp) else "loses too much"
+            return replace(outcome, verdict=word, reason=reason)
         outcome = replace(
             outcome,
             loss=loss.value,
+            loss_share=loss.share,
             score=loss.score,
             agreement=loss.agreement,
             sqnr_db=loss.sqnr_db,
         )
-        if self.max_loss is not None and loss.value > self.max_loss:
-            reason = f"it loses {loss.value:.3%}, more than {self.max_loss:.3%}"
+        if self.max_loss is not None and loss.share > self.max_loss:
+            of = " of the original's score" if loss.share != loss.value else ""
+            reason = f"it loses {loss.share:.3%}{of}, more than {self.max_loss:.3%}"
             return replace(outcome, verdict="loses too much", reason=reason)
         return outcome
+
+
+def _with_verdict(outcome: Outcome, verdict: Verdict) -> Outcome:
+    return replace(outcome, verdict=verdict.word, reason="; ".join(verdict.reasons))
 
 
 def _with_cache(plan: Plan, built: Built, candidate: Candidate) -> Plan:

@@ -89,6 +89,7 @@ def fit_model(
     if shapes:
         reshaped = read_source(_started(model, shapes, origin, goal)).model
         assert reshaped is not None, "a part that was cut can be read"
+        goal = replace(goal, source=goal.source or model.path or "")
         model = reshaped
     return search(model, goal, origin)
 

@@ -120,8 +120,10 @@ class Judging:
         sums = self._sums
         agreements = [one.agreement for one in sums if one.agreement is not None and one.kind == CHOICE]
         decibels = [one.sqnr_db for one in sums if one.sqnr_db is not None]
+        worst = max((one.loss for one in sums), default=0.0)
         return Loss(
-            value=max((one.loss for one in sums), default=0.0),
+            value=worst,
+            share=worst,
             agreement=min(agreements, default=None),
             sqnr_db=min(decibels, default=None),
         )
@@ -140,8 +142,13 @@ def describe(kinds: Sequence[str]) -> str:
 
 
 def scored(original: float, candidate: float) -> Loss:
-    """The loss by a metric: what is missing to the original's score."""
-    return Loss(value=max(0.0, original - candidate), score=candidate)
+    """The loss by a metric: what is missing to the original's score, and which part of it that is.
+
+    Scores between 0 and 1 are shares themselves.
+    """
+    lost = max(0.0, original - candidate)
+    is_share = 0 <= original <= 1
+    return Loss(value=lost, share=lost if is_share else lost / abs(original), score=candidate)
 
 
 def _shape(value: NDArray[Any]) -> str:

@@ -16,6 +16,8 @@ Inputs = tuple[tuple[str, Shape], ...]
 Word = Literal["fits", "tight", "does not fit", "loses too much", "refused", "died", "not tried"]
 
 FITTING: tuple[Word, ...] = ("fits", "tight")
+# Other kernels add up in another order: what differs by no more than this is the same to the user.
+_ROUNDING = 0.001
 _SETTINGS = {
     "cpu": "XNNPACK",
     "builtin": "builtin kernels",
@@ -55,7 +57,7 @@ class Candidate:
 
     @property
     def tag(self) -> Tag:
-        """What it changes for the user."""
+        """What it changes for the user, as far as that is known before it is run."""
         if self.recipe:
             return Tag.CHANGES_MODEL
         return Tag.CHANGES_RESULTS if self.is_reshaped else Tag.SAME_RESULTS
@@ -94,9 +96,12 @@ class Loss:
     With a metric it is the original's score less the candidate's, and never below 0. Without one it is that
     of the worst output: the share of samples with another winner where the output is a choice, the share of
     values that differ where they are whole numbers, and the error's part of the signal everywhere else.
+    `share` is what bounds are held against: the same, but a part of the original's score where that is not
+    between 0 and 1.
     """
 
     value: float
+    share: float
     score: float | None = None
     agreement: float | None = None
     sqnr_db: float | None = None
@@ -107,7 +112,9 @@ class Outcome:
     """A candidate, and what became of it. Sizes are bytes; None is what was not found out.
 
     `peak_bytes` is planned, `measured_peak_bytes` what a worker added at most; on a microcontroller the first
-    is the smallest arena, and there is no second.
+    is the smallest arena with its resource variables, `arena_bytes` that with a margin, and nothing is
+    measured. `loss_share` is the loss as a part of the original's score where a metric's is not between 0
+    and 1, and the loss itself elsewhere.
     """
 
     candidate: Candidate
@@ -118,9 +125,11 @@ class Outcome:
     outputs: Inputs = ()
     peak_bytes: int | None = None
     measured_peak_bytes: int | None = None
+    arena_bytes: int | None = None
     file_bytes: int | None = None
     milliseconds: float | None = None
     loss: float | None = None
+    loss_share: float | None = None
     score: float | None = None
     agreement: float | None = None
     sqnr_db: float | None = None
@@ -131,6 +140,13 @@ class Outcome:
     def fits(self) -> bool:
         """True if it ran within the budget and loses no more than it may."""
         return self.verdict in FITTING
+
+    @property
+    def tag(self) -> Tag:
+        """What it changes for the user: other kernels whose results were seen to differ change results."""
+        known = self.candidate.tag
+        is_other = known is Tag.SAME_RESULTS and (self.loss_share or 0.0) > _ROUNDING
+        return Tag.CHANGES_RESULTS if is_other else known
 
     @property
     def recipe(self) -> str:
@@ -149,7 +165,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortage:
-    """Why nothing fits: the smallest that was found, what nobody can go below, and who is responsible."""
+    """Why nothing fits: the smallest that was tried, what none of them can go below, and who is to blame.
+
+    The operator and the tensors are those of the smallest.
+    """
 
     smallest: Outcome
     lower_bound_bytes: int | None = None
@@ -196,4 +215,15 @@ class Fit:
         """Write the chosen model to a file; ValueError if nothing fits."""
         if self.chosen is None:
             raise ValueError("nothing fits, so there is no model to be written")
-        Path(path).write_bytes(self.model)
+        place = Path(path)
+        draft = place.with_name(f".{place.name}.part-{os.getpid()}")
+        try:  # a full disk leaves what was there
+            draft.write_bytes(self.model)
+            os.replace(draft, place)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    @property
+    def loss_is_share(self) -> bool:
+        """False if losses are in units of a metric whose scores are not between 0 and 1."""
+        return self.original_score is None or 0 <= self.original_score <= 1

@@ -1,6 +1,6 @@
 """Candidates, cheapest for the user first: each round changes more than the one before.
 
-    1  the same file with other settings; the file without its waste       same results
+    1  the same file with other settings; the file without its waste       same results, but for rounding
     2  a smaller batch, where the file has one                             results in smaller portions
     3  a smaller type of numbers: fp16, int8 ... int4                      another model
     4  smaller pictures                                                    other results

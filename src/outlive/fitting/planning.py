@@ -16,16 +16,30 @@ from outlive.model import Model
 from outlive.worker.measuring import measure
 from outlive.worker.preparing import preparer
 
+_SHOWN = 4
+
 
 def plan_model(model: Model, wish: Wish, measuring: bool = False) -> Plan:
     """The plan for a wish, measured as well if that is asked for."""
     found = answer(model, wish, prepare_with(model, wish))
+    found = replace(found, unknown=(*found.unknown, *left_out(model)))
     if not measuring or found.refusals:
         return found
     return replace(
         found,
         measured=_measure_micro(model, wish) if wish.accelerator == "tflm" else _run(model, wish, found),
     )
+
+
+def left_out(model: Model, what: str = "planned") -> tuple[str, ...]:
+    """That some signatures are not looked at, in words: those of other subgraphs than the main one."""
+    others = [signature.key for signature in model.signatures if signature.subgraph_index != 0]
+    if not others:
+        return ()
+    shown = ", ".join(repr(key[:40]) for key in others[:_SHOWN])
+    more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+    told = f"what signature {shown}{more} needs is not counted, and may be more"
+    return (f"only the main subgraph is {what}: {told}",)
 
 
 def prepare_with(model: Model, wish: Wish) -> Prepare:

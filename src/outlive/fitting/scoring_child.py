@@ -25,8 +25,8 @@ def score_model(
     names: Sequence[str],
     metric: Metric | str,
     samples: Iterable[Any] | None,
-) -> float:
-    """The metric's number for one model; ValueError in words if it is none."""
+) -> tuple[float, bool]:
+    """The metric's number for one model, and whether it is about `samples`; ValueError if it is no number."""
     function = load_metric(metric) if isinstance(metric, str) else metric
     predict = Predictor(_engine(path, settings), names)
 
@@ -34,7 +34,8 @@ def score_model(
         found = predict(sample)
         return found[0] if len(found) == 1 else found
 
-    if count_arguments(function) == 1:
+    on_samples = count_arguments(function) > 1
+    if not on_samples:
         value = function(plain)
     else:
         given = [one[0] if len(one) == 1 else one for one in samples or ()]
@@ -45,7 +46,7 @@ def score_model(
         raise ValueError(f"the metric gave {value!r:.80}, and not a number") from None
     if not math.isfinite(number):
         raise ValueError(f"the metric gave {number}, which cannot be compared")
-    return number
+    return number, on_samples
 
 
 def count_arguments(function: Metric) -> int:

@@ -24,14 +24,15 @@ from outlive.arena.questions import Wish
 from outlive.fitting.building import Refused, Workshop, is_quantized
 from outlive.fitting.capping import Cage
 from outlive.fitting.choosing import best, find_refusal, find_shortage, with_front
-from outlive.fitting.comparing import Jury, Metric
+from outlive.fitting.comparing import Jury, Metric, TimeIsUp
 from outlive.fitting.evaluating import Bench, Weighed
 from outlive.fitting.loading import loading_snippet
+from outlive.fitting.noting import notes_on
 from outlive.fitting.nouns import Candidate, Fit, Outcome
 from outlive.fitting.offering import MIXED_FROM, Offer, Round, mixed, rounds_for, settings_for
 from outlive.fitting.reconverting import Origin
 from outlive.fitting.remembering import Shelf
-from outlive.fitting.stocking import RANDOM, RANDOM_RANGES, Stock
+from outlive.fitting.stocking import Stock
 from outlive.keeping import cache_folder
 from outlive.model import Model
 
@@ -41,11 +42,6 @@ _LEAST_S = 1.0
 _TIME = "the time was up"
 # Whoever says nothing about loss does not want to end with much of it, if another round may bring less.
 _LITTLE_LOSS = 0.05
-_ON_PAPER = (
-    "no microcontroller is at hand to run it on: the plan for TensorFlow Lite Micro decides about memory, "
-    "and loss is measured with LiteRT's reference kernels"
-)
-_HERE = "measured on this machine, with the device's memory: another processor may pack weights otherwise"
 Tell = Callable[[str], None]  # hears how far it is, in words
 
 
@@ -63,6 +59,7 @@ class Goal:
     seconds: float | None = None
     jobs: int | None = None
     cache: bool = True
+    source: str = ""  # what the user calls the model, where the file searched is another
     tell: Tell = lambda _: None
 
 
@@ -82,8 +79,9 @@ class Search:
         micro = goal.wish.accelerator == "tflm"
         self._workshop = Workshop(model, self._stock, shelf, folder, micro, origin, seconds_left=self._left)
         original = self._workshop.build(Candidate())
-        self._jury = Jury(model, original, self._stock, shelf, folder, goal.metric, self._left)
-        self._bench = Bench(self._workshop, Cage(shelf), self._jury, goal.budget, goal.wish, goal.max_loss)
+        self._jury = Jury(model, original, self._stock, shelf, folder, goal.metric, self._left, self._is_over)
+        cage = Cage(shelf, self._left)
+        self._bench = Bench(self._workshop, cage, self._jury, goal.budget, goal.wish, goal.max_loss)
 
     def run(self) -> Fit:
         """Go through the rounds, and say what it comes to."""
@@ -96,6 +94,8 @@ class Search:
                     break
         except KeyboardInterrupt:
             self._stopped = "interrupted"
+        except TimeIsUp:
+            self._stopped = "seconds"
         self._shelf.tidy()
         return self._fit()
 
@@ -173,7 +173,7 @@ class Search:
                 self._tell(str(candidate))
                 weighed = self._bench.weigh(candidate, rank)
                 found = weighed.outcome
-                if found.file_bytes is None and self._is_over():
+                if (found.file_bytes is None or weighed.late) and self._is_over():
                     self._stopped = "seconds"  # it was cut short, and not refused
                     self._pass_over(rank, candidate, _TIME)
                     continue
@@ -188,7 +188,7 @@ class Search:
         """True if something fits and loses little, or if the model as it is runs in no way at all."""
         known = [item.outcome for item in list(self._known.values())]
         little = _LITTLE_LOSS if self._goal.max_loss is None else self._goal.max_loss
-        found = any(row.fits and row.loss is not None and row.loss <= little for row in known)
+        found = any(row.fits and row.loss_share is not None and row.loss_share <= little for row in known)
         return found or bool(find_refusal(known))
 
     def _tell(self, name: str) -> None:
@@ -210,36 +210,26 @@ class Search:
         chosen = best(outcomes)
         refusal = find_refusal(outcomes)
         built = None if chosen is None else self._workshop.build(chosen.candidate.variant)
-        goal, stock = self._goal, self._stock
+        goal, stock, on_samples = self._goal, self._stock, self._jury.is_on_samples
         return Fit(
             chosen=chosen,
             candidates=outcomes,
             budget=goal.budget,
             model=b"" if built is None else bytes(built.model.content),
-            source=self._model.path or "",
+            source=goal.source or self._model.path or "",
             original_bytes=self._model.file_bytes,
             original_score=self._jury.original_score,
             max_loss=goal.max_loss,
             loss_by=self._jury.by,
             samples=stock.count,
-            is_indicative=stock.is_random and goal.metric is None,
+            is_indicative=stock.is_random and on_samples,
             shortage=None if chosen or refusal else find_shortage(weighed, goal.budget),
             refusal=refusal,
             stopped=self._stopped,
-            notes=tuple(self._notes()),
+            notes=tuple(notes_on(self._model, stock, goal.budget, goal.wish, outcomes, on_samples)),
             seconds=time.monotonic() - self._began,
             snippet="" if chosen is None else loading_snippet(chosen, goal.budget),
         )
-
-    def _notes(self) -> Iterator[str]:
-        if self._stock.problem:
-            yield self._stock.problem
-        elif self._stock.is_random:
-            yield RANDOM if self._goal.metric is None else RANDOM_RANGES
-        if self._goal.wish.accelerator == "tflm":
-            yield _ON_PAPER
-        elif self._goal.budget.device is not None:
-            yield _HERE
 
 
 def _may_be_mixed(candidate: Candidate) -> bool:

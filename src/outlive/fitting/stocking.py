@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,6 @@ from outlive.quant.feeding import Samples, some_samples
 
 # Enough to tell candidates apart; whoever wants to know what they cost gives samples.
 _RANDOM_SAMPLES = 8
-RANDOM = "no samples were given: loss was measured on seeded random inputs, and is only indicative"
-RANDOM_RANGES = "no samples were given: static recipes measured their ranges on seeded random inputs"
 
 
 class Stock:
@@ -27,6 +26,7 @@ class Stock:
         """Go through the samples once; `InputError` for one that cannot be used."""
         self._model, self._folder = model, folder
         self.is_random, self.problem, self.count = given is None, "", 0
+        self._largest: dict[int, tuple[int, ...]] = {}
         folder.mkdir(parents=True, exist_ok=True)
         digest = hashlib.sha256()
         try:
@@ -46,6 +46,10 @@ class Stock:
             with np.load(self._path(number), allow_pickle=False) as stored:
                 yield [stored[str(place)] for place in range(len(stored.files))]
 
+    def largest(self, place: int) -> tuple[int, ...]:
+        """The largest shape in which the samples give an input; empty if there are none."""
+        return self._largest.get(place, ())
+
     def for_quantizer(self, model: Model | None = None) -> Samples | None:
         """The samples as the quantizer takes them; None if there are none.
 
@@ -64,6 +68,7 @@ class Stock:
             if value.dtype.kind == "O":
                 raise ValueError("samples of text cannot be kept for a search")
             named[str(place)] = value
+            self._largest[place] = max(self._largest.get(place, ()), value.shape, key=_elements)
             digest.update(f"{value.dtype.str}{value.shape}".encode())
             digest.update(np.ascontiguousarray(value).tobytes())
         np.savez(self._path(self.count), **named)
@@ -71,3 +76,8 @@ class Stock:
 
     def _path(self, number: int) -> Path:
         return self._folder / f"sample-{number}.npz"
+
+
+def _elements(shape: tuple[int, ...]) -> int:
+    """How many values a shape holds; less than any for none at all."""
+    return math.prod(shape) if shape else -1

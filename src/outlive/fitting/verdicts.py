@@ -8,6 +8,7 @@ from outlive.arena.asking import answer
 from outlive.arena.budget import Budget, Verdict, certain_bytes, weigh
 from outlive.arena.plan import Plan
 from outlive.arena.questions import Wish
+from outlive.arena.room import arena_for
 from outlive.finding import Finding
 from outlive.fitting.planning import prepare_with
 from outlive.fitting.ways import find_ways
@@ -22,10 +23,11 @@ _FACTS = ("plan", "verdict")
 
 def judge_fit(model: Model, wish: Wish, plan: Plan, budget: Budget) -> Verdict:
     """The verdict; where it does not fit, with the ways that would."""
-    verdict = weigh(plan, budget)
+    arena = arena_for(model, plan, wish.abi)
+    verdict = weigh(plan, budget, arena=arena)
     if verdict.word != "does not fit":
         return verdict
-    return weigh(plan, budget, find_ways(model, wish, budget, prepare_with(model, wish)))
+    return weigh(plan, budget, find_ways(model, wish, budget, prepare_with(model, wish)), arena)
 
 
 def judge_plan(plan: Plan, verdict: Verdict | None = None) -> tuple[Finding, ...]:

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.arena.asking import Prepare, answer
-from outlive.arena.budget import Budget, Way, needed_bytes
+from outlive.arena.budget import Budget, Way, weigh
 from outlive.arena.questions import Shape, Wish, input_shapes
+from outlive.arena.room import arena_for
 from outlive.model import Model, Tensor
 from outlive.units import format_shape
 
@@ -48,13 +49,15 @@ def _try(
     model: Model, what: str, wish: Wish, budget: Budget, prepare: Prepare, changes_results: bool = False
 ) -> Way | None:
     try:
-        needed = needed_bytes(answer(model, wish, prepare))
+        plan = answer(model, wish, prepare)
     except ValueError:
         return None
-    if needed is None or needed > budget.ram_bytes:
+    # A file that is too large for the flash is so in every way: that is told on its own.
+    verdict = weigh(plan, replace(budget, flash_bytes=None), arena=arena_for(model, plan, wish.abi))
+    if verdict.needed_bytes is None or not verdict.fits:
         return None
     options = options_of(wish)
-    return Way(what=what, options=options, needed_bytes=needed, changes_results=changes_results)
+    return Way(what=what, options=options, needed_bytes=verdict.needed_bytes, changes_results=changes_results)
 
 
 def _settings(wish: Wish) -> Iterator[Variant]:

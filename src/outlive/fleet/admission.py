@@ -1,8 +1,8 @@
 """Who may run now: models run side by side only while their planned memory fits the machine.
 
 A file that all engine processes of a user on a machine share says who runs and who waits. First come, first
-served: a large model waits until there is room and is not overtaken for ever by small ones. Whoever is dead
-is struck off by the next.
+served: a large model waits until there is room and is not overtaken for ever by small ones. Each holds a lock
+on a file of its own for as long as it lives; whoever does not is struck off by the next.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import stat
 import tempfile
 import threading
 import time
+import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -34,13 +36,15 @@ _KEPT_BYTES = 200_000_000
 _LEAST_BYTES = 64_000_000
 _GLANCE_S = 0.05
 _MOST_BYTES = 1 << 20
+_LEDGER = "tickets.json"
+_TOKEN = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One that runs or waits: the process, its ticket, and the memory it plans to use."""
+    """One that runs or waits: its token, its place in the queue, and the memory it plans to use."""
 
-    pid: int
+    token: str
     ticket: int
     bytes: int
     running: bool
@@ -57,25 +61,25 @@ def usable_bytes() -> int | None:
 @contextmanager
 def admitted(planned_bytes: int, budget_bytes: int | None, folder: Path | None = None) -> Iterator[None]:
     """Wait until there is room for a model of this size, and hold it for the time of the block."""
-    if budget_bytes is None or (ledger := _open(folder)) is None:
+    ledger = None if budget_bytes is None else _open(folder)
+    if ledger is None or budget_bytes is None:
         yield
         return
-    with ledger:
-        ticket = ledger.draw(planned_bytes)
-        try:
-            while not ledger.may_run(ticket, budget_bytes):
+    with ledger, ExitStack() as held:
+        # Where nothing can be written, nobody can wait for anybody.
+        with contextlib.suppress(OSError):
+            token = held.enter_context(ledger.ticket())
+            while not ledger.may_run(token, planned_bytes, budget_bytes):
                 time.sleep(_GLANCE_S)
-            yield
-        finally:
-            ledger.leave(ticket)
+        yield
 
 
 class Ledger:
     """The file that says who runs and who waits. Use it as a context: it is closed at the end."""
 
-    def __init__(self, file: IO[str]) -> None:
-        """Take a file that is open for reading and writing."""
-        self._file = file
+    def __init__(self, file: IO[str], folder: Path) -> None:
+        """Take a file that is open for reading and writing, and the folder that locks are in."""
+        self._file, self._folder = file, folder
 
     def __enter__(self) -> Ledger:
         """The ledger itself."""
@@ -85,30 +89,41 @@ class Ledger:
         """Close the file."""
         self._file.close()
 
-    def draw(self, planned_bytes: int) -> int:
-        """A ticket, behind all others."""
-        with self._locked() as entries:
-            ticket = max((entry.ticket for entry in entries), default=0) + 1
-            entries.append(Entry(pid=os.getpid(), ticket=ticket, bytes=planned_bytes, running=False))
-        return ticket
+    @contextmanager
+    def ticket(self) -> Iterator[str]:
+        """A token that is known to live for the time of the block; the room it took is given back then."""
+        token = uuid.uuid4().hex
+        path = self._folder / token
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield token
+        finally:
+            with contextlib.suppress(OSError), self._locked() as entries:
+                entries[:] = [entry for entry in entries if entry.token != token]
+            with contextlib.suppress(OSError):
+                path.unlink()
+            os.close(lock)
 
-    def may_run(self, ticket: int, budget_bytes: int) -> bool:
-        """True if it is this ticket's turn and there is room; then it counts as running."""
+    def may_run(self, token: str, planned_bytes: int, budget_bytes: int) -> bool:
+        """True if it is this one's turn and there is room; then it counts as running.
+
+        Who is not in the ledger, or no longer because it was damaged, is put behind all others.
+        """
         with self._locked() as entries:
-            mine = next(entry for entry in entries if entry.ticket == ticket)
-            if any(not entry.running and entry.ticket < ticket for entry in entries):
+            mine = next((entry for entry in entries if entry.token == token), None)
+            if mine is None:
+                last = max((entry.ticket for entry in entries), default=0)
+                mine = Entry(token=token, ticket=last + 1, bytes=planned_bytes, running=False)
+                entries.append(mine)
+            if any(not entry.running and entry.ticket < mine.ticket for entry in entries):
                 return False
             taken = sum(entry.bytes for entry in entries if entry.running)
             if taken and taken + mine.bytes > budget_bytes:
                 return False
             entries.remove(mine)
-            entries.append(Entry(pid=mine.pid, ticket=ticket, bytes=mine.bytes, running=True))
+            entries.append(replace(mine, running=True))
             return True
-
-    def leave(self, ticket: int) -> None:
-        """Give the room back."""
-        with contextlib.suppress(OSError), self._locked() as entries:
-            entries[:] = [entry for entry in entries if entry.ticket != ticket]
 
     def entries(self) -> tuple[Entry, ...]:
         """Who runs and who waits now."""
@@ -122,10 +137,11 @@ class Ledger:
             try:
                 self._file.seek(0)
                 entries = _parse(self._file.read(_MOST_BYTES))
+                entries = [entry for entry in entries if _lives(self._folder / entry.token)]
                 yield entries
                 self._file.seek(0)
                 self._file.truncate()
-                json.dump([[e.pid, e.ticket, e.bytes, e.running] for e in entries], self._file)
+                json.dump([[e.token, e.ticket, e.bytes, e.running] for e in entries], self._file)
                 self._file.flush()
             finally:
                 fcntl.flock(self._file, fcntl.LOCK_UN)
@@ -146,26 +162,34 @@ def _open(folder: Path | None) -> Ledger | None:
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
             return None  # somebody else's: not to be trusted
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        return Ledger(os.fdopen(os.open(home / "admission.json", flags, 0o600), "r+", encoding="ascii"))
+        file = os.fdopen(os.open(home / _LEDGER, flags, 0o600), "r+", encoding="ascii", errors="replace")
     except OSError:
         return None
+    return Ledger(file, home)
 
 
 def _parse(text: str) -> list[Entry]:
-    """The entries of those that live; a damaged ledger is begun anew."""
+    """The entries; a damaged ledger is begun anew."""
     try:
         rows: Any = json.loads(text or "[]")
-        entries = [Entry(pid=int(a), ticket=int(b), bytes=int(c), running=bool(d)) for a, b, c, d in rows]
-    except (ValueError, TypeError, RecursionError):
+        entries = [Entry(token=str(a), ticket=int(b), bytes=int(c), running=bool(d)) for a, b, c, d in rows]
+    except (ValueError, TypeError, RecursionError, OverflowError):
         return []
-    return [entry for entry in entries if _lives(entry.pid)]
+    return [entry for entry in entries if _TOKEN.fullmatch(entry.token)]
 
 
-def _lives(pid: int) -> bool:
+def _lives(path: Path) -> bool:
+    """True if somebody holds the lock of a token; one that nobody holds is taken away."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        lock = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
         return False
-    except (OSError, OverflowError):
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
         return True
-    return True
+    else:
+        path.unlink(missing_ok=True)
+        return False
+    finally:
+        os.close(lock)

@@ -10,11 +10,14 @@ from pathlib import Path
 
 from outlive.fleet.journal import RowFile
 from outlive.fleet.rows import OUTCOMES, OutputSeen, Row
-from outlive.units import format_bytes
+from outlive.rules.catalogue import find_rule
+from outlive.units import format_bytes, plural
 
 # What is kept of regressions to be told; all of them are counted.
 _KEPT = 10_000
 _WORDS = ("fits", "tight", "does not fit", "refused", "not planned")
+# What a file was that the older scan does not have.
+_NEW = "a new file"
 # From how much on a difference is worth a word at all.
 _LEAST_BYTES = 16_384
 _LEAST_MS = 0.05
@@ -48,7 +51,7 @@ class Regression:
 
 @dataclass(slots=True)
 class Comparison:
-    """A scan held against an older one."""
+    """A scan held against an older one. What is wrong with a new file counts as worse: it was not there."""
 
     old_path: Path
     compared: int = 0
@@ -71,15 +74,31 @@ def compare_rows(old: RowFile, new_path: Path, tolerances: Tolerances) -> Compar
         before = old.find(row)
         if before is None:
             found.added += 1
-            continue
-        found.compared += 1
-        found.better += OUTCOMES.index(row.outcome) < OUTCOMES.index(before.outcome)
-        for regression in regressions(before, row, tolerances):
+            worse = wrongs(row)
+        else:
+            found.compared += 1
+            found.better += OUTCOMES.index(row.outcome) < OUTCOMES.index(before.outcome)
+            worse = regressions(before, row, tolerances)
+        for regression in worse:
             found.counts[regression.what] += 1
             if len(found.regressions) < _KEPT:
                 found.regressions.append(regression)
     found.gone = max(0, len(old.by_path) - found.compared)
     return found
+
+
+def wrongs(new: Row) -> Iterator[Regression]:
+    """What is wrong with a file that was not there before: its ending, else its errors; too small devices."""
+    if OUTCOMES.index(new.outcome) > OUTCOMES.index("sound"):
+        yield Regression(path=new.path, what="outcome", was=_NEW, now=_end(new))
+    elif new.errors:
+        told = next((item.headline for item in new.findings if item.severity == "error"), "")
+        yield Regression(
+            path=new.path, what="finding", was=_NEW, now=f"{plural(new.errors, 'error')}: {told}"
+        )
+    for item in new.devices:
+        if item.word in ("does not fit", "refused"):
+            yield Regression(path=new.path, what="verdict", was=_NEW, now=f"{item.device}: {item.word}")
 
 
 def regressions(old: Row, new: Row, tolerances: Tolerances) -> Iterator[Regression]:
@@ -95,7 +114,8 @@ def regressions(old: Row, new: Row, tolerances: Tolerances) -> Iterator[Regressi
 def _ending(old: Row, new: Row) -> Iterator[Regression]:
     # A file that was not run then and ran now, or the other way round, is no worse for that.
     ranks = {name: place for place, name in enumerate(OUTCOMES)} | {"sound": OUTCOMES.index("ran")}
-    if ranks[new.outcome] > ranks[old.outcome]:
+    was = "flawed" if old.outcome == "ran" and old.errors and new.outcome == "flawed" else old.outcome
+    if ranks[new.outcome] > ranks[was]:
         yield Regression(path=new.path, what="outcome", was=old.outcome, now=_end(new))
     elif new.died and old.died and new.death and old.death and new.death.cause != old.death.cause:
         yield Regression(path=new.path, what="outcome", was=_end(old), now=_end(new))
@@ -132,12 +152,21 @@ def _latency(old: Row, new: Row, tolerances: Tolerances) -> Iterator[Regression]
 
 def _findings(old: Row, new: Row) -> Iterator[Regression]:
     """Errors and warnings that were not there, or not so often. Notes are no reason to stop anybody."""
-    grave = {item.code: item for item in new.findings if item.severity != "note"}
-    for code, item in sorted(grave.items()):
-        was, now = old.codes.get(code, 0), new.codes.get(code, 0)
-        if now > was:
-            told = f"{item.severity}[{code}]: {item.headline}"
+    for code, now in sorted(new.codes.items()):
+        was = old.codes.get(code, 0)
+        severity, headline = _told(code, new)
+        if now > was and severity != "note":
+            told = f"{severity}[{code}]: {headline}"
             yield Regression(path=new.path, what="finding", was=str(was), now=f"{now} of {told}")
+
+
+def _told(code: str, row: Row) -> tuple[str, str]:
+    """How grave a finding is, and what it says; a row holds only the first of many, rules are known."""
+    for item in row.findings:
+        if item.code == code:
+            return item.severity, item.headline
+    rule = find_rule(code)
+    return ("note", "") if rule is None else (rule.severity.value, rule.summary)
 
 
 def _verdicts(old: Row, new: Row) -> Iterator[Regression]:

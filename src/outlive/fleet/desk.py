@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from outlive.fleet.gathering import Found
-from outlive.fleet.journal import Journal, row_at
+from outlive.fleet.journal import Journal
 from outlive.fleet.keeping import Cache
 from outlive.fleet.looking import unseen
 from outlive.fleet.nouns import EngineError, Order, Task
@@ -61,6 +61,7 @@ class Desk:
         self._count = self._round = 0
         self._empty = False
         self._fruitless = self._crowd = 0
+        self._problem: Exception | None = None
 
     @property
     def done(self) -> bool:
@@ -80,7 +81,7 @@ class Desk:
     def next_task(self, round_number: int, alone: bool) -> Task | None:
         """The next task of a round; None when there is none, or the round is over."""
         with self._lock:
-            if round_number != self._round:
+            if round_number != self._round or self._problem is not None:
                 return None
             if alone:
                 task = self._alone.popleft() if self._alone and not self._out else None
@@ -93,10 +94,21 @@ class Desk:
     def _new_task(self) -> Task | None:
         for found in self._files:
             task = self._task(found)
-            if not self._settled(task):
-                return task
+            try:
+                if not self._settled(task):
+                    return task
+            except Exception as error:
+                # Whoever asks for tasks may be a thread of the engine, which would lose the word.
+                self._problem = self._problem or error
+                return None
         self._empty = True
         return None
+
+    def raise_problem(self) -> None:
+        """Raise what kept a row from being written or told: that is not the engine's doing."""
+        with self._lock:
+            if self._problem is not None:
+                raise self._problem
 
     def _task(self, found: Found) -> Task:
         self._count += 1
@@ -114,7 +126,7 @@ class Desk:
     def _settled(self, task: Task) -> bool:
         """True if nobody has to look at the file: its row is known, or will be."""
         if task.sha256 in self._places:
-            self._write_like(row_at(self._journal.path, self._places[task.sha256]), task)
+            self._write_like(self._journal.read(self._places[task.sha256]), task)
             return True
         if task.sha256 in self._waiting:
             self._waiting[task.sha256].append(task)
@@ -134,7 +146,11 @@ class Desk:
             if task is None:
                 return  # it was thought lost, and somebody else has done it
             self._fruitless = self._crowd = 0
-            self._finish(task, row)
+            try:
+                self._finish(task, row)
+            except Exception as error:
+                self._problem = self._problem or error
+                raise
 
     def _finish(self, task: Task, row: Row) -> None:
         self._losses.pop(task.number, None)
@@ -147,7 +163,7 @@ class Desk:
                 self._again.append(others[0])
             return
         if self._cache is not None:
-            self._cache.keep(row)
+            self._cache.keep(row, self._order)
         for other in others:
             self._write_like(row, other)
 

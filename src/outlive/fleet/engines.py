@@ -58,7 +58,8 @@ class Engine:
 def _quietly(rows: Any) -> Iterator[Row]:
     """The rows; joblib's word about tasks that an early end leaves undone is for others: we know."""
     try:
-        yield from rows
+        for row in rows:  # not `yield from`, which would close them before we are asked  # noqa: UP028
+            yield row
     finally:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -77,7 +78,7 @@ def open_engine(on: Any = None, jobs: int | None = None) -> Iterator[Engine]:
     _need("joblib", "joblib")
     with ExitStack() as undo:
         if on is None or on == "local":
-            undo.callback(_end_local)
+            undo.callback(_end_local, _executor())
             yield _local(jobs)
         elif on == "joblib":
             yield _configured(jobs)
@@ -116,11 +117,15 @@ def _local(jobs: int | None) -> Engine:
     return Engine(name="local", jobs=jobs, streams=True, options=options)
 
 
-def _end_local() -> None:
-    """End joblib's processes, which would wait for more to do: with options of ours, they are ours."""
-    module = import_module("joblib.externals.loky.reusable_executor")
-    executor = getattr(module, "_executor", None)
-    if executor is not None:
+def _executor() -> Any:
+    """Whatever has joblib's processes of this program now; None if there are none."""
+    return getattr(import_module("joblib.externals.loky.reusable_executor"), "_executor", None)
+
+
+def _end_local(theirs: Any) -> None:
+    """End joblib's processes, which would wait for more to do, unless the user had them before."""
+    executor = _executor()
+    if executor is not None and executor is not theirs:
         executor.shutdown(wait=True, kill_workers=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 import os
 import stat
@@ -56,16 +57,55 @@ def _meant(word: str) -> Iterator[Found]:
 def _matching(pattern: str) -> Iterator[Found]:
     """What a pattern matches; folders among it with all models below them."""
     start = os.path.dirname(pattern[: min(pattern.index(char) for char in _WILD if char in pattern)])
-    matched = sorted(glob.iglob(pattern, recursive=True))
+    matched = sorted(set(_expand(pattern)))
     if not matched:
         raise ValueError(f"no file matches {pattern!r}")
     for path in matched:
         if os.path.isdir(path):
             # `**` names every folder on its way as well: what is in those is matched by itself.
-            if not pattern.endswith("**"):
+            if not pattern.endswith("**") or _is_closed(path):
                 yield from _below(path)
         else:
             yield Found(path=path, name=os.path.relpath(path, start or "."))
+
+
+def _expand(pattern: str) -> Iterator[str]:
+    """What a pattern matches. `**` follows links as all else here does, and enters no folder twice."""
+    start, deep, rest = _split(pattern)
+    if not deep:
+        yield from glob.iglob(pattern)
+        return
+    for base in glob.iglob(start) if start else [""]:
+        for folder in _folders(base):
+            if folder and _is_closed(folder):
+                yield folder
+            elif rest:
+                yield from _expand(os.path.join(glob.escape(folder), rest))
+            else:
+                yield from glob.iglob(os.path.join(glob.escape(folder), "*"))
+
+
+def _split(pattern: str) -> tuple[str, bool, str]:
+    """What stands before the first `**`, whether there is one, and what stands after it."""
+    parts = pattern.split(os.sep)
+    if "**" not in parts:
+        return pattern, False, ""
+    place = parts.index("**")
+    rest = os.sep.join(parts[place + 1 :]).lstrip(os.sep)
+    return os.sep.join(parts[:place]) + (os.sep if place else ""), True, rest
+
+
+def _folders(base: str) -> Iterator[str]:
+    """A folder and all below it that are not hidden."""
+    seen: set[tuple[int, int]] = set()
+    pending = [base]
+    while pending:
+        here = pending.pop()
+        entries = _entries(here or os.curdir, seen)
+        if entries is not None or _is_closed(here or os.curdir):
+            yield here
+        names = [entry.name for entry in entries or () if _is_folder(entry) and entry.name[0] != "."]
+        pending += [os.path.join(here, name) for name in reversed(names)]
 
 
 def _listed(word: str) -> Iterator[Found]:
@@ -74,7 +114,9 @@ def _listed(word: str) -> Iterator[Found]:
         data = sys.stdin.buffer.read(_MOST_LIST_BYTES) if word == "-" else _read(word)
     except OSError as error:
         raise ValueError(f"the list {word} cannot be read: {error.strerror}") from error
-    where = "" if word == "-" else os.path.dirname(word)
+    # A list that comes through a pipe, as from <(ls), lies nowhere: its paths are seen from here.
+    where = os.path.dirname(word) if word != "-" and os.path.isfile(word) else ""
+    data = data.removeprefix(codecs.BOM_UTF8)
     names = data.split(b"\0") if b"\0" in data else [line.strip(b"\r") for line in data.split(b"\n")]
     for name in names:
         text = os.fsdecode(name)
@@ -89,13 +131,19 @@ def _read(path: str) -> bytes:
 
 
 def _below(folder: str) -> Iterator[Found]:
-    """Every model below a folder, sorted; links are followed, and no folder is entered twice."""
+    """Every model below a folder, sorted; links are followed, and no folder is entered twice.
+
+    A folder that may not be entered is given itself: its row says so.
+    """
     seen: set[tuple[int, int]] = set()
     pending = [folder]
     while pending:
         here = pending.pop()
         folders = []
-        for entry in _entries(here, seen):
+        entries = _entries(here, seen)
+        if entries is None and _is_closed(here):
+            yield Found(path=here, name=os.path.relpath(here, folder) if here != folder else here)
+        for entry in entries or ():
             if _is_folder(entry):
                 folders.append(entry.path)
             elif _is_model(entry):
@@ -103,17 +151,28 @@ def _below(folder: str) -> Iterator[Found]:
         pending.extend(reversed(folders))
 
 
-def _entries(folder: str, seen: set[tuple[int, int]]) -> list[os.DirEntry[str]]:
-    """What a folder holds; nothing if it was entered before, or may not be."""
+def _entries(folder: str, seen: set[tuple[int, int]]) -> list[os.DirEntry[str]] | None:
+    """What a folder holds; None if it was entered before, or cannot be."""
     try:
         status = os.stat(folder)
         if (status.st_dev, status.st_ino) in seen:
-            return []
+            return None
         seen.add((status.st_dev, status.st_ino))
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError:
-        return []
+        return None
+
+
+def _is_closed(folder: str) -> bool:
+    """True for a folder that is there and cannot be entered."""
+    try:
+        os.scandir(folder).close()
+    except FileNotFoundError:
+        return False  # it was deleted meanwhile
+    except OSError:
+        return True
+    return False
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 import threading
@@ -27,6 +28,15 @@ _CHUNK_BYTES = 1 << 20
 
 class Busy(ValueError):
     """Another scan writes to this file."""
+
+
+class JournalError(OSError):
+    """A row could not be written, or not be read again; the text says why."""
+
+    def __init__(self, path: Path, error: Exception, verb: str = "write") -> None:
+        """Say which file, and what is wrong with it."""
+        why = (isinstance(error, OSError) and error.strerror) or error
+        super().__init__(f"cannot {verb} {path}: {why}")
 
 
 class Journal:
@@ -58,18 +68,29 @@ class Journal:
             raise Busy(f"another scan is writing to {self.path}") from error
 
     def write(self, row: Row) -> int:
-        """Write a row; where in the file it begins."""
+        """Write a row; where in the file it begins. JournalError if it cannot be written."""
         line = row.line()
         with self._lock:
-            start = self._end
+            start = end = self._end
             view = memoryview(line)
-            while view:
-                written = os.pwrite(self._file, view, self._end)
-                self._end += written
-                view = view[written:]
-            if time.monotonic() - self._synced > _SYNC_S:
-                self._sync()
+            try:
+                while view:
+                    written = os.pwrite(self._file, view, end)
+                    end += written
+                    view = view[written:]
+                if time.monotonic() - self._synced > _SYNC_S:
+                    self._sync()
+            except OSError as error:
+                raise JournalError(self.path, error) from error
+            self._end = end
         return start
+
+    def read(self, start: int) -> Row:
+        """The row that begins there; JournalError if somebody has changed it meanwhile."""
+        try:
+            return row_at(self.path, start)
+        except (OSError, ValueError) as error:
+            raise JournalError(self.path, error, "read again") from error
 
     def _sync(self) -> None:
         os.fsync(self._file)
@@ -78,8 +99,13 @@ class Journal:
     def close(self) -> None:
         """Make sure that everything is on the disk, and let go of the file."""
         with self._lock:
-            if self._file >= 0:
+            if self._file < 0:
+                return
+            try:
                 self._sync()
+            except OSError as error:
+                raise JournalError(self.path, error) from error
+            finally:
                 os.close(self._file)
                 self._file = -1
 
@@ -175,8 +201,16 @@ def drop_old_rows(path: Path) -> None:
     rows = RowFile(path)
     if not rows.has_old_rows:
         return
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
-        for row in rows:
-            file.write(row.line())
-        os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
-    os.replace(file.name, path)
+    name = ""
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
+            name = file.name
+            for row in rows:
+                file.write(row.line())
+            os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
+        os.replace(name, path)
+    except OSError as error:
+        if name:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+        raise JournalError(path, error) from error

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from outlive.fleet.nouns import Task, versions
-from outlive.fleet.rows import PASSING, Row, read_row
+from outlive.fleet.nouns import Order, Task, versions
+from outlive.fleet.rows import Row, read_row
 from outlive.keeping import cache_folder, keep_file
 
 _MOST_BYTES = 4 << 20
@@ -34,11 +35,13 @@ class Cache:
             return None
         return replace(row, path=task.path, name=task.name, number=task.number, from_cache=True, same_as=None)
 
-    def keep(self, row: Row) -> None:
+    def keep(self, row: Row, order: Order) -> None:
         """Keep a row that another scan would find just so; one that cannot be written is forgotten."""
-        passing = row.outcome in PASSING or row.changed or row.from_cache or not row.sha256
-        if passing or dict(row.versions) != versions():
-            return  # of the moment; or found out by other versions, on another machine
+        if row.passing or row.from_cache or not row.sha256:
+            return  # of the moment
+        elsewhere = (order.run or order.delegates) and row.host != platform.node()
+        if elsewhere or dict(row.versions) != versions():
+            return  # found out by other versions, or by running it on another machine
         keep_file(self._path(row.sha256, row.order_key), row.line())
 
     def _path(self, sha256: str, order_key: str) -> Path:

@@ -104,6 +104,8 @@ def _see(task: Task) -> _Seen:
     seen = _Seen(reading=reading, outcome=found, findings=list(checked.judgement.findings))
     if reading.identity.kind in ("unreadable", "directory"):
         seen.outcome = "unreadable"
+        if os.path.isdir(task.place):
+            seen.notes.append("it is a folder, and what is in it cannot be listed")
         return seen
     model = reading.model
     if model is None or file_errors(reading):

@@ -24,7 +24,7 @@ class EngineError(ValueError):
 class Order:
     """What is to be found out about every file.
 
-    `memory_bytes` is what models that run at the same time may add on one machine; None is what it has.
+    `memory_bytes` is what models that run may add on one machine, one or several; None is what it has.
     """
 
     devices: tuple[Device, ...] = ()
@@ -40,10 +40,12 @@ class Order:
     @property
     def key(self) -> str:
         """A digest of all that decides what a row says, beside the file: wishes, versions, this machine."""
-        wishes = {**asdict(self), "memory_bytes": None}  # how many run at once changes nothing
+        wishes = asdict(self)
         place: list[object] = [platform.machine()]
         if self.run or self.delegates:
             place += [platform.node(), os.cpu_count()]
+        else:
+            wishes["memory_bytes"] = None  # nothing is run that could need it
         text = json.dumps([wishes, versions(), place], sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 

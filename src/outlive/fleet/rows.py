@@ -6,7 +6,9 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, TypeVar
+from functools import cache
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 SCHEMA = "outlive/1"
 KIND = "scan-row"
@@ -23,6 +25,11 @@ OUTCOMES: tuple[Outcome, ...] = (
 )  # fmt: skip
 # Those that say more about the moment than about the file.
 PASSING: frozenset[str] = frozenset({"unreadable", "too large", "hung", "lost", "failed"})
+# Deaths of the moment: what memory there was to be had then, and who was killed from outside.
+_PASSING_CAUSE = "out-of-memory"
+_PASSING_CODES = frozenset({"D501", "D502", "D508"})
+# What is counted fits 64 bits; a larger number is none of ours.
+_MOST = 2**63
 
 Part = TypeVar("Part")
 
@@ -139,6 +146,13 @@ class Row:
         return self.outcome in ("died", "hung")
 
     @property
+    def passing(self) -> bool:
+        """True if it says more about the moment than about the file: it is neither kept nor resumed."""
+        death = self.death
+        starved = death is not None and (death.cause == _PASSING_CAUSE or death.code in _PASSING_CODES)
+        return self.outcome in PASSING or self.changed or starved
+
+    @property
     def fits(self) -> bool:
         """True unless a device that was asked about is too small for it."""
         return not any(item.word in ("does not fit", "refused") for item in self.devices)
@@ -163,6 +177,8 @@ def read_row(line: bytes) -> Row:
             "devices": _parts(DeviceFit, body.get("devices")),
             "accelerators": _parts(AcceleratorSeen, body.get("accelerators")),
             "death": None if body.get("death") is None else _death(body["death"]),
+            "codes": _counts(body.get("codes", {}), int),
+            "versions": _counts(body.get("versions", {}), str),
             "run": None if run is None else _part(RunSeen, {**run, "outputs": _outputs(run["outputs"])}),
         }
         return _part(Row, body)
@@ -183,9 +199,35 @@ def _plain(value: Any) -> Any:
 
 
 def _part(kind: type[Part], body: Mapping[str, Any]) -> Part:
-    """A part from its fields; those of a later version are left out."""
-    known = {item.name for item in fields(kind)}  # type: ignore[arg-type]
-    return kind(**{name: value for name, value in body.items() if name in known})
+    """A part from its fields, each of its kind; those of a later version are left out."""
+    kinds = _kinds(kind)  # type: ignore[arg-type]
+    known = {name: value for name, value in body.items() if name in kinds}
+    for name, value in known.items():
+        if not isinstance(value, kinds[name]) or (isinstance(value, int) and abs(value) >= _MOST):
+            raise TypeError(f"{name} is {value!r:.60}")
+    return kind(**known)
+
+
+@cache
+def _kinds(kind: type) -> dict[str, tuple[type, ...]]:
+    """What the fields of a part may be."""
+    return {name: _allowed(hint) for name, hint in get_type_hints(kind).items()}
+
+
+def _allowed(hint: Any) -> tuple[type, ...]:
+    found = get_origin(hint) or hint
+    if found in (Union, UnionType):
+        return tuple(one for part in get_args(hint) for one in _allowed(part))
+    if found is Literal:
+        return (str,)
+    return (int, float) if found is float else (found,)
+
+
+def _counts(found: Any, kind: type) -> dict[str, Any]:
+    """A table of counts, or of words."""
+    if not all(isinstance(value, kind) for value in found.values()):
+        raise TypeError(f"it holds {found!r:.60}")
+    return dict(found)
 
 
 def _parts(kind: type[Part], bodies: Any) -> tuple[Part, ...]:
@@ -193,7 +235,7 @@ def _parts(kind: type[Part], bodies: Any) -> tuple[Part, ...]:
 
 
 def _death(body: Mapping[str, Any]) -> DeathSeen:
-    return _part(DeathSeen, {**body, "works_with": tuple(body.get("works_with") or ())})
+    return _part(DeathSeen, {**body, "works_with": tuple(map(str, body.get("works_with") or ()))})
 
 
 def _outputs(bodies: Any) -> tuple[OutputSeen, ...]:
@@ -202,7 +244,7 @@ def _outputs(bodies: Any) -> tuple[OutputSeen, ...]:
             OutputSeen,
             {
                 **body,
-                "shape": tuple(body["shape"]),
+                "shape": tuple(map(int, body["shape"])),
                 "minimum": _number(body.get("minimum")),
                 "maximum": _number(body.get("maximum")),
                 "samples": tuple(float(item) for item in body.get("samples") or ()),

@@ -18,8 +18,8 @@ from outlive.fleet.engines import Engine, Examine, open_engine
 from outlive.fleet.gathering import Found
 from outlive.fleet.journal import Journal, RowFile, drop_old_rows, read_rows
 from outlive.fleet.keeping import Cache
-from outlive.fleet.nouns import Order
-from outlive.fleet.rows import PASSING, Row
+from outlive.fleet.nouns import EngineError, Order
+from outlive.fleet.rows import Row
 
 
 @dataclass(slots=True)
@@ -125,6 +125,10 @@ def scan_files(
         finally:
             journal.close()
         name = engine.name
+    if tally.done != tally.files:
+        raise EngineError(
+            f"only {tally.done:,} of {tally.files:,} files have a row; a resumed scan does the rest"
+        )
     drop_old_rows(path)
     comparison = None if old is None else compare_rows(old, path, tolerances or Tolerances())
     return Scan(path=path, tally=tally, engine=name, order=order, comparison=comparison, keeper=keeper)
@@ -148,8 +152,8 @@ def _left_over(
     rows: dict[str, tuple[int, int, int]] = {}
     for start, row in read_rows(path):
         rows.pop(row.path, None)
-        # What was lost or failed is tried again.
-        if row.order_key == key and row.outcome not in ("lost", "failed") and not row.changed:
+        # What was of the moment is tried again: lost, failed, hung, unreadable, too large, out of memory.
+        if row.order_key == key and not row.passing:
             rows[row.path] = (start, row.file_bytes, row.mtime_ns)
     kept = {item.path for item in files if item.path in rows and rows[item.path][1:] == stamp(item.path)}
     places: dict[str, int] = {}
@@ -157,7 +161,7 @@ def _left_over(
         if row.path in kept and rows[row.path][0] == start:
             tally.add(row)
             tally.resumed += 1
-            if row.sha256 and row.same_as is None and row.outcome not in PASSING:
+            if row.sha256 and row.same_as is None:
                 places.setdefault(row.sha256, start)
     return [item for item in files if item.path not in kept], places
 
@@ -170,10 +174,12 @@ def _drive(desk: Desk, engine: Engine, examine: Examine) -> None:
             for row in rows:
                 desk.take(row)
         except Exception as error:
+            desk.raise_problem()
             # Tasks do not raise: whatever comes here is a process or a connection that the engine lost.
             desk.lost(error)
         finally:
             rows.close()  # type: ignore[attr-defined]
+        desk.raise_problem()
 
 
 def partial_scan(path: Path) -> Scan:

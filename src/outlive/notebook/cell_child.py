@@ -3,25 +3,77 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import importlib
 import io
 import linecache
 import os
 import sys
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 _VALUE = "_outlive_last_value"
+# Where an exception carries the figures that were drawn before it.
+FIGURES = "_outlive_figures"
 
 
-def run_cell(source: str, file: str, given: Mapping[str, Any], wanted: tuple[str, ...]) -> dict[str, Any]:
-    """Run the code; the names that it assigned, its value, its figures, and what cannot be brought back."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The names to bring back: these `only`, or these and all that the code binds otherwise."""
+
+    names: tuple[str, ...]
+    only: bool
+
+
+def run_cell(
+    source: str, file: str, given: Mapping[str, Any], wanted: Wanted, modules: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Run the code; the names that it assigned, its value, its figures, and what cannot be brought back.
+
+    `modules` are those that what is given has as attributes in the kernel, and that the code uses so.
+    """
     space: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__, **given}
     # Tracebacks show lines of the cell as they show lines of files.
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     _draw_to_memory()
-    exec(compile(with_value(source), file, "exec"), space)
+    for module in modules:
+        with contextlib.suppress(ImportError):  # the code's own error says it better
+            importlib.import_module(module)
+    try:
+        exec(compile(with_value(source), file, "exec"), space)
+    except BaseException as error:
+        _leave_figures(error)
+        raise
+    names = wanted.names if wanted.only else tuple(dict.fromkeys((*wanted.names, *_changed(space, given))))
+    return {
+        **_brought(space, names),
+        "missing": [name for name in wanted.names if wanted.only and name not in space],
+        "figures": figures(),
+    }
+
+
+def imported(name: str, parts: tuple[str, ...]) -> ModuleType:
+    """A module, and those below it that were imported by their full names."""
+    module = importlib.import_module(name)
+    for part in parts:
+        importlib.import_module(part)
+    return module
+
+
+def _changed(space: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
+    """The names that stand for something else than before, however the code did that."""
+    own = (_VALUE, "__name__", "__builtins__", "__annotations__", "__warningregistry__")
+    return [
+        name
+        for name, value in space.items()
+        if name not in own and (name not in given or value is not given[name])
+    ]
+
+
+def _brought(space: Mapping[str, Any], wanted: tuple[str, ...]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     lost: dict[str, str] = {}
     modules: dict[str, str] = {}
@@ -42,7 +94,6 @@ def run_cell(source: str, file: str, given: Mapping[str, Any], wanted: tuple[str
         "modules": modules,
         "last": None if why_it_stays(last) else last,
         "said": repr(last) if last is not None and why_it_stays(last) else "",
-        "figures": figures(),
     }
 
 
@@ -86,9 +137,17 @@ def figures() -> list[bytes]:
     if pyplot is None:
         return []
     drawn = []
-    for number in pyplot.get_fignums():
-        page = io.BytesIO()
-        pyplot.figure(number).savefig(page, format="png", bbox_inches="tight")
-        drawn.append(page.getvalue())
-    pyplot.close("all")
+    try:
+        for number in pyplot.get_fignums():
+            page = io.BytesIO()
+            pyplot.figure(number).savefig(page, format="png", bbox_inches="tight")
+            drawn.append(page.getvalue())
+    finally:
+        pyplot.close("all")  # the next cell has this worker, and is not to show them
     return drawn
+
+
+def _leave_figures(error: BaseException) -> None:
+    """Give the figures drawn so far to the error, as a notebook shows them with it."""
+    with contextlib.suppress(Exception):
+        setattr(error, FIGURES, figures())

@@ -10,31 +10,40 @@ from __future__ import annotations
 import argparse
 import ast
 import builtins
-import importlib
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
-from outlive.notebook.cell_child import run_cell, why_it_stays
+from outlive.notebook.cell_child import FIGURES, Wanted, imported, run_cell, why_it_stays
 from outlive.units import parse_bytes
 
 _HELP = "run this cell in a worker: %%outlive [--memory 4GB] [--seconds 60] [--in x,y] [--out z]"
+# A cell that imports all names of a library may leave hundreds behind.
+_MOST_LOST = 8
 
 
 class Later(ModuleType):
-    """A module that was imported in a worker: here it is imported when it is first used."""
+    """A module that was imported in a worker: here it is imported when it is first used.
+
+    So are `parts`: those below it that were imported as `import a.b.c` does.
+    """
+
+    def __init__(self, name: str, parts: tuple[str, ...] = ()) -> None:
+        """Of this name, with these below it."""
+        super().__init__(name)
+        self.__dict__["__outlive_parts__"] = parts
 
     def __getattr__(self, name: str) -> Any:
         """What the real module has."""
         if name.startswith("__"):
             raise AttributeError(name)
-        return getattr(importlib.import_module(self.__name__), name)
+        return getattr(imported(self.__name__, self.__dict__["__outlive_parts__"]), name)
 
     def __reduce__(self) -> Any:
         """In a worker it is the module itself."""
-        return importlib.import_module, (self.__name__,)
+        return imported, (self.__name__, self.__dict__["__outlive_parts__"])
 
 
 def register(shell: Any) -> None:
@@ -61,18 +70,27 @@ def run_guarded(shell: Any, line: str, cell: str) -> Any:
         raise ValueError("magics (%) and shell commands (!) work in the kernel only, not in a %%outlive cell")
     read, assigned = names_in(source)
     taken = wishes["in"] if wishes["in"] is not None else sorted(read & shell.user_ns.keys() - _OWN)
-    wanted = wishes["out"] if wishes["out"] is not None else sorted(assigned)
+    absent = [name for name in taken if name not in shell.user_ns]
+    if absent:
+        raise NameError(f"--in {','.join(absent)}: this notebook has no variable of that name")
+    only = wishes["out"] is not None
+    wanted = Wanted(names=tuple(wishes["out"] if only else sorted(assigned)), only=only)
     number = len(shell.history_manager.input_hist_raw) - 1
     given = {name: shell.user_ns[name] for name in taken}
-    made = _call(source, f"cell [{number}]", given, tuple(wanted), wishes["memory"], wishes["seconds"])
+    try:
+        made = _call(source, f"cell [{number}]", given, wanted, wishes["memory"], wishes["seconds"])
+    except BaseException as error:
+        _publish(shell, error.__dict__.pop(FIGURES, ()))
+        raise
+    parts = submodules_in(source)
     shell.user_ns.update(made["values"])
-    shell.user_ns.update({name: _module(real) for name, real in made["modules"].items()})
+    shell.user_ns.update({name: _module(real, parts.get(name, ())) for name, real in made["modules"].items()})
     _show(shell, made)
     return made["last"]
 
 
 def _call(
-    source: str, file: str, given: dict[str, Any], wanted: tuple[str, ...], memory: Any, seconds: Any
+    source: str, file: str, given: dict[str, Any], wanted: Wanted, memory: Any, seconds: Any
 ) -> dict[str, Any]:
     """The cell's results from a worker; its errors without the way they took through ours."""
     __tracebackhide__ = True
@@ -82,7 +100,7 @@ def _call(
 
     try:
         run = make_guarded(run_cell, memory=memory, seconds=seconds, doing={"cell": file})
-        made: dict[str, Any] = run(source, file, given, wanted)
+        made: dict[str, Any] = run(source, file, given, wanted, used_modules(source, given))
     except CannotSend as error:
         stuck = {name: reason for name, value in given.items() if (reason := why_it_stays(value))}
         words = "; ".join(f"{name} ({reason})" for name, reason in stuck.items()) or str(error)
@@ -101,6 +119,29 @@ def names_in(source: str) -> tuple[set[str], set[str]]:
     tree = ast.parse(source)
     read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     return read - set(dir(builtins)), set(_bound(tree))
+
+
+def submodules_in(source: str) -> dict[str, tuple[str, ...]]:
+    """By the name that `import a.b.c` binds, the modules that it imports below it."""
+    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import)]
+    found: dict[str, list[str]] = {}
+    for alias in (alias for node in imports for alias in node.names):
+        if "." in alias.name and alias.asname is None:
+            found.setdefault(alias.name.split(".")[0], []).append(alias.name)
+    return {name: tuple(dict.fromkeys(parts)) for name, parts in found.items()}
+
+
+def used_modules(source: str, given: dict[str, Any]) -> tuple[str, ...]:
+    """The modules that are loaded here, and that the code reaches through one it is given: `a.b` of `a`."""
+    found: dict[str, None] = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute):
+            root, *rest = ast.unparse(node).split(".")
+            module = given.get(root)
+            name = ".".join((module.__name__, *rest)) if isinstance(module, ModuleType) else ""
+            if name in sys.modules:
+                found.setdefault(name)
+    return tuple(found)
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -139,7 +180,7 @@ def read_wishes(line: str) -> dict[str, Any]:
     try:
         wishes, others = parser.parse_known_args(shlex.split(line))
     except argparse.ArgumentError as error:
-        raise ValueError(f"{error}; {_HELP}") from error
+        raise ValueError(f"{error}; {_HELP}") from None
     if others:
         raise ValueError(f"%%outlive does not know {' '.join(others)}; {_HELP}")
     if wishes.memory is not None:
@@ -151,16 +192,26 @@ def _names(text: str) -> list[str]:
     return [name for name in text.replace(",", " ").split() if name]
 
 
-def _module(name: str) -> ModuleType:
+def _module(name: str, parts: tuple[str, ...]) -> ModuleType:
     """The module if it is here already; importing it here is what a guarded cell may want to avoid."""
-    return sys.modules.get(name) or Later(name)
+    is_here = all(part in sys.modules for part in (name, *parts))
+    return sys.modules[name] if is_here else Later(name, parts)
 
 
 def _show(shell: Any, made: dict[str, Any]) -> None:
     """Figures, a value that is only known by its words, and the names that stayed behind."""
-    for figure in made["figures"]:
-        shell.display_pub.publish(data={"image/png": figure, "text/plain": "<figure>"}, metadata={})
+    _publish(shell, made["figures"])
     if made["said"]:
         sys.stdout.write(made["said"] + "\n")
-    for name, reason in made["lost"].items():
+    for name, reason in list(made["lost"].items())[:_MOST_LOST]:
         sys.stderr.write(f"{name} stays in the worker, which cannot send it: {reason}\n")
+    more = list(made["lost"])[_MOST_LOST:]
+    if more:
+        sys.stderr.write(f"so do {len(more)} more: {', '.join(more)[:400]}\n")
+    for name in made["missing"]:
+        sys.stderr.write(f"--out {name}: the cell ended without a variable of that name\n")
+
+
+def _publish(shell: Any, figures: Iterable[bytes]) -> None:
+    for figure in figures:
+        shell.display_pub.publish(data={"image/png": figure, "text/plain": "<figure>"}, metadata={})

@@ -73,9 +73,15 @@ def coverage_card(coverage: Any) -> Card:
 
 def drift_card(drift: Any) -> Card:
     """What quantization changed."""
+    from outlive.report.drift_outcome import outcome_of
     from outlive.report.drift_text import drift_text
 
-    return Card(label="comparison", parts=lambda: drift_text(drift, "reference", "candidate"))
+    is_bad = outcome_of(drift).tone == "bad" or finding_tone(drift.findings) == BAD
+    return Card(
+        label="comparison",
+        parts=lambda: drift_text(drift, "reference", "candidate"),
+        tone=BAD if is_bad else PLAIN,
+    )
 
 
 def growth_card(growth: Any) -> Card:

@@ -15,6 +15,7 @@ import contextlib
 import importlib
 import itertools
 import os
+import pickle
 import sys
 import warnings
 from collections.abc import Iterator
@@ -42,6 +43,7 @@ class SessionOrder:
     workerinput: dict[str, Any]
     folder: str
     coverage: dict[str, Any] | None = None
+    objects: dict[str, bytes] = field(default_factory=dict)  # options that are no plain values, pickled
 
 
 class _Elsewhere(pytest.Item):
@@ -162,6 +164,7 @@ class WorkerSession:
         with _kept_captures(order.folder):
             config: Any = pytest.Config.fromdictargs(order.options, list(order.arguments))
         self._config = config
+        _add_objects(config, order.objects)
         config.workerinput, config.workeroutput = order.workerinput, {}
         config.pluginmanager.unregister(name=_REPLACED)
         self._teller = Teller(config, self._spool, self._tracing)
@@ -204,6 +207,17 @@ class WorkerSession:
         finally:
             self._config._ensure_unconfigure()
             self._spool.coverage(self._tracing.take())
+
+
+def _add_objects(config: Any, objects: dict[str, bytes]) -> None:
+    """Set options to values of classes that a conftest may define: by now it is loaded."""
+    for name, data in objects.items():
+        try:
+            setattr(config.option, name, pickle.loads(data))  # the main session made them
+        except Exception as error:
+            raise pytest.UsageError(
+                f"the value of the option {name!r} does not reach a worker: {error}"
+            ) from error
 
 
 @contextlib.contextmanager

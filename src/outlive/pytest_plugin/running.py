@@ -25,7 +25,7 @@ from outlive.pytest_plugin.settings import make_order, path_from_start
 from outlive.pytest_plugin.spool import Spool, Told
 from outlive.pytest_plugin.tracing import add_coverage
 from outlive.pytest_plugin.wishes import Wish, wish_of
-from outlive.worker.guards.calling import GuardedCall, Terms, caller_state
+from outlive.worker.guards.calling import GuardedCall, NotBegun, Terms, caller_state
 from outlive.worker.guards.functions import SentFunction
 from outlive.worker.guards.pool import alive
 from outlive.worker.guards.process import GuardProcess
@@ -38,6 +38,7 @@ _REPORTING_BYTES = 64_000_000
 # What finalizers may take that are left when a session ends early.
 _CLOSING_S = 60.0
 _ANYTHING = Limits()
+_NOT_BEGUN = "the worker ended before it was given the test"
 
 
 class Runner:
@@ -58,7 +59,7 @@ class Runner:
             self.close()
         following = None if wish.fresh else self._following(item, nextitem)
         told, complaint, death = self._try(item, following, wish)
-        if death is not None and not told.has_begun:
+        if complaint == _NOT_BEGUN or (death is not None and not told.has_begun):
             # The worker had ended before the test began: of something else, so that another one can have it.
             self._drop()
             told, complaint, death = self._try(item, following, wish)
@@ -85,6 +86,8 @@ class Runner:
             death = error
         except MemoryError as error:
             complaint = f"the worker ran out of memory while it reported: {error}"
+        except NotBegun:
+            complaint = _NOT_BEGUN
         except deaths.CannotStart as error:
             complaint = str(error)
         assert self._spool is not None
@@ -151,8 +154,6 @@ class Runner:
         caller_state.look()
         if self._spool is not None:
             self._spool.empty()
-        # As if each call were the first: whether the test had begun is told by the spool.
-        process.calls = 0
         # Only a test has something to say: pytest in a worker would repeat what was said here.
         terms = Terms(limits=limits, give_back=lambda _: None, quiet=function is not inside.run)
         return GuardedCall(process, terms).run(sent, words, {})

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -51,12 +53,45 @@ def make_order(config: pytest.Config, path: Path, folder: Path) -> SessionOrder:
     contexts = config.getoption("cov_context", None) == "test"
     return SessionOrder(
         options=_options(config, folder),
+        objects=carried_objects(config),
         arguments=[*plugins, path_from_start(config, path)],
         start=str(config.invocation_params.dir),
         workerinput=_workerinput(config),
         folder=str(folder),
         coverage=describe_coverage(contexts),
     )
+
+
+def carried_objects(config: pytest.Config) -> dict[str, bytes]:
+    """Options that are no plain values, pickled; UsageError for one that cannot be carried to a worker.
+
+    Those at their default are left out, because the worker's session has that itself; and so are open files,
+    which the main session writes.
+    """
+    found = {}
+    for key, name, usual in _known_options(config):
+        value = getattr(config.option, key, None)
+        if _is_plain(value) or value is usual or isinstance(value, io.IOBase) or key in _OTHERWISE:
+            continue
+        import cloudpickle
+
+        try:
+            found[key] = cloudpickle.dumps(value)
+        except Exception as error:
+            raise pytest.UsageError(
+                f"the value of {name} cannot be carried to a worker, where guarded tests run: {error}; "
+                "add --no-outlive, or mark those tests outlive(off=True)"
+            ) from None
+    return found
+
+
+def _known_options(config: pytest.Config) -> Iterator[tuple[str, str, Any]]:
+    """What options there are: where the value is kept, how it is written, and the default."""
+    parser: Any = getattr(config, "_parser", None)
+    groups = [*getattr(parser, "_groups", ()), getattr(parser, "_anonymous", None)]
+    for group in groups:
+        for option in getattr(group, "options", ()):
+            yield option.dest, next(iter(option.names()), option.dest), getattr(option, "default", None)
 
 
 def path_from_start(config: pytest.Config, path: Path) -> str:

@@ -61,10 +61,17 @@ def check_session(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Say what is wrong with markers and options before the first test runs."""
     _default_limits(config)
     guarded = [item for item in items if wish_of(item) is not None]
-    if guarded and config.getoption("usepdb", False):
-        raise pytest.UsageError(
-            f"--pdb needs tests in this process, and {guarded[0].nodeid} runs in a worker: add --no-outlive"
-        )
+    if not guarded:
+        return
+    for name, dest in (("--pdb", "usepdb"), ("--trace", "trace")):
+        if config.getoption(dest, False):
+            raise pytest.UsageError(
+                f"{name} needs tests in this process, and {guarded[0].nodeid} runs in a worker: "
+                "add --no-outlive"
+            )
+    from outlive.pytest_plugin.settings import carried_objects
+
+    carried_objects(config)
 
 
 def _make(item: pytest.Item) -> Wish | None:

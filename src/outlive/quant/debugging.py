@@ -34,6 +34,7 @@ from outlive.quant.lining_up import Task
 from outlive.quant.quantizing import Order, quantize_model
 from outlive.quant.recipes import RECIPES, narrowed
 from outlive.worker.guards.guarding import guard
+from outlive.worker.guards.raised import CannotSend
 from outlive.worker.interpreter import Interpreter
 
 Dataset = Callable[[], Iterable[Sequence[NDArray[Any]]]]
@@ -167,7 +168,7 @@ class QuantizationDebugger:
         wanted = bool(self._debug_options.model_debug_metrics)
         try:
             made = guard(calibrated_models)(converter, wanted)
-        except TypeError as error:
+        except CannotSend as error:
             warnings.warn(f"the converter cannot be sent to a worker and runs here: {error}", stacklevel=3)
             made = calibrated_models(converter, wanted)
         self.calibrated_model, self.float_model, self._share_scales = made

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from outlive.quant.graphs import CONVERSIONS
-from outlive.quant.nouns import Drift, Quantized, Step
+from outlive.quant.nouns import Drift, OutputDrift, Quantized, Step
 
 Target = Mapping[str, float] | Callable[[Drift], bool]
 _NAMES = ("sqnr", "agreement")
@@ -96,14 +96,26 @@ def _users(drift: Drift) -> dict[str, float]:
     found: dict[str, float] = {}
     for row in drift.outputs:
         for name, value in row.user_metrics.items():
-            found[name] = min(value, found.get(name, value))
+            found[name] = _worse(value, found.get(name, value))
     return found
 
 
 def sqnr(drift: Drift) -> float | None:
-    """The worst signal to noise of the outputs."""
-    known = [row.metrics.sqnr_db for row in drift.outputs if row.metrics is not None]
+    """The worst signal to noise of the outputs; no number is as bad as values that are not finite."""
+    known = [_sqnr(row) for row in drift.outputs if row.metrics is not None or row.why]
     return min(known, default=None)
+
+
+def _sqnr(row: OutputDrift) -> float:
+    found = row.metrics
+    if found is None or row.why or found.not_finite or math.isnan(found.sqnr_db):
+        return -math.inf
+    return found.sqnr_db
+
+
+def _worse(one: float, other: float) -> float:
+    """The lesser; not a number, if either is none, for nothing meets a target so."""
+    return math.nan if math.isnan(one) or math.isnan(other) else min(one, other)
 
 
 def agreement(drift: Drift) -> float | None:

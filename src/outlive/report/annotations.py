@@ -29,7 +29,11 @@ def _line(finding: Finding, place: str) -> str:
 
 
 def _data(text: str) -> str:
-    """The text with what would end the command as escapes: actions/toolkit, packages/core/src/command.ts."""
+    """The text with what would end the command as escapes: actions/toolkit, packages/core/src/command.ts.
+
+    So are the bytes of a name that is no text, which nobody could write.
+    """
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

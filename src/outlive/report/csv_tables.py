@@ -13,11 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from outlive.arena.budget import Verdict
 from outlive.arena.plan import Placement, Plan
 from outlive.delegates import Accelerator, Coverage
-from outlive.report.names import safe
+from outlive.report.names import plain_cell, safe
 from outlive.worker.flight import Flight
 
 _NAME = 400
-_FORMULA = ("=", "+", "-", "@")
 _PLAN = (
     "region", "tensor", "name", "subgraph", "offset_bytes", "size_bytes", "first_op", "last_op",
     "first_op_type", "live_bytes_at_first_op",
@@ -110,8 +109,7 @@ def _tensor(plan: Plan, place: Placement, region: str) -> Sequence[object]:
 
 
 def _text(words: str) -> str:
-    shown = safe(words, _NAME)
-    return f"'{shown}" if shown.startswith(_FORMULA) else shown
+    return plain_cell(safe(words, _NAME))
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

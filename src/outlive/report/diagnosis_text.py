@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from outlive.diagnosis.nouns import Diagnosis
+from outlive.finding import shell_path
 from outlive.report.finding_text import rich_finding
 from outlive.report.model_text import grid, heading
-from outlive.report.names import safe
+from outlive.report.names import safe, whole
 from outlive.units import format_bytes, plural
 from outlive.worker.flight import OpSeen
 
@@ -89,10 +90,9 @@ def _reproducer(diagnosis: Diagnosis) -> Iterator[RenderableType]:
 
     made = diagnosis.reproducer
     if made is not None:
+        command = f"python {shell_path(made.script)}"
         size = f"{plural(len(made.ops), 'operator')}, {format_bytes(made.bytes)}"
-        yield Text.assemble(
-            ("reproducer  ", "bold"), f"{safe(made.path, _NAME)}: {size}; python {made.script}"
-        )
+        yield Text.assemble(("reproducer  ", "bold"), f"{safe(made.path, _NAME)}: {size}; {whole(command)}")
     elif diagnosis.end is not None and diagnosis.path:
-        command = f"outlive diagnose {safe(diagnosis.path, _NAME)} --reduce small.tflite"
+        command = whole(f"outlive diagnose {shell_path(diagnosis.path)} --reduce small.tflite")
         yield Text.assemble(("next        ", "bold"), "for a bug report: ", (command, "green"))

@@ -7,6 +7,7 @@ steps │   ▂ █ ▂          red: born here, in steps of a grid that would j
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def plot_drift(drift: Drift, path: str) -> None:
 def draw_drift(drift: Drift) -> Iterator[Mark]:
     """The picture as boxes, lines and words."""
     rows = [row for row in drift.tensors if row.op is not None][:_MOST_BARS]
-    most = max((row.blame for row in rows), default=0.0) or 1.0
+    most = max((row.blame for row in rows if math.isfinite(row.blame)), default=0.0) or 1.0
     yield Label(_LEFT, 28, "where the error of quantization is born", 20, colour=_INK)
     yield Label(_LEFT, 50, f"{len(rows)} layers, {drift.samples} samples", 13, colour="#666666")
     upper, lower = _TOP + _HALF, _TOP + _HALF + _GAP
@@ -53,10 +54,10 @@ def draw_drift(drift: Drift) -> Iterator[Mark]:
 def _bars(row: TensorDrift, left: float, width: float, most: float) -> Iterator[Mark]:
     upper, lower = _TOP + _HALF, _TOP + _HALF + _GAP
     name = f"op {row.op} {row.op_type} {safe(row.name, 80)}"
-    high = _HALF * min(row.blame / most, 1.0)
+    high = _HALF * min(row.blame / most, 1.0) if math.isfinite(row.blame) else 0.0
     if high > 0:
         yield Box(left, upper - high, width, high, _BORN, f"{name}: {row.blame:.2f} steps born here", True)
-    if row.metrics is not None and row.metrics.num_elements:
+    if row.metrics is not None and not math.isnan(row.metrics.sqnr_db):  # what is not finite is a gap
         decibels = max(0.0, min(row.metrics.sqnr_db, _MOST_DECIBELS))
         deep = _HALF * decibels / _MOST_DECIBELS
         yield Box(left, lower, width, deep, _ARRIVED, f"{name}: {row.metrics.sqnr_db:.1f} dB", True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from outlive.quant.nouns import Drift, OutputDrift, TensorDrift
+from outlive.report.drift_outcome import decibels_words, has_strange_values, outcome_of, strange_words
 from outlive.report.finding_text import rich_finding
 from outlive.report.model_lists import listing
 from outlive.report.names import safe
@@ -35,7 +36,12 @@ def drift_text(drift: Drift, reference: str, candidate: str, top: int = 15) -> I
         yield Text(f"note: {safe(note, 300)}", style="yellow")
     yield Text("\noutputs", style="bold")
     yield _outputs(drift.outputs)
+    outcome = outcome_of(drift)
+    if outcome.tone == "bad":
+        yield Text(outcome.words, style="bold red")
     for row in drift.outputs:
+        if has_strange_values(row):
+            yield Text(f"output {safe(row.name, _NAME)!r}: {strange_words(row)}", style="yellow")
         if row.why:
             yield Text(f"output {safe(row.name, _NAME)!r} was not compared: {row.why}", style="yellow")
     yield from _layers(drift, top)
@@ -50,7 +56,7 @@ def _outputs(rows: tuple[OutputDrift, ...]) -> RenderableType:
     for row in rows:
         found = row.metrics
         numbers = ("", "", "") if found is None else (
-            _decibels(found.sqnr_db), f"{found.max_abs_error:.4g}", f"{found.cosine:.6f}"
+            decibels_words(found.sqnr_db), _number(found.max_abs_error, ".4g"), _number(found.cosine, ".6f")
         )  # fmt: skip
         agreement = "" if row.argmax_agreement is None else f"{row.argmax_agreement:.1%}"
         own = (f"{row.user_metrics.get(name, math.nan):.5g}" for name in users)
@@ -92,8 +98,8 @@ def _layer(row: TensorDrift, most: float) -> tuple[str, ...]:
         safe(row.name, _NAME),
         f"{row.blame:.2f}",
         bar(row.blame / most),
-        _decibels(here.sqnr_db),
-        "" if total is None else _decibels(total.sqnr_db),
+        decibels_words(here.sqnr_db),
+        "" if total is None else decibels_words(total.sqnr_db),
         cut,
         used,
     )
@@ -105,8 +111,8 @@ def bar(share: float) -> str:
     return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
 
 
-def _decibels(value: float) -> str:
-    return "exact" if math.isinf(value) and value > 0 else f"{value:.1f} dB"
+def _number(value: float, how: str) -> str:
+    return "" if math.isnan(value) else format(value, how)
 
 
 def _unpaired(drift: Drift) -> Iterator[RenderableType]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from outlive.finding import Evidence, Finding, Severity
-from outlive.report.names import safe
+from outlive.report.names import safe, whole
 from outlive.units import plural
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def finding_pieces(finding: Finding) -> Iterator[Piece]:
         )
         if remedy.command:
             yield "       ", ""
-            yield f"{safe(remedy.command, _LIMIT)}\n", "green"
+            yield f"{whole(remedy.command)}\n", "green"
     yield from _line("sure", finding.confidence)
     yield from _line("more", f"outlive explain {finding.code}", "dim")
 

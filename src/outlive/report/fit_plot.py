@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from outlive.fitting.nouns import Fit, Outcome
-from outlive.report.fit_text import percent
+from outlive.report.fit_text import loss_words
 from outlive.report.names import safe
 from outlive.report.plan_drawing import HEIGHT, WIDTH, Box, Label, Line, Mark
 from outlive.report.plan_plot import check_plot, svg, write_png
@@ -53,7 +53,7 @@ def draw_fit(fit: Fit) -> Iterator[Mark]:
     yield Label(_LEFT, 52, f"loss: {safe(fit.loss_by, 110)}", 12, colour=_GREY)
     most = 1.1 * max([budget, *(row.needed_bytes or 0 for row in near)])
     worst = max([_LEAST_LOSS * 10, *(row.loss or 0.0 for row in rows)])
-    yield from _axes(most, worst)
+    yield from _axes(fit, most, worst)
     edge = _x(budget, most)
     yield Line(edge, _TOP - 20, edge, _FLOOR + 30, _MISSES)
     yield Label(edge - 6, _TOP - 10, f"budget {format_bytes(budget)}", 12, "end", _MISSES)
@@ -66,19 +66,19 @@ def draw_fit(fit: Fit) -> Iterator[Mark]:
     yield from _dots(fit, rows, most, worst)
 
 
-def _axes(most: float, worst: float) -> Iterator[Mark]:
+def _axes(fit: Fit, most: float, worst: float) -> Iterator[Mark]:
     yield Line(_LEFT, _FLOOR, WIDTH - _RIGHT, _FLOOR, _INK)
     yield Line(_LEFT, _TOP, _LEFT, _FLOOR, _INK)
     for quarter in range(5):
         size = int(most * quarter / 4)
         yield Label(_x(size, most), _FLOOR + 46, format_bytes(size), 12, "middle", _GREY)
     yield Label(_LEFT + _ACROSS / 2, _FLOOR + 74, "memory that it adds", 13, "middle", _INK)
-    yield Label(_LEFT - 8, _FLOOR + 4, "0%", 12, "end", _GREY)
+    yield Label(_LEFT - 8, _FLOOR + 4, loss_words(fit, 0), 12, "end", _GREY)
     loss = _LEAST_LOSS
     while (loss := loss * 10) <= worst * 1.0001:
         y = _y(loss, worst)
         yield Line(_LEFT, y, WIDTH - _RIGHT, y, _PALE)
-        yield Label(_LEFT - 8, y + 4, percent(loss), 12, "end", _GREY)
+        yield Label(_LEFT - 8, y + 4, loss_words(fit, loss), 12, "end", _GREY)
     yield Label(_LEFT - 8, _TOP - 14, "loss", 13, "end", _INK)
 
 
@@ -91,7 +91,7 @@ def _dots(fit: Fit, rows: Sequence[Outcome], most: float, worst: float) -> Itera
         yield Line(right, high, right, low, _FRONT)
     for row in rows:
         x, y = places[row.rank]
-        words = f"{row.candidate}: {format_bytes(row.needed_bytes or 0)}, {percent(row.loss or 0.0)}"
+        words = f"{row.candidate}: {format_bytes(row.needed_bytes or 0)}, {loss_words(fit, row.loss or 0.0)}"
         if row is chosen:
             yield Box(x - _RING / 2, y - _RING / 2, _RING, _RING, _CHOSEN, safe(words, 200))
         fill = _FITS if row.fits else _MISSES

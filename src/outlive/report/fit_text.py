@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from outlive.finding import Tag
+from outlive.finding import Tag, shell_path
 from outlive.fitting.nouns import Candidate, Fit, Outcome, Shortage
+from outlive.report.fit_loss import caution
 from outlive.report.model_lists import listing
-from outlive.report.names import safe
+from outlive.report.names import safe, whole
 from outlive.units import format_bytes, plural
 
 if TYPE_CHECKING:
@@ -23,9 +24,15 @@ _MOST_ROWS = 24
 _COLUMNS = ("", "candidate", "run with", "changes", "memory", "file", "ms", "loss", "verdict", "why")
 _CHANGES = {Tag.SAME_RESULTS: "nothing", Tag.CHANGES_RESULTS: "results", Tag.CHANGES_MODEL: "model"}
 _COLOURS = {"fits": "green", "tight": "yellow", "does not fit": "red", "loses too much": "red"}
+_TONES = {"warn": "yellow", "bad": "red"}
+_CHANGED = {
+    Tag.SAME_RESULTS: "nothing in the results",
+    Tag.CHANGES_RESULTS: "the results; the file's weights stay as they are",
+    Tag.CHANGES_MODEL: "the model itself, and so the results",
+}
 _STOPPED = {
     "seconds": "the time was up before all was tried: more may fit",
-    "interrupted": "interrupted: this is what was known by then",
+    "interrupted": "interrupted before all was tried: this is what was known by then",
 }
 
 
@@ -33,7 +40,11 @@ def fit_text(fit: Fit, every: bool = False, written: tuple[str, ...] = ()) -> It
     """The parts of the report, top to bottom; `every` lists what was not tried as well."""
     from rich.text import Text
 
-    yield Text(_headline(fit), style="bold green" if fit.chosen else "bold red")
+    warning = caution(fit)
+    colour = "red" if fit.chosen is None else _TONES[warning.tone] if warning else "green"
+    yield Text(_headline(fit), style=f"bold {colour}")
+    if warning is not None:
+        yield Text(f"but {warning.words}", style=f"bold {_TONES[warning.tone]}")
     if fit.stopped:
         yield Text(_STOPPED[fit.stopped], style="yellow")
     if fit.chosen is not None:
@@ -41,12 +52,19 @@ def fit_text(fit: Fit, every: bool = False, written: tuple[str, ...] = ()) -> It
     elif fit.shortage is not None:
         yield from _shortage(fit, fit.shortage)
     if fit.refusal:
-        yield Text(f"`outlive diagnose {safe(fit.source, 100)}` says why", style="yellow")
+        yield Text(f"`{whole(_asking_why(fit))}` says why", style="yellow")
     for note in fit.notes:
         yield Text(f"note: {safe(note, 300)}", style="yellow")
     for path in written:
         yield Text(f"written: {safe(path, 200)}")
     yield from _table(fit, every)
+
+
+def _asking_why(fit: Fit) -> str:
+    """The command that says why a model does not run: its plan where nothing is run, on microcontrollers."""
+    if any(row.candidate.accelerator == "tflm" for row in fit.candidates):
+        return f"outlive plan {shell_path(fit.source)} --accelerator tflm"
+    return f"outlive diagnose {shell_path(fit.source)}"
 
 
 def _headline(fit: Fit) -> str:
@@ -85,7 +103,7 @@ def _facts(fit: Fit, chosen: Outcome) -> Iterator[tuple[str, str]]:
     if chosen.milliseconds is not None:
         yield "time", f"{_milliseconds(chosen.milliseconds)} ms a run, on this machine"
     yield "loss", _loss_words(fit, chosen)
-    yield "changes", chosen.candidate.tag.value
+    yield "changes", _CHANGED[chosen.tag]
     for note in (*chosen.notes, *filter(None, [chosen.reason])):
         yield "note", safe(note, 300)
 
@@ -98,7 +116,7 @@ def _loss_words(fit: Fit, chosen: Outcome) -> str:
     if chosen.score is not None and fit.original_score is not None:
         scores = f", {chosen.score:.5g} instead of {fit.original_score:.5g}"
     samples = f", {plural(fit.samples, 'sample')}" if fit.samples and not scores else ""
-    return f"{percent(chosen.loss)} ({safe(fit.loss_by, 120)}{scores}{samples}{indicative})"
+    return f"{loss_words(fit, chosen.loss)} ({safe(fit.loss_by, 120)}{scores}{samples}{indicative})"
 
 
 def _shortage(fit: Fit, shortage: Shortage) -> Iterator[RenderableType]:
@@ -107,9 +125,11 @@ def _shortage(fit: Fit, shortage: Shortage) -> Iterator[RenderableType]:
     smallest = shortage.smallest
     needed = "?" if smallest.needed_bytes is None else f"{smallest.needed_bytes:,} bytes"
     how = "planned" if smallest.measured_peak_bytes is None else "measured"
-    yield Text(f"the smallest: {smallest.candidate}, {needed} {how}: {safe(smallest.reason, _REASON)}")
+    tried = "the smallest that was tried" if fit.stopped else "the smallest"
+    yield Text(f"{tried}: {smallest.candidate}, {needed} {how}: {safe(smallest.reason, _REASON)}")
     if shortage.lower_bound_bytes is not None:
-        yield Text(f"it cannot get below {shortage.lower_bound_bytes:,} bytes: they are alive at once")
+        least = f"{shortage.lower_bound_bytes:,} bytes"
+        yield Text(f"none of what was tried can get below {least}: so much is alive at once")
     if shortage.op is not None:
         named = ", ".join(
             f"{safe(name, _NAME)} ({format_bytes(size)})" for name, size in shortage.tensors[:3]
@@ -178,14 +198,19 @@ def _row(fit: Fit, row: Outcome, others: int) -> tuple[str | Text, ...]:
         mark,
         (", ".join(row.candidate.steps) or "as it is") + (f" and {others} more" if others else ""),
         "any" if row.verdict == "refused" and row.file_bytes is None else _setting(row.candidate),
-        _CHANGES[row.candidate.tag],
+        _CHANGES[row.tag],
         _memory(row),
         "" if row.file_bytes is None else format_bytes(row.file_bytes),
         "" if row.milliseconds is None else _milliseconds(row.milliseconds),
-        "" if row.loss is None else percent(row.loss),
+        "" if row.loss is None else loss_words(fit, row.loss),
         Text(missing or row.verdict, style=_COLOURS.get(row.verdict, "dim")),
         safe("; ".join(filter(None, ("" if missing else row.reason, *row.notes))), _REASON),
     )
+
+
+def loss_words(fit: Fit, loss: float) -> str:
+    """A loss in percent, or in the units of a metric whose scores are not between 0 and 1."""
+    return percent(loss) if fit.loss_is_share else f"{loss:.4g}"
 
 
 def percent(share: float) -> str:

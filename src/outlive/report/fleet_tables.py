@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from outlive.fleet.rows import Row
-from outlive.report.names import safe
+from outlive.report.names import plain_cell, safe
 
 _NAME = 1000
-_FORMULA = ("=", "+", "-", "@")
 _GROUP_ROWS = 1000
 
 # Title, type (s text, i whole number, f number, b yes or no), and where it comes from.
@@ -90,7 +89,7 @@ def write_csv(rows: Iterable[Row], path: Path, layout: Sequence[Column]) -> None
 def _text(value: Any) -> Any:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return plain_cell(value) if isinstance(value, str) else value
 
 
 def needs_parquet() -> str:

@@ -17,6 +17,6 @@ def ignored_text(rows: Sequence[Checked], reasons: Sequence[tuple[str, str]]) ->
     from rich.text import Text
 
     if not rows:
-        yield Text("no model to check: none has changed", style="green")
+        yield Text("no model to check: none has changed, or all are excluded", style="green")
     for word, reason in reasons:
         yield Text(f"ignored: {safe(word, 80)}, because {safe(reason, 300)}", style="dim")

@@ -40,7 +40,7 @@ def summary_markdown(rows: Sequence[Checked], folder: Path, reasons: Sequence[tu
 def _parts(rows: Sequence[Checked], folder: Path, reasons: Sequence[tuple[str, str]]) -> Iterator[str]:
     yield "## outlive check\n"
     if not rows:
-        yield "No model to check: none has changed."
+        yield "No model to check: none has changed, or all are excluded."
         return
     found = [finding for row in rows for finding in row.judgement]
     bad = sum(bool(row.judgement.errors) for row in rows)

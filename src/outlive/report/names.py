@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+# A formula begins with one of these, in their wide form too.
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+# The longest path of Linux, quoted, with room for some options.
+_LONGEST_COMMAND = 8_192
+
 
 def safe(text: str, limit: int = 0) -> str:
     """The text with unsafe characters as escapes, cut in the middle to `limit` characters if given."""
@@ -11,6 +16,16 @@ def safe(text: str, limit: int = 0) -> str:
     if not text.isprintable():
         text = "".join(_escape(char) for char in text)
     return shorten(text, limit) if limit else text
+
+
+def whole(command: str) -> str:
+    """A command with unsafe characters as escapes, whole or not at all: cut, its quotes might not close."""
+    return safe(command) if len(command) <= _LONGEST_COMMAND else "(a command too long to be shown)"
+
+
+def plain_cell(text: str) -> str:
+    """Text for a cell of a spreadsheet: one that it would take for a formula gets an apostrophe in front."""
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
 def shorten(text: str, limit: int) -> str:

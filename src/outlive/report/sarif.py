@@ -14,7 +14,7 @@ from pathlib import Path
 from outlive.finding import Finding, Severity
 from outlive.fitting.checking import Checked
 from outlive.report.document import Json
-from outlive.report.names import safe
+from outlive.report.names import safe, whole
 from outlive.report.pages import rule_markdown, rule_page
 from outlive.report.places import artifact_uri
 from outlive.rules import Rule
@@ -167,7 +167,7 @@ def _properties(finding: Finding) -> Json:
         "remedies": [
             {
                 "action": safe(item.action, _LIMIT),
-                "command": safe(item.command, _LIMIT),
+                "command": whole(item.command),
                 "effect": safe(item.effect, _LIMIT),
                 "tag": item.tag.value,
             }

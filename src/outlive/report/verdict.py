@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from dataclasses import replace
 from typing import Any
 
 from outlive.diagnosis.alone import with_cause_of_end
 from outlive.errors import InternalError
-from outlive.finding import Finding
+from outlive.finding import Finding, shell_path
 from outlive.model import read_source
 from outlive.report.finding_text import plain_finding
 from outlive.rules.death.by_flight import BY_FLIGHT
@@ -59,7 +58,7 @@ def _name_file(finding: Finding, source: str | bytes | None) -> Finding:
     """The finding with the model's path in its commands, where a rule could only say FILE."""
     if not isinstance(source, str) or not source:
         return finding
-    name = shlex.quote(source)
+    name = shell_path(source)
     remedies = tuple(
         replace(item, command=re.sub(r"\bFILE\b", lambda _: name, item.command)) for item in finding.remedies
     )

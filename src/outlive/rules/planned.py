@@ -53,7 +53,7 @@ def ways(verdict: Verdict) -> Iterator[Remedy]:
             action=way.what,
             effect=f"needs {format_bytes(way.needed_bytes)}",
             tag=Tag.CHANGES_RESULTS if way.changes_results else Tag.SAME_RESULTS,
-            command=command("outlive", "plan", path, *way.options, *verdict.budget.options),
+            command=command("outlive plan", path, *way.options, *verdict.budget.options),
         )
     if verdict.word == "does not fit" and not verdict.ways:
         yield Remedy(
@@ -65,4 +65,4 @@ def ways(verdict: Verdict) -> Iterator[Remedy]:
 def run_command(plan: Plan, *words: str) -> str:
     """The command that runs the model as it was planned."""
     kernels = () if plan.accelerator == "cpu" else ("--accelerator", plan.accelerator)
-    return command("outlive", "run", plan.path, *kernels, *words)
+    return command("outlive run", plan.path, *kernels, *words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from outlive.finding import Evidence, Fault, Remedy, Sighting
+from outlive.finding import Evidence, Fault, Remedy, Sighting, shell_path
 from outlive.model import Model, Operator, Reading, Tensor
 from outlive.model.flaw import FlawKind
 from outlive.units import plural
@@ -21,9 +21,9 @@ def file_name(path: str | None) -> str:
     return path if path is not None else "the given bytes"
 
 
-def command(*words: str | None) -> str:
-    """A shell command that can be pasted as it is; empty if a word is not known (a model given as bytes)."""
-    return "" if None in words else shlex.join(word for word in words if word is not None)
+def command(program: str, path: str | None, *options: str) -> str:
+    """A shell command about a file, to be pasted as it is; empty for a model that was given as bytes."""
+    return "" if path is None else " ".join((program, shell_path(path), *map(shlex.quote, options)))
 
 
 def tensor_name(tensor: Tensor) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
-from outlive.finding import Evidence, Remedy, Tag
+from outlive.finding import Evidence, Remedy, Tag, shell_path
 from outlive.rules.tensorflow_words import failed_check, own_line, running_op
 from outlive.units import format_bytes, format_shape
 from outlive.worker.flight import Flight
@@ -111,7 +110,7 @@ def doer(flight: Flight) -> str:
 def limited_command(flight: Flight, size: str) -> str:
     """How to run it again with a memory limit."""
     if doer(flight) == "script":
-        return f"outlive guard --memory {size} {shlex.quote(str(flight.runtime['script']))}"
+        return f"outlive guard --memory {size} {shell_path(str(flight.runtime['script']))}"
     if doer(flight) == "cell":
         return f"%%outlive --memory {size}"
     if is_function(flight):

@@ -21,7 +21,7 @@ def cell_text(column: Column, value: Cell) -> str:
     if isinstance(value, str):
         return safe(value, _LONGEST)
     if isinstance(value, float) and not math.isfinite(value):
-        return "not a number" if math.isnan(value) else "infinite"
+        return "not a number" if math.isnan(value) else "infinite" if value > 0 else "minus infinite"
     if column.kind in ("bytes", "bar"):
         return format_bytes(round(value))
     if column.kind == "share":
@@ -30,11 +30,14 @@ def cell_text(column: Column, value: Cell) -> str:
 
 
 def sort_key(column: Column, value: Cell) -> str:
-    """What it is sorted by: a number as it is, words in small letters; nothing for None, which goes last."""
-    if value is None:
+    """What it is sorted by: a number as JavaScript writes it, words in small letters.
+
+    Nothing for None and what is no number: they go last.
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if column.kind in _NUMBERS and isinstance(value, (int, float)):
-        return repr(float(value)) if math.isfinite(value) else ""
+        return repr(float(value)).replace("inf", "Infinity")
     return cell_text(column, value).lower()
 
 
@@ -46,5 +49,7 @@ def tone_of(column: Column, value: Cell) -> str:
 def bar_width(table: Table, column: int, value: Cell) -> str:
     """How long a bar is, in hundredths of the longest in its column."""
     sizes = [row[column] for row in table.rows]
-    most = max((size for size in sizes if isinstance(size, (int, float))), default=0)
-    return f"{100 * value / most:.1f}" if isinstance(value, (int, float)) and most > 0 else "0"
+    most = max((size for size in sizes if isinstance(size, (int, float)) and math.isfinite(size)), default=0)
+    if not isinstance(value, (int, float)) or math.isnan(value) or most <= 0:
+        return "0"
+    return f"{100 * max(0, min(value, most)) / most:.1f}"

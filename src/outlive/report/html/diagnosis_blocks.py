@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.diagnosis.nouns import Diagnosis
+from outlive.finding import shell_path
 from outlive.report.html.blocks import (
     Block,
     Column,
@@ -81,11 +82,12 @@ def _conclusions(diagnosis: Diagnosis) -> Iterator[Block]:
     if made is not None:
         size = f"{plural(len(made.ops), 'operator')}, {format_bytes(made.bytes)}"
         yield Command(
-            command=f"python {made.script}", words=f"The smallest model that ends so: {made.path}, {size}"
+            command=f"python {shell_path(made.script)}",
+            words=f"The smallest model that ends so: {made.path}, {size}",
         )
     elif diagnosis.path:
         yield Command(
-            command=f"outlive diagnose {diagnosis.path} --reduce small.tflite",
+            command=f"outlive diagnose {shell_path(diagnosis.path)} --reduce small.tflite",
             words="For a bug report, the smallest model that ends so:",
         )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from outlive.quant.nouns import Drift, TensorDrift
+from outlive.report.drift_outcome import has_strange_values, outcome_of, strange_words
 from outlive.report.html.blocks import Block, Chart, Column, Listing, Section, Table, Tile, Verdict
 from outlive.report.names import safe
 from outlive.units import format_bytes, format_shape, plural
@@ -17,30 +18,29 @@ _MOST_DECIBELS = 120.0
 def drift_verdict(drift: Drift) -> Verdict:
     """How good the outputs are, and the worst layer."""
     bad = [item for item in drift.findings if item.severity.value == "error"]
-    decibels = _least_decibels(drift)
-    word = (
-        "the outputs are equal"
-        if decibels is None
-        else f"{decibels:.1f} dB of signal to noise at the outputs"
-    )
+    outcome = outcome_of(drift)
+    said = [f"{name[0].upper()}{name[1:]}." for name in _explained(drift)]
     agreements = [row.argmax_agreement for row in drift.outputs if row.argmax_agreement is not None]
-    said = [f"The same winner in {min(agreements):.1%} of the samples."] if agreements else []
+    if agreements:
+        said.append(f"The same winner in {min(agreements):.1%} of the samples.")
     worst = drift.worst(1)
     if worst:
         said.append(f"Most error is born in op {worst[0].op} {worst[0].op_type}.")
     if bad:
-        return Verdict(
-            tone="bad", word=bad[0].headline, sentence=" ".join([f"{word[0].upper()}{word[1:]}.", *said])
-        )
-    tone = "good" if decibels is None or decibels >= 20 else "warn"
-    return Verdict(tone="good" if tone == "good" else "warn", word=word, sentence=" ".join(said))
+        first = f"{outcome.words[0].upper()}{outcome.words[1:]}."
+        return Verdict(tone="bad", word=bad[0].headline, sentence=" ".join([first, *said]))
+    return Verdict(tone=outcome.tone, word=outcome.words, sentence=" ".join(said))
 
 
-def _least_decibels(drift: Drift) -> float | None:
-    """The worst output's; None if none differs at all."""
-    found = [row.metrics.sqnr_db for row in drift.outputs if row.metrics is not None]
-    finite = [value for value in found if math.isfinite(value)]
-    return min(finite, default=None)
+def _explained(drift: Drift) -> Iterator[str]:
+    """What is to be said of the first output that cannot be trusted."""
+    for row in drift.outputs:
+        if has_strange_values(row):
+            yield f'output "{safe(row.name, 80)}": {strange_words(row)}'
+            return
+        if row.metrics is None or row.why:
+            yield f'output "{safe(row.name, 80)}": {row.why or "it holds no values"}'
+            return
 
 
 def drift_tiles(drift: Drift) -> Iterator[Tile]:
@@ -92,7 +92,8 @@ def _label(row: TensorDrift) -> str:
 
 
 def _born(rows: list[TensorDrift], drift: Drift) -> Chart:
-    worst = max(rows, key=lambda row: row.blame)
+    steps = [row.blame if math.isfinite(row.blame) else None for row in rows]
+    worst = max(rows, key=lambda row: row.blame if math.isfinite(row.blame) else 0.0)
     data: dict[str, Any] = {
         "kind": "lines",
         "x": list(range(len(rows))),
@@ -105,12 +106,13 @@ def _born(rows: list[TensorDrift], drift: Drift) -> Chart:
                 "name": "steps of error born here",
                 "tone": "3",
                 "style": "bars",
-                "values": [r.blame for r in rows],
+                "values": steps,
             }
         ],
         "labels": [_label(row) for row in rows],
     }
-    summary = "No layer adds an error of its own."
+    is_known = any(row.born_here is not None for row in rows)
+    summary = "No layer that was run alone adds an error." if is_known else "No layer could be run alone."
     if worst.blame > 0:
         data["worst"] = {
             "x": rows.index(worst),
@@ -125,11 +127,15 @@ def _born(rows: list[TensorDrift], drift: Drift) -> Chart:
 def _arrived(rows: list[TensorDrift]) -> Chart:
     values = [None if row.metrics is None else _decibels(row.metrics.sqnr_db) for row in rows]
     known = [value for value in values if value is not None]
+    gaps = sum(1 for row in rows if row.metrics is not None and math.isnan(row.metrics.sqnr_db))
+    last = "the last" if values[-1] is not None else "the last that is known"
     least = (
-        f"{min(known):.1f} dB at the worst layer, {known[-1]:.1f} dB at the last."
+        f"{min(known):.1f} dB at the worst layer, {known[-1]:.1f} dB at {last}."
         if known
         else "Nothing is known."
     )
+    if gaps:
+        least += f" A gap: the values of {plural(gaps, 'layer')} are not finite."
     data = {
         "kind": "lines",
         "x": list(range(len(rows))),
@@ -139,16 +145,24 @@ def _arrived(rows: list[TensorDrift]) -> Chart:
         "y_name": "signal to noise",
         "height": 240,
         "labels": [_label(row) for row in rows],
-        "series": [{"name": "with what arrives", "tone": "0", "style": "line", "values": values}],
+        "series": [
+            {
+                "name": "with what arrives",
+                "tone": "0",
+                "style": "line",
+                "values": values,
+                "gaps": "not finite, or not known",
+            }
+        ],
     }
     return Chart(
         id="arrived", title="Signal to noise, with what arrives from before", summary=least, data=data
     )
 
 
-def _decibels(value: float) -> float:
-    """A number that can be drawn: what is equal is better than any."""
-    return _MOST_DECIBELS if math.isnan(value) else max(-_MOST_DECIBELS, min(value, _MOST_DECIBELS))
+def _decibels(value: float) -> float | None:
+    """A number that can be drawn: what is equal is better than any, what is not finite is a gap."""
+    return None if math.isnan(value) else max(-_MOST_DECIBELS, min(value, _MOST_DECIBELS))
 
 
 def _outputs(drift: Drift) -> Table:

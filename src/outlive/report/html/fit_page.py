@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from outlive.fitting.nouns import Fit, Outcome, Shortage
+from outlive.report.fit_loss import caution
+from outlive.report.fit_text import loss_words
 from outlive.report.html.blocks import (
     Block,
     Chart,
@@ -55,11 +57,12 @@ def fit_verdict(fit: Fit) -> Verdict:
         return Verdict(tone="bad", word="nothing that was tried fits", sentence=f"{room}. {changes}")
     chosen = fit.chosen
     need = "" if chosen.needed_bytes is None else f" It needs {format_bytes(chosen.needed_bytes)} of {room}."
-    cost = "" if chosen.loss is None else f" Loss {chosen.loss:.3%}."
-    word = f"{chosen.verdict}: {', '.join(chosen.candidate.steps) or 'as it is'}"
+    cost = "" if chosen.loss is None else f" Loss {loss_words(fit, chosen.loss)}."
+    warning = caution(fit)
+    but = f", but {warning.words}" if warning else ""
     return Verdict(
-        tone="warn" if chosen.verdict == "tight" else "good",
-        word=word,
+        tone=warning.tone if warning else "warn" if chosen.verdict == "tight" else "good",
+        word=f"{chosen.verdict}: {', '.join(chosen.candidate.steps) or 'as it is'}{but}",
         sentence=f"{chosen.candidate.setting}.{need}{cost}",
     )
 
@@ -77,10 +80,12 @@ def _tiles(fit: Fit) -> Iterator[Tile]:
                 note=f"was {format_bytes(fit.original_bytes)}",
             )
         if chosen.loss is not None:
+            warning = caution(fit)
             yield Tile(
                 label="loss",
-                value=f"{chosen.loss:.3%}",
+                value=loss_words(fit, chosen.loss),
                 note="indicative" if fit.is_indicative else fit.loss_by,
+                tone=warning.tone if warning else "plain",
             )
         if chosen.milliseconds is not None:
             yield Tile(label="invoke", value=f"{chosen.milliseconds:,.2f} ms")
@@ -127,7 +132,7 @@ def _front(fit: Fit) -> Iterator[Block]:
             "kind": "points",
             "x_kind": "bytes",
             "x_name": "memory",
-            "y_kind": "share",
+            "y_kind": "share" if fit.loss_is_share else "number",
             "y_name": "loss",
             "points": points,
             "height": 340,
@@ -177,7 +182,7 @@ def _candidates(fit: Fit) -> Table:
             Column(title="measured", kind="bar"),
             Column(title="file", kind="bytes"),
             Column(title="milliseconds", kind="number"),
-            Column(title="loss", kind="share"),
+            Column(title="loss", kind="share" if fit.loss_is_share else "number"),
             Column(title="changes", kind="text"),
             Column(title="why", wide=True),
         ),
@@ -191,7 +196,7 @@ def _candidates(fit: Fit) -> Table:
                 one.file_bytes,
                 one.milliseconds,
                 one.loss,
-                one.candidate.tag.value.replace("-", " "),
+                one.tag.value.replace("-", " "),
                 one.reason,
             )
             for one in fit.candidates
@@ -207,8 +212,10 @@ def _shortage(shortage: Shortage) -> Iterator[Block]:
             tone="warn",
         )
     if shortage.lower_bound_bytes is not None:
-        where = "" if shortage.op is None else f" at op {shortage.op} {shortage.op_type}"
-        yield Words(text=f"No planner can do with less than {shortage.lower_bound_bytes:,} bytes{where}.")
+        yield Words(
+            text=f"None of what was tried can do with less than {shortage.lower_bound_bytes:,} bytes: "
+            "so much is alive at once."
+        )
     if shortage.tensors:
         yield Table(
             id="shortage-tensors",

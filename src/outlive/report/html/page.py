@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.report.html.blocks import Block, Chart, Choice, Page, Table
 from outlive.report.html.cells import bar_width, cell_text, sort_key, tone_of
-from outlive.report.names import safe, shorten
+from outlive.report.names import safe, shorten, whole
 from outlive.units import format_bytes
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     # Not by the name `safe`: that is Jinja's word for text that is trusted.
-    made.filters.update(clean=safe, lines=_lines, bytes=format_bytes)
+    made.filters.update(clean=safe, whole=whole, lines=_lines, bytes=format_bytes)
     made.tests["long"] = is_long
     made.globals.update(
         bar_width=bar_width, cell_text=cell_text, sort_key=sort_key, tone_of=tone_of, kind_of=_kind_of

@@ -7,7 +7,6 @@ Examination ── report_verdict ── the worst of: it died, it does not fit,
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,7 +14,7 @@ from outlive.arena.budget import needed_bytes
 from outlive.arena.plan import Plan
 from outlive.delegates import Coverage
 from outlive.diagnosis.nouns import Diagnosis
-from outlive.finding import Finding, Severity
+from outlive.finding import Finding, Severity, shell_path
 from outlive.fitting.checking import Checked
 from outlive.quant.nouns import Drift
 from outlive.report.check_json import check_json
@@ -167,14 +166,14 @@ def _sections(seen: Examination) -> Iterator[Section]:
 
 def _more(seen: Examination) -> Section:
     """What else can be asked about this model."""
-    path = shlex.quote(seen.path or "MODEL")
+    model = shell_path(seen.path or "MODEL")
     asked = [
-        ("Another batch or input size, side by side", f"outlive plan {path} --sweep batch=1,2,4"),
-        ("Does it fit a device?", f"outlive check {path} --device raspberry-pi-zero-2-w"),
-        ("Does it leak?", f"outlive leak {path}"),
+        ("Another batch or input size, side by side", f"outlive plan {model} --sweep batch=1,2,4"),
+        ("Does it fit a device?", f"outlive check {model} --device raspberry-pi-zero-2-w"),
+        ("Does it leak?", f"outlive leak {model}"),
     ]
     if seen.coverage is None:
-        asked.append(("What does each accelerator here take of it?", f"outlive delegates {path}"))
+        asked.append(("What does each accelerator here take of it?", f"outlive delegates {model}"))
     commands = tuple(Command(command=command, words=words) for words, command in asked)
     return Section(id="more", title="Go on from here", blocks=commands)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 
 from outlive.delegates import Accelerator, Coverage, Refusal
 from outlive.finding import Evidence, OpPlace, Remedy, Tag
+from outlive.rules import telling
 from outlive.rules.telling import file_name
 from outlive.units import plural
 
@@ -21,7 +21,7 @@ def place(coverage: Coverage, one: Accelerator) -> str:
 
 def command(coverage: Coverage, *words: str) -> str:
     """A command about this file; empty for a model that was given as bytes."""
-    return "" if coverage.path is None else shlex.join((*words[:2], coverage.path, *words[2:]))
+    return telling.command(" ".join(words[:2]), coverage.path, *words[2:])
 
 
 def others_that_run(coverage: Coverage, one: Accelerator) -> tuple[Remedy, ...]:

@@ -43,15 +43,13 @@ def git_lfs_pointer(file: Reading) -> Iterator[Sighting]:
             Remedy(
                 action="fetch the real file",
                 tag=Tag.SAME_RESULTS,
-                command=command("git", "-C", *_place(file.path)),
+                command=_fetch(file.path),
             ),
         ),
     )
 
 
-def _place(path: str | None) -> tuple[str | None, ...]:
+def _fetch(path: str | None) -> str:
     """Git LFS takes patterns below the folder it is called in."""
-    if path is None:
-        return (None,)
-    folder, name = os.path.split(path)
-    return (folder or ".", "lfs", "pull", "--include", name)
+    folder, name = os.path.split(path or "")
+    return "" if path is None else command("git -C", folder or ".", "lfs", "pull", "--include", name)

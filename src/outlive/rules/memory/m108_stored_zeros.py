@@ -53,7 +53,7 @@ def stored_zeros(model: Model) -> Iterator[Sighting]:
             Remedy(
                 action="compress the file where it is stored or sent, or store its weights sparsely",
                 effect=f"saves up to {format_bytes(stored)} there, and no memory",
-                command=command("outlive", "read", model.path, "--sparsity"),
+                command=command("outlive read", model.path, "--sparsity"),
                 tag=Tag.SAME_RESULTS,
             ),
             Remedy(

@@ -47,7 +47,7 @@ def unpacked_sparse_weights(model: Model) -> Iterator[Sighting]:
             Remedy(
                 action="store them densely, if memory is what is short",
                 effect=f"saves up to {format_bytes(dense)} of memory, and the file grows",
-                command=command("outlive", "plan", model.path, "--measure"),
+                command=command("outlive plan", model.path, "--measure"),
                 tag=Tag.SAME_RESULTS,
             ),
         ),

@@ -2,7 +2,8 @@
 
 What it checks
     The planned peak of private memory against the RAM that was granted (--ram), that a device has (--device)
-    or that this process may use (--here); on microcontrollers the smallest arena that allocates.
+    or that this process may use (--here); on microcontrollers the smallest arena that allocates, which has
+    to go into one bank of memory as well, with its margin.
 
 Why it matters
     The model would be killed, or refused when tensors are allocated: at the worst moment named here.
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlive.arena.budget import Verdict, needed_bytes
+from outlive.arena.budget import ONE_BLOCK, Verdict
 from outlive.finding import Evidence, Fault, Severity, Sighting
 from outlive.rules.engine import rule
 from outlive.rules.planned import amounts, place, ways, worst
@@ -29,19 +30,20 @@ from outlive.units import format_bytes
 @rule("M201", "plan-does-not-fit", Severity.ERROR, since="0.1", cause="out-of-memory")
 def plan_does_not_fit(verdict: Verdict) -> Iterator[Sighting]:
     """See the module."""
-    needed = needed_bytes(verdict.plan)
-    budget = verdict.budget
-    if needed is None or needed <= budget.ram_bytes or budget.kind == "limit":
+    needed, budget = verdict.needed_bytes, verdict.budget
+    blocked = [reason for reason in verdict.reasons if reason.startswith(ONE_BLOCK)]
+    if needed is None or (needed <= budget.ram_bytes and not blocked) or budget.kind == "limit":
         return
     there = Evidence(
         fact=f"there are {format_bytes(budget.ram_bytes)} ({budget.ram_bytes:,} bytes): {budget.title}",
         source=budget.source,
     )
     over = needed - budget.ram_bytes
+    times = f"{needed / budget.ram_bytes:.2g} times as much"
     yield Sighting(
         where=place(verdict.plan),
         evidence=(*amounts(verdict.plan, needed), there, *worst(verdict.plan)),
-        why=f"{format_bytes(over)} more than there are, {needed / budget.ram_bytes:.2g} times as much",
+        why="; ".join(blocked) if blocked else f"{format_bytes(over)} more than there are, {times}",
         remedies=tuple(ways(verdict)),
         confidence="certain" if verdict.plan.exact else "likely: the plan is an estimate",
         fault=Fault.MACHINE,

@@ -17,6 +17,7 @@ Limits
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from outlive.finding import Severity, Sighting
@@ -37,7 +38,9 @@ def winners_differ(drift: Drift) -> Iterator[Sighting]:
             continue
         facts = [seen(f"the same winner in {agreement:.0%} of {plural(drift.samples, 'sample')}")]
         if output.metrics is not None:
-            facts.append(seen(f"signal to noise of this output {output.metrics.sqnr_db:.1f} dB"))
+            decibels = output.metrics.sqnr_db
+            told = "not finite" if math.isnan(decibels) else f"{decibels:.1f} dB"
+            facts.append(seen(f"signal to noise of this output {told}"))
         worst = drift.worst(2)
         facts += [
             seen(f"most error is born in {layer_name(row)}: {row.blame:.1f} steps") for row in worst[:1]

@@ -55,7 +55,7 @@ def main(
     server = Server(link, idle_s)
     signal.signal(signal.SIGINT, server.interrupted)
     logging.getLogger().addHandler(guard_output.LogSender(link.log))
-    _forget_ourselves()
+    _forget_ourselves(server)
     for name in ("cloudpickle", *modules):
         _import_quietly(name)
     calibration_watch.install()
@@ -69,9 +69,11 @@ def main(
     os._exit(0)  # no farewell of the libraries': it may hang, and nobody would see
 
 
-def _forget_ourselves() -> None:
-    """The function finds an empty main program, not ours."""
-    sys.modules["__main__"] = types.ModuleType("__main__")
+def _forget_ourselves(server: Server) -> None:
+    """The function finds a main program that has nothing of ours, and what was sent of the caller's."""
+    main = types.ModuleType("__main__")
+    main.__getattr__ = server.find_in_main  # type: ignore[method-assign,assignment,unused-ignore]
+    sys.modules["__main__"] = main
     sys.argv[:] = [""]
 
 

@@ -11,6 +11,8 @@ from . import guard_pickle
 
 _DEEPEST = 6
 _MOST_PARTS = 2000
+_MADE_BY_CLASS = 1 << 9  # Include/object.h: Py_TPFLAGS_HEAPTYPE
+_BUILT_IN_INIT = type(BaseException.__init__)
 
 
 def describe(error: BaseException, skip: int = 1) -> bytes:
@@ -25,6 +27,7 @@ def describe(error: BaseException, skip: int = 1) -> bytes:
         for base in kind.__mro__
         if base.__module__ == "builtins" and issubclass(base, Exception) and hasattr(builtins, base.__name__)
     ]
+    pickled, parts = _as_bytes(error)
     facts = {
         "module": kind.__module__,
         "name": kind.__qualname__,
@@ -32,7 +35,8 @@ def describe(error: BaseException, skip: int = 1) -> bytes:
         "text": _text(error),
         "traceback": text,
         "bases": bases,
-        "pickle": _try_pickle(error),
+        "pickle": pickled,
+        "parts": parts,
         "refusal": getattr(error, "refusal", None) if kind.__name__ == "SamplesRefused" else None,
     }
     return pickle.dumps(facts, 5)
@@ -45,17 +49,50 @@ def _text(error: BaseException) -> str:
         return "(its text cannot be had)"
 
 
-def _try_pickle(error: BaseException) -> bytes | None:
+def _as_bytes(error: BaseException) -> tuple[bytes | None, bytes | None]:
+    """The exception, and its parts where it may be that they alone can be read.
+
+    Python's own way to read an exception calls its `__init__` with its `args`. One with an `__init__` of its
+    own fails at that, or says its text twice.
+    """
+    kind = type(error)
+    if type(kind.__init__) is _BUILT_IN_INIT and kind.__new__ is built_in_base(kind).__new__:
+        pickled = _try_pickle(error)
+        return pickled, _try_parts(error) if pickled is None else None
+    parts = _try_parts(error)
+    has_own_way = kind.__reduce__ is not built_in_base(kind).__reduce__
+    has_own_way = has_own_way or kind.__reduce_ex__ is not BaseException.__reduce_ex__
+    return _try_pickle(error) if has_own_way or parts is None else None, parts
+
+
+def built_in_base(kind: Any) -> Any:
+    """The type of Python's, or of a library in C, that an exception is built upon."""
+    while kind.__flags__ & _MADE_BY_CLASS:
+        kind = kind.__base__
+    return kind
+
+
+def _try_parts(error: BaseException) -> bytes | None:
+    """Type, arguments and attributes, but for those that cannot be sent."""
+    kind = type(error)
     try:
-        body, apart = guard_pickle.dumps(error)
+        reduced = built_in_base(kind).__reduce__(error)
     except Exception:
         return None
-    if apart:
-        try:
-            return pickle.dumps(error, 5)
-        except Exception:
-            return None
-    return body
+    arguments, state = reduced[1], dict(reduced[2]) if len(reduced) > 2 and reduced[2] else {}
+    body = _try_pickle((kind, arguments, state))
+    if body is not None:
+        return body
+    state = {name: value for name, value in state.items() if _can_go(value)}
+    return _try_pickle((kind, arguments, state)) or _try_pickle((kind, (_text(error),), state))
+
+
+def _try_pickle(value: Any) -> bytes | None:
+    try:
+        body, apart = guard_pickle.dumps(value)
+        return pickle.dumps(value, 5) if apart else body
+    except Exception:
+        return None
 
 
 def what_cannot_go(value: Any, error: BaseException) -> str:

@@ -9,7 +9,7 @@ import threading
 import time
 from typing import Any
 
-from . import guard_blocks, guard_pickle
+from . import guard_blocks, guard_forks, guard_pickle
 from . import guard_wire as wire
 from .guard_lane import DONE, ROUSED_NS, WAKE, Lane, is_long
 
@@ -144,7 +144,10 @@ class Link:
 
     def log(self, record: Any) -> None:
         """Send a log record."""
-        self.send(wire.LOG, record)
+        if guard_forks.Here.is_fork:
+            guard_forks.show_log(record)
+        else:
+            self.send(wire.LOG, record)
 
     def begin(self, call: int) -> None:
         """From now on the iterators of this call may be asked; 0 for none."""
@@ -155,6 +158,8 @@ class Link:
         with self._asking:
             if call != self._running:
                 raise RuntimeError("this iterator belongs to a guarded call that has ended")
+            if guard_forks.Here.is_fork:
+                raise RuntimeError("this iterator's items go to the guarded function, not to what it forked")
             self.send(wire.ASK, number)
             frame = self.receive()
             assert frame is not None  # it waits as long as it takes

@@ -27,8 +27,10 @@ class RandomWatch:
         self._is_cpython = platform.python_implementation() == "CPython"
         self._python: Any = None
         self._numpy: Any = None
-        self._numpy_address = 0
+        self._python_generator: Any = None  # kept, and with it the memory that is looked at
+        self._python_memory: memoryview | None = None
         self._numpy_generator: Any = None
+        self._numpy_memory: memoryview | None = None
 
     def changed(self) -> bool:
         """True if a state differs from the one last seen."""
@@ -63,8 +65,12 @@ class RandomWatch:
         if not self._is_cpython:
             return random.getstate()
         generator = random.random.__self__  # type: ignore[attr-defined,unused-ignore]
-        size = _random.Random.__basicsize__ - _HEAD_BYTES
-        return ctypes.string_at(id(generator) + _HEAD_BYTES, size)
+        if generator is not self._python_generator:
+            self._python_generator = generator
+            size = _random.Random.__basicsize__ - _HEAD_BYTES
+            self._python_memory = _memory(id(generator) + _HEAD_BYTES, size)
+        assert self._python_memory is not None
+        return self._python_memory.tobytes()
 
     def _look_at_numpy(self) -> Any:
         numpy = sys.modules.get("numpy.random") if self._follows_numpy else None
@@ -72,10 +78,17 @@ class RandomWatch:
             return None
         generator = _generator(numpy)
         if generator is not self._numpy_generator:
-            self._numpy_generator, self._numpy_address = generator, _address(generator)
-        if self._numpy_address:
-            return ctypes.string_at(self._numpy_address, _MERSENNE_BYTES)
+            address = _address(generator)
+            self._numpy_generator = generator
+            self._numpy_memory = _memory(address, _MERSENNE_BYTES) if address else None
+        if self._numpy_memory is not None:
+            return self._numpy_memory.tobytes()
         return repr(numpy.get_state(legacy=False))
+
+
+def _memory(address: int, size: int) -> memoryview:
+    """The memory at an address, to look at often: a third of the time of `ctypes.string_at`."""
+    return memoryview((ctypes.c_char * size).from_address(address))
 
 
 def _generator(numpy: Any) -> Any:

@@ -10,6 +10,8 @@ import threading
 import traceback
 from types import TracebackType
 
+from . import guard_forks
+
 _FAILED, _INTERRUPTED = 1, 130
 
 
@@ -25,22 +27,15 @@ def run(target: str, arguments: list[str], as_module: bool) -> int:
             runpy.run_path(target, run_name="__main__")
         code = 0
     except SystemExit as end:
-        code = _exit_code(end.code)
+        code = guard_forks.exit_code(end.code)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         traceback.print_exception(type(error), error, _own_frames(error.__traceback__))
     _finish()
+    if guard_forks.Here.is_fork:  # a child of the script's that came to its end: the script goes on elsewhere
+        guard_forks.leave(SystemExit(code))
     return code
-
-
-def _exit_code(code: object) -> int:
-    if code is None:
-        return 0
-    if isinstance(code, int):
-        return code & 0xFF
-    sys.stderr.write("%s\n" % (code,))
-    return _FAILED
 
 
 def _own_frames(trace: TracebackType | None) -> TracebackType | None:

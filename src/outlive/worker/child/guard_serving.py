@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from . import guard_errors, guard_output, guard_pickle, guard_random, guard_stage
+from . import guard_errors, guard_forks, guard_nesting, guard_output, guard_pickle, guard_random, guard_stage
 from . import guard_wire as wire
 from .guard_link import CallersIterator, Link
 from .guard_memory import Memory
@@ -31,13 +31,27 @@ class Server:
         self._random = guard_random.RandomWatch(follows=True)
         self._stage = guard_stage.Stage()
         self.memory = Memory()
-        self._calls = 0
+        self._calls = self._number = 0  # of the function that is called, or was last
         self._foreign: tuple[str, ...] = ()
 
     def interrupted(self, *_: Any) -> None:
         """The caller was interrupted: so is the function, if one runs."""
         if self._busy:
             raise KeyboardInterrupt
+
+    def find_in_main(self, name: str) -> Any:
+        """What the caller's main program defines by this name, if it came with a function.
+
+        Pools of processes send functions by their names, and what was forked from here looks them up here.
+        """
+        for number in (self._number, *reversed(list(self._functions))):
+            function = getattr(self._functions.get(number), "__func__", self._functions.get(number))
+            known = getattr(function, "__globals__", {})
+            for found in (function, known.get(name)):
+                own = getattr(found, "__module__", ""), getattr(found, "__qualname__", "")
+                if own == ("__main__", name):
+                    return found
+        raise AttributeError("module '__main__' has no attribute %r" % name)
 
     def serve(self) -> None:
         """Answer until the caller is gone, says stop, or has not called for long."""
@@ -58,14 +72,22 @@ class Server:
                 actions[frame.kind](frame)
             except KeyboardInterrupt as error:  # it came a moment too late for the function
                 self._busy = False
+                guard_forks.leave_if_fork(error)
                 self._answer(wire.RAISED, guard_errors.describe(error), ())
+            if guard_forks.Here.is_fork:
+                guard_forks.leave(None)
             del frame
 
     def _set_state(self, frame: wire.Frame) -> None:
         self.memory.lift()
         state = self._link.unpack(frame)
         if "environment" in state:
-            self._stage.set(state)
+            guard_nesting.depth = state["depth"]
+            guard_nesting.reading = True  # modules may be loaded again
+            try:
+                self._stage.set(state)
+            finally:
+                guard_nesting.reading = False
             # What the caller has not loaded itself must not be loaded there by what we send.
             self._foreign = tuple(name for name in _NATIVE if name not in state["native"])
         if "random" in state:
@@ -75,10 +97,14 @@ class Server:
         number, replaced = frame.extra
         self._functions.pop(replaced, None)
         self.memory.lift()
+        guard_nesting.reading = True
         try:
             function = self._link.unpack(frame)
         except BaseException as error:
+            guard_forks.leave_if_fork(error)
             function = _Unreadable(error)
+        finally:
+            guard_nesting.reading = False
         self._functions[number] = function
         if len(self._functions) > wire.MOST_FUNCTIONS:
             self._functions.popitem(last=False)
@@ -105,9 +131,11 @@ class Server:
         self._busy = True
         try:
             function = self._functions[number]
-            call = self._calls
+            call, self._number = self._calls, number
             found = (lambda name: CallersIterator(self._link, call, name)) if has_iterators else None
+            guard_nesting.reading = True
             arguments, named = self._link.unpack(frame, found)
+            guard_nesting.reading = False
             self.memory.limit(memory_bytes)
             self._link.begin(call)
             if frame.late:
@@ -125,7 +153,8 @@ class Server:
                 return wire.STREAM, b"", ()
             return *self._pack(wire.VALUE, value), guard_pickle.is_array(value)
         except BaseException as error:
-            self._busy = False
+            self._busy = guard_nesting.reading = False
+            guard_forks.leave_if_fork(error)
             self.memory.lift()  # to say what went wrong takes memory too
             return wire.RAISED, guard_errors.describe(error), ()
         finally:
@@ -142,6 +171,7 @@ class Server:
             answer = self._pack(wire.ENDED, end.value)
         except BaseException as error:
             self._stream = None
+            guard_forks.leave_if_fork(error)
             answer = wire.RAISED, guard_errors.describe(error), ()
         finally:
             self._busy = False
@@ -157,6 +187,7 @@ class Server:
             if close is not None:
                 close()
         except BaseException as error:
+            guard_forks.leave_if_fork(error)
             answer = wire.RAISED, guard_errors.describe(error), ()
         finally:
             self._busy = False
@@ -175,13 +206,16 @@ class Server:
             return wire.CANNOT, guard_pickle.dumps(guard_errors.what_cannot_go(value, error))[0], ()
 
     def _answer(self, kind: int, body: bytes, apart: Any, late: bool = False) -> None:
+        if guard_forks.Here.is_fork:
+            guard_forks.leave(None)
         goes_on = kind in (wire.STREAM, wire.YIELDED)
         if not goes_on:
             self._link.begin(0)
             self._stream = None
         guard_output.flush()
         state = self._random.state() if self._random.changed() else None
-        extra = (self.memory.sizes_now_and_then(self._calls), guard_pickle.dumps(state)[0] if state else None)
+        packed = guard_pickle.dumps(state)[0] if state else None
+        extra = (self.memory.sizes_now_and_then(self._calls), packed, self._calls)
         self._link.send(kind, extra, body, apart, late)
 
 

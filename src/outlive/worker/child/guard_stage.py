@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import tempfile
 from typing import Any
 
 from . import guard_output
@@ -27,6 +28,7 @@ class Stage:
         """Take over what the caller says."""
         self._state = state
         self._set_places(state)
+        _load_again(state["reloaded"])
         guard_output.set_warnings(state["warnings"])
         guard_output.set_levels(state["levels"], state["logging_disabled"])
 
@@ -55,11 +57,39 @@ class Stage:
         try:
             os.chdir(state["folder"])
         except OSError:
-            pass  # the folder is gone: relative paths fail in the function's own words
+            _go_nowhere()
         sys.path[:] = state["path"]
         sys.argv[:] = state["argv"]
         importlib.invalidate_caches()
         self._environment, self._folder = dict(_environment()), _current_folder()
+
+
+def _load_again(files: list[tuple[str, str]]) -> None:
+    """Load modules again that the caller has loaded again, if they were imported here."""
+    for name, file in files:
+        module = sys.modules.get(name)
+        if module is not None and not _reload(module, file):
+            sys.modules.pop(name, None)  # whoever imports it gets the other file, or is told what is wrong
+
+
+def _reload(module: Any, file: str) -> bool:
+    try:
+        if module.__spec__.origin != file:
+            return False
+        importlib.reload(module)
+    except BaseException:
+        return False
+    return True
+
+
+def _go_nowhere() -> None:
+    """Into a folder that is gone, as the caller's is: relative paths fail in the function's own words."""
+    try:
+        folder = tempfile.mkdtemp(prefix="outlive-gone")
+        os.chdir(folder)
+        os.rmdir(folder)
+    except OSError:
+        pass
 
 
 def _environment() -> dict[Any, Any]:

@@ -15,6 +15,8 @@ from typing import Any
 from outlive.meter.gpu import find_gpus
 from outlive.worker.child import guard_pickle
 from outlive.worker.child.guard_random import RandomWatch
+from outlive.worker.guards import nesting
+from outlive.worker.guards.reloads import Reloads
 
 # Libraries that a process loads because it wants to, never because a result mentions them.
 NATIVE = ("tensorflow", "keras", "jax", "torch", "ai_edge_litert", "tflite_runtime")
@@ -31,6 +33,11 @@ class CallerState:
         self._module_count = 0
         self._native: list[str] = []
         self._random = RandomWatch()
+        self._levels = LevelWatch()
+        self._reloads = Reloads()
+        # Modules, their files, and the version since which they are what they are.
+        self._reloaded: dict[str, tuple[str, int]] = {}
+        self.reload_version = 0  # of the last of them
 
     def look(self) -> None:
         """Raise the versions if something has changed."""
@@ -38,18 +45,25 @@ class CallerState:
             self._module_count = len(sys.modules)
             self._native = [name for name in NATIVE if name in sys.modules]
         root = logging.root
+        if self._levels.mark not in self._levels.worked_out:
+            self._levels.look()
+        reloaded = self._reloads.look()
         found = (
             _environment(),
             _folder(),
             sys.path,
             sys.argv,
             warnings.filters,
-            (root.level, root.manager.disable, len(root.manager.loggerDict)),
+            (root.level, root.manager.disable, self._levels.version),
             self._native,
         )
-        if found != self._seen:
+        if found != self._seen or reloaded:
             self._seen = tuple(one.copy() if isinstance(one, (dict, list)) else one for one in found)
             self.version += 1
+            for name, file in reloaded.items():
+                self._reloaded.pop(name, None)
+                self._reloaded[name] = file, self.version
+                self.reload_version = self.version
         if self._random.changed():
             self.random_version += 1
 
@@ -59,7 +73,7 @@ class CallerState:
             return None
         state: dict[str, Any] = {}
         if version != self.version:
-            state.update(self._facts())
+            state.update(self._facts(version))
         if random_version != self.random_version:
             state["random"] = self._random.state()
         return guard_pickle.dumps(state)[0]
@@ -69,17 +83,21 @@ class CallerState:
         self._random.apply(guard_pickle.loads(body))
         self.random_version += 1
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self, known_version: int) -> dict[str, Any]:
         return {
             "environment": dict(_environment()),
             "folder": _folder(),
             "path": [str(entry) for entry in sys.path],
             "argv": [str(word) for word in sys.argv],
             "warnings": [one for one in warnings.filters if one[2].__module__ == "builtins"],
-            "levels": _levels(),
+            "levels": {"": logging.root.level, **self._levels.levels},
             "logging_disabled": logging.root.manager.disable,
             "native": self._native,
             "gpu": find_gpus() is not None,
+            "depth": nesting.depth() + 1,
+            "reloaded": [
+                (name, file) for name, (file, since) in self._reloaded.items() if since > known_version
+            ],
         }
 
 
@@ -90,16 +108,36 @@ def _environment() -> dict[Any, Any]:
 
 
 def _folder() -> str:
+    """The current folder; nothing if it is gone."""
     try:
         return os.getcwd()
     except OSError:
-        return os.sep
+        return ""
 
 
-def _levels() -> dict[str, int]:
-    named = {
-        name: logger.level
-        for name, logger in list(logging.root.manager.loggerDict.items())
-        if isinstance(logger, logging.Logger) and logger.level
-    }
-    return {"": logging.root.level, **named}
+class LevelWatch:
+    """The levels of loggers, looked at when one may have been set.
+
+    `setLevel` clears what all loggers have worked out before (logging.Manager._clear_cache): a mark in
+    that is gone then.
+    """
+
+    def __init__(self) -> None:
+        """Nothing has been seen."""
+        self.levels: dict[str, int] = {}
+        self.version = 0
+        self.mark: Any = object()
+        self.worked_out: dict[Any, bool] = getattr(logging.root, "_cache", {})
+
+    def look(self) -> None:
+        """Look at them all, and raise the version if one has changed."""
+        if self.worked_out is getattr(logging.root, "_cache", None):
+            self.worked_out[self.mark] = True
+        levels = {
+            name: logger.level
+            for name, logger in list(logging.root.manager.loggerDict.items())
+            if isinstance(logger, logging.Logger) and logger.level
+        }
+        if levels != self.levels:
+            self.levels = levels
+            self.version += 1

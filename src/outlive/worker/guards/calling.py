@@ -25,6 +25,8 @@ from outlive.worker.limits import Limits
 _GRACE_S = 3.0
 # A limit is kept from outside too; it is told anew when what the worker holds has moved by so much.
 _MOVED_BYTES = 16 << 20
+# What a worker says that answers another call than the one it has cannot be trusted.
+_OTHERS = "an answer to another call"
 caller_state = CallerState()
 
 
@@ -153,6 +155,8 @@ class GuardedCall:
         while True:
             frame = self._process.receive(self._deadline)
             if frame.kind != wire.ASK:
+                if frame.extra[2] != self._process.calls:
+                    raise wire.Closed(_OTHERS)
                 return frame
             began = time.monotonic()
             self._serve_item(frame.extra)
@@ -192,7 +196,7 @@ class GuardedCall:
 
     def _note(self, frame: wire.Frame) -> None:
         process = self._process
-        process.sizes, random_state = frame.extra
+        process.sizes, random_state, _ = frame.extra
         if random_state is not None:
             caller_state.take_random(random_state)
             process.random_version = caller_state.random_version
@@ -271,6 +275,8 @@ class GuardedCall:
             while frame.kind == wire.ASK:
                 process.send(process.pack(wire.ITEM_RAISED, None, _dump_error(KeyboardInterrupt()), []))
                 frame = process.receive(end)
+            if frame.extra[2] != process.calls:
+                raise wire.Closed(_OTHERS)
             if frame.kind not in (wire.STREAM, wire.YIELDED):
                 process.open_frame(frame)
                 self._release()

@@ -63,6 +63,7 @@ class SentFunction:
         self.apart: list[memoryview] = []
         self._references: list[Reference] = []
         self._lasting = False
+        self._reload_version = 0
 
     @classmethod
     def by_name(cls, body: bytes) -> SentFunction:
@@ -71,15 +72,20 @@ class SentFunction:
         sent.number, sent.body, sent._lasting = next(_numbers), body, True
         return sent
 
-    def refresh(self) -> None:
-        """Pack it, if that has not been done or may have to be done again."""
-        if self.number and self._lasting and self._is_same():
+    def refresh(self, reload_version: int = 0) -> None:
+        """Pack it, if that has not been done or may have to be done again.
+
+        Another `reload_version` says that modules were loaded again, where what it refers to may be found.
+        """
+        is_current = reload_version == self._reload_version
+        if self.number and is_current and self._lasting and self._is_same():
             return
         references = [] if _is_importable(self.function) else list(_references(self.function, set(), 0))
         body, apart = guard_pickle.dumps(self.function)
         self._references = references
         self._lasting = all(_lasts(one.value) for one in references) and _lasts(self.function)
-        if body != self.body or apart:
+        self._reload_version = reload_version
+        if body != self.body or apart or not is_current:
             self.replaced, self.number = self.number, next(_numbers)
             self.body, self.apart = body, apart
 

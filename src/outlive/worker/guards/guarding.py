@@ -10,6 +10,7 @@ from typing import Any, TypeVar, overload
 from outlive.errors import RunError
 from outlive.units import parse_bytes
 from outlive.worker.child import guard_errors
+from outlive.worker.guards import nesting
 from outlive.worker.guards.calling import GuardedCall, NotBegun, Terms, caller_state
 from outlive.worker.guards.functions import SentFunction, mentions_tensorflow
 from outlive.worker.guards.pool import pool
@@ -63,13 +64,15 @@ class Guarded:
         return self._call(arguments, named)
 
     def _call(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        if nesting.IS_WORKER:
+            nesting.check_nesting()
         sent = self._sent
+        caller_state.look()
         try:
-            sent.refresh()
+            sent.refresh(caller_state.reload_version)
         except Exception as error:
             what = guard_errors.what_cannot_go(self._function, error)
             raise CannotSend(f"the function cannot be sent to a worker: {what}") from error
-        caller_state.look()
         while True:
             try:
                 process = pool.take(fresh=self.fresh, tensorflow=self._tensorflow, known=sent.number)

@@ -105,7 +105,11 @@ class Echo:
         if not text or stream is None:
             return
         with contextlib.suppress(ValueError):  # the caller has closed it
-            stream.write(text)
+            try:
+                stream.write(text)
+            except UnicodeEncodeError:
+                encoding = getattr(stream, "encoding", None) or "ascii"
+                stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
             getattr(stream, "flush", _nothing)()
 
 
@@ -127,5 +131,8 @@ def deliver_log(fields: Any) -> None:
         return
     record = logger.makeRecord(name, level, path, line, text, (), None, function, None, stack or None)
     record.exc_text = trace or None
+    began = record.created - record.relativeCreated / 1000  # when this process began, by logging's clock
     record.created = created
+    record.msecs = int(created % 1 * 1000) + 0.0
+    record.relativeCreated = (created - began) * 1000
     logger.handle(record)

@@ -53,6 +53,8 @@ class Pool:
                 self._idle.remove(process)
                 process.end()
                 continue
+            if not tensorflow and not process.has_loaded():
+                continue  # it takes seconds to load what this call does not need
             rank = (known in process.functions, bool(process.preloaded) == tensorflow, process.calls)
             if (not fresh or not process.calls) and rank > best_rank:
                 best, best_rank = process, rank

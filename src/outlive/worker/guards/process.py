@@ -11,6 +11,7 @@ from typing import Any
 from outlive.meter import Probe
 from outlive.meter.activity import watch_activity
 from outlive.meter.gpu import GpuMeter, watch_gpu
+from outlive.worker.channel import DeadlineMissed
 from outlive.worker.child import guard_wire as wire
 from outlive.worker.child.nursery import NO_RUNTIME
 from outlive.worker.flight import Flight
@@ -23,6 +24,7 @@ from outlive.worker.story import Story
 
 _ENDING_TIMEOUT_S = 5.0
 _START_TIMEOUT_S = 120.0
+_MOMENT_S = 0.001
 # A worker that nobody has called for so long ends by itself: one with TensorFlow holds hundreds of megabytes.
 IDLE_S = 600.0
 
@@ -102,10 +104,17 @@ class GuardProcess:
         """True if it has received everything that was sent; false of one that was dead by then."""
         return self._wires.took_all
 
-    def greet(self) -> None:
-        """Wait until it is ready for its first call."""
+    def has_loaded(self) -> bool:
+        """False while it imports what it was told to before its first call."""
+        if self.preloading:
+            with contextlib.suppress(DeadlineMissed, wire.Closed):
+                self.greet(_MOMENT_S)
+        return not self.preloading
+
+    def greet(self, timeout_s: float = _START_TIMEOUT_S) -> None:
+        """Wait until it is ready for its first call; `Closed`, or `DeadlineMissed`."""
         while not self._is_ready or self.preloading:
-            frame = self.receive(time.monotonic() + _START_TIMEOUT_S)
+            frame = self.receive(time.monotonic() + timeout_s)
             if frame.kind == wire.READY:
                 _, self.applied, self.sizes = frame.extra
                 self._is_ready = True

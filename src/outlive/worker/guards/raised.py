@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 from outlive.units import format_bytes
+from outlive.worker.child import guard_errors
 from outlive.worker.guards.caller import NATIVE
 from outlive.worker.verdicts import Call, refused
 
@@ -99,13 +100,32 @@ def _refused(facts: dict[str, Any] | None) -> BaseException | None:
 def _own(facts: dict[str, Any]) -> BaseException | None:
     """The exception itself, where its type can be had."""
     room = facts["module"].partition(".")[0]
-    if facts["pickle"] is None or (room in _COSTLY and room not in sys.modules):
+    if room in _COSTLY and room not in sys.modules:
         return None
-    try:
-        error = load_value(facts["pickle"], [])
-    except Exception:
-        return None
-    return error if isinstance(error, BaseException) else None
+    for name, make in (("pickle", _as_is), ("parts", _assembled)):
+        if facts[name] is None:
+            continue
+        try:
+            error = make(load_value(facts[name], []))
+        except Exception:
+            continue
+        if isinstance(error, BaseException):
+            return error
+    return None
+
+
+def _as_is(error: Any) -> Any:
+    return error
+
+
+def _assembled(parts: Any) -> Any:
+    """An exception without its own `__init__`, which wants what nobody knows any more."""
+    kind, arguments, state = parts
+    base = guard_errors.built_in_base(kind)
+    error = base.__new__(kind, *arguments)
+    base.__init__(error, *arguments)
+    error.__setstate__(state)
+    return error
 
 
 def _like(facts: dict[str, Any]) -> GuardedError:

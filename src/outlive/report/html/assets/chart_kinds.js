@@ -85,6 +85,12 @@ outlive.kinds = (() => {
     write(plot, given.name, middle, Math.max(y - 10 * uPlot.pxRatio, top - 5 * uPlot.pxRatio), "bad", "center");
   }
 
+  // A value between two gaps is no line: it is drawn as a point.
+  function lone(plot, series) {
+    const values = plot.data[series], isGap = (at) => values[at] === null || values[at] === undefined;
+    return [...values.keys()].filter((at) => !isGap(at) && isGap(at - 1) && isGap(at + 1));
+  }
+
   const lines = {
     rows: (given) => [given.x, ...given.series.map((one) => one.values)],
     whole(given) {
@@ -111,7 +117,7 @@ outlive.kinds = (() => {
         dash: (tone) => ({ stroke: tone, width: 2, dash: [7, 5], paths: uPlot.paths.stepped({ align: 1 }) }),
       };
       return [{}, ...chart.data.series.map((one) => ({
-        spanGaps: true, points: { show: false }, ...styles[one.style || "line"](colour(one.tone)),
+        spanGaps: !one.gaps, points: one.gaps ? { show: true, size: 5, filter: lone } : { show: false }, ...styles[one.style || "line"](colour(one.tone)),
       }))];
     },
     under(chart) {
@@ -137,8 +143,8 @@ outlive.kinds = (() => {
     tell(chart, index) {
       const { x, x_kind: kind, series, labels, y_kind: unit } = chart.data;
       const first = labels ? labels[index] : `${chart.data.x_name} ${format(kind, x[index])}`;
-      const rest = series.filter((one) => one.values[index] !== null)
-        .map((one) => `${one.name}: ${format(one.unit || unit, one.values[index])}`);
+      const rest = series.filter((one) => one.values[index] !== null || one.gaps)
+        .map((one) => `${one.name}: ${one.values[index] === null ? one.gaps : format(one.unit || unit, one.values[index])}`);
       return [first, ...rest];
     },
   };

@@ -110,11 +110,14 @@
   }
 
   function startPrinting() {
-    let before = null;
+    let before = null, covered = [];
     addEventListener("beforeprint", () => {
       before = root.dataset.theme || null;
       root.dataset.theme = "light";
-      for (const fold of document.querySelectorAll("details.folded")) fold.open = false;
+      // The page becomes as wide as paper first: charts are drawn as wide as they find it.
+      root.dataset.printing = "true";
+      covered = [...document.querySelectorAll("[data-choice] figure[hidden]")];
+      for (const figure of covered) figure.hidden = false;
       outlive.charts.drawAll();
       outlive.charts.redraw();
       outlive.tables.print(true);
@@ -122,7 +125,9 @@
     addEventListener("afterprint", () => {
       if (before) root.dataset.theme = before;
       else root.removeAttribute("data-theme");
+      root.removeAttribute("data-printing");
       outlive.charts.redraw();
+      for (const figure of covered) figure.hidden = true;
       outlive.tables.print(false);
     });
   }

@@ -2,14 +2,17 @@
 outlive.tables = (() => {
   "use strict";
   const { element, format, speak } = outlive;
-  const ROW = 32, BEYOND = 8, MOST_PRINTED = 2000;
+  const ROW = 32, BEYOND = 8, MOST_PRINTED = 2000, PAPER = 104;
   const NUMBERS = ["number", "bytes", "bar", "share"];
   const long = [];
 
+  // What has no place among the others comes last, whichever way they are sorted.
+  const isNothing = (value) => value === null || value === "" || Number.isNaN(value);
+
   function compare(a, b, sign) {
-    if (a === b) return 0;
-    if (a === null || a === "") return 1;
-    if (b === null || b === "") return -1;
+    if (a === b || (isNothing(a) && isNothing(b))) return 0;
+    if (isNothing(a)) return 1;
+    if (isNothing(b)) return -1;
     const less = typeof a === "number" && typeof b === "number" ? a < b : String(a) < String(b);
     return less ? -sign : sign;
   }
@@ -68,32 +71,63 @@ outlive.tables = (() => {
     }));
   }
 
-  function width(column, rows) {
-    let most = column.title.length + 2;
+  // JSON has no word for what is not finite: in a column of numbers it is written as a string of that name.
+  const NOT_FINITE = { NaN: NaN, Infinity: Infinity, "-Infinity": -Infinity };
+
+  function read(columns, rows) {
+    const numbers = columns.filter((column) => NUMBERS.includes(column.kind)).map((column) => column.at);
+    for (const row of rows) {
+      for (const at of numbers) if (typeof row[at] === "string" && row[at] in NOT_FINITE) row[at] = NOT_FINITE[row[at]];
+    }
+    return rows;
+  }
+
+  function longest(column, rows) {
+    let most = 0;
     for (let at = 0; at < rows.length; at += Math.max(1, Math.floor(rows.length / 200))) {
       most = Math.max(most, format(column.kind, rows[at][column.at]).length);
     }
-    const room = Math.min(most, column.wide ? 60 : 30);
+    return most;
+  }
+
+  // On paper columns get what they hold, or the longest word of their title, and wide ones the rest; each gets
+  // its part of the page where that is too much.
+  function onPaper(columns, rows) {
+    const rooms = columns.map((column) => {
+      const word = Math.max(...column.title.split(" ").map((part) => part.length));
+      const most = Math.min(longest(column, rows) + (column.kind === "chip" ? 6 : 0), column.wide ? 20 : 18);
+      return Math.max(word, most) + 1;
+    });
+    const isRoom = rooms.reduce((sum, room) => sum + room + 1, 0) <= PAPER;
+    return columns.map((column, at) => (isRoom ? (column.wide ? `minmax(${rooms[at]}ch, 1fr)` : `${rooms[at]}ch`) : `minmax(0, ${rooms[at]}fr)`)).join(" ");
+  }
+
+  function width(column, rows) {
+    const room = Math.min(Math.max(column.title.length + 2, longest(column, rows)), column.wide ? 60 : 30);
     return column.wide ? `minmax(${Math.min(room, 44)}ch, 1fr)` : `${room + (column.kind === "chip" ? 4 : column.kind === "bar" ? 12 : 1)}ch`;
   }
 
   class Long {
     constructor(holder, given) {
       this.columns = given.columns.map((column, at) => ({ ...column, at }));
-      this.all = given.rows;
-      this.shown = given.rows;
+      this.all = read(this.columns, given.rows);
+      this.shown = this.all;
       this.drawn = new Map();
-      this.tops = this.columns.map((column) => (column.kind === "bar" ? given.rows.reduce((most, row) => Math.max(most, row[column.at] || 0), 1) : 0));
-      this.grid = this.columns.map((column) => width(column, given.rows)).join(" ");
+      this.tops = this.columns.map((column) => (column.kind === "bar" ? given.rows.reduce((most, row) => Math.max(most, Number.isFinite(row[column.at]) ? row[column.at] : 0), 1) : 0));
+      this.screen = this.columns.map((column) => width(column, given.rows)).join(" ");
+      this.paper = onPaper(this.columns, given.rows);
+      this.grid = this.screen;
       this.window = element("div", "window");
       this.window.tabIndex = 0;
       this.window.setAttribute("role", "table");
       this.window.setAttribute("aria-label", holder.dataset.caption);
       this.window.setAttribute("aria-colcount", this.columns.length);
+      this.rest = element("p", "rest");
+      this.rest.hidden = true;
       this.body = element("div", "body");
       this.body.setAttribute("role", "rowgroup");
       this.window.append(this.head(), this.body);
-      holder.replaceChildren(barAbove(holder.dataset.caption, given.rows.length, (words) => this.filter(words)), this.window);
+      holder.replaceChildren(barAbove(holder.dataset.caption, given.rows.length, (words) => this.filter(words)), this.window, this.rest);
       this.window.addEventListener("scroll", () => this.draw(), { passive: true });
       new ResizeObserver(() => requestAnimationFrame(() => this.draw())).observe(this.window);
       this.size();
@@ -101,6 +135,7 @@ outlive.tables = (() => {
 
     head() {
       const group = element("div", "head"), row = this.row(0);
+      this.titles = row;
       group.setAttribute("role", "rowgroup");
       for (const column of this.columns) {
         const cell = element("div", `cell k-${column.kind}`);
@@ -157,6 +192,7 @@ outlive.tables = (() => {
     }
 
     draw(again, first, last) {
+      if (this.isPrinting && first === undefined) return;
       const top = this.window.scrollTop, tall = this.window.clientHeight;
       const from = first === undefined ? Math.max(0, Math.floor(top / ROW) - BEYOND) : first;
       const to = last === undefined ? Math.min(this.shown.length, Math.ceil((top + tall) / ROW) + BEYOND) : last;
@@ -189,10 +225,15 @@ outlive.tables = (() => {
       return row;
     }
 
-    // On paper nothing can be scrolled.
+    // On paper nothing can be scrolled: rows stand below each other, and what is long is broken, not cut.
     print(begins) {
-      const count = Math.min(this.shown.length, MOST_PRINTED);
-      this.window.style.height = begins ? `${(count + 1) * ROW + 4}px` : "";
+      const isFolded = this.window.closest("details:not([open])") !== null;
+      const count = isFolded ? 0 : Math.min(this.shown.length, MOST_PRINTED);
+      this.isPrinting = begins;
+      this.grid = begins ? this.paper : this.screen;
+      this.titles.style.gridTemplateColumns = this.grid;
+      this.rest.hidden = !begins || isFolded || count === this.shown.length;
+      this.rest.textContent = `The first ${count.toLocaleString("en-US")} of ${this.shown.length.toLocaleString("en-US")} rows.`;
       this.draw(true, begins ? 0 : undefined, begins ? count : undefined);
     }
   }

@@ -29,9 +29,11 @@ const outlive = (() => {
     if (value === null || value === undefined) return "";
     if (typeof value === "boolean") return value ? "yes" : "no";
     if (typeof value === "string") return value;
+    if (Number.isNaN(value)) return "not a number";
+    if (!Number.isFinite(value)) return value > 0 ? "infinite" : "minus infinite";
     if (kind === "bytes" || kind === "bar") return formatBytes(value);
     if (kind === "seconds") return formatSeconds(value);
-    if (kind === "share") return `${(value * 100).toFixed(1)} %`;
+    if (kind === "share") return `${(value * 100).toFixed(1)}%`;
     if (kind === "decibels") return `${formatNumber(value)} dB`;
     if (kind === "op") return Number.isInteger(value) ? `op ${value}` : "";
     return formatNumber(value);
