@@ -95,7 +95,7 @@ def budgets(one: Trained) -> list[int]:
     fit = outlive.fit(one.model, ram=MORE, samples=one.samples, metric=one.accuracy(), every=True)
     rows = [row for row in fit.candidates if row.measured_peak_bytes and not row.candidate.weight_cache]
     peaks = sorted(row.measured_peak_bytes or 0 for row in rows)
-    same = min(row.measured_peak_bytes or 0 for row in rows if row.candidate.tag is Tag.SAME_RESULTS)
+    same = min(row.measured_peak_bytes or 0 for row in rows if row.tag is Tag.SAME_RESULTS)
     return [int(1.25 * peaks[-1]), int(0.9 * same), int(1.25 * peaks[0])]
 
 

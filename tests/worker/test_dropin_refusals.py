@@ -11,7 +11,7 @@ import pytest
 
 import outlive
 from outlive.worker import engine
-from tests.worker.dropin_models import MODELS
+from tests.worker.dropin_models import MODELS, unary
 
 F4 = np.float32
 
@@ -152,3 +152,16 @@ def test_a_tensor_too_big_for_the_machine_is_a_memory_error(monkeypatch: pytest.
     monkeypatch.setattr(engine, "read_machine", lambda: poor)
     with pytest.raises(MemoryError, match=r"a tensor of 76\.3 MiB"):
         interpreter.get_tensor(3)
+
+
+def test_a_name_that_is_no_text_is_refused_as_by_the_runtime(tmp_path: Path) -> None:
+    path = tmp_path / "odd.tflite"
+    content = unary("FLOOR", "FLOAT32", [1, 4])
+    path.write_bytes(content.replace(b"\x01\x00\x00\x00x\x00", b"\x01\x00\x00\x00\xff\x00"))
+    interpreter = outlive.Interpreter(model_path=path)
+    interpreter.allocate_tensors()
+    with pytest.raises(ValueError, match="'utf-8' codec can't decode byte 0xff") as caught:
+        interpreter.get_input_details()
+    assert isinstance(caught.value, outlive.InputError)
+    flight = outlive.run(path)
+    assert (flight.died, flight.stage, flight.error_type) == (False, "get", "UnicodeDecodeError")

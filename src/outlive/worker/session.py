@@ -259,7 +259,13 @@ class Session:
         )
         flight = replace(
             self.story(),
-            stage={"open": "load", "resize": "set", "share": "allocate", "call": "invoke"}.get(stage, stage),
+            stage={
+                "open": "load",
+                "resize": "set",
+                "share": "allocate",
+                "call": "invoke",
+                "details": "get",
+            }.get(stage, stage),
             ended_by="memory"
             if starved and limited and stage in ("open", "allocate", "invoke", "call")
             else "",

@@ -73,13 +73,15 @@ def missing(text: str) -> RuntimeMissing:
 
 def raised(error: RuntimeRaised, flight: Flight, source: Source | None = None) -> Exception:
     """The error for a runtime that complained in words: the same type and text, with a finding."""
-    if error.kind not in ("RuntimeError", "ValueError", "MemoryError"):
+    # A name that is no UTF-8: a kind of ValueError that cannot be made again from its words.
+    kind = "ValueError" if error.kind == "UnicodeDecodeError" else error.kind
+    if kind not in ("RuntimeError", "ValueError", "MemoryError"):
         return _OTHER_KINDS.get(error.kind, RuntimeError)(error.text)
     finding, drawn, flight = _judged("flight", flight, source)
     text = f"{error.text}\n{drawn}" if error.text else drawn
     if flight.ended_by == "memory":
         return LimitReached(finding, text, flight=flight)
-    if error.kind == "ValueError":
+    if kind == "ValueError":
         refusal = InputError(finding, text)
         refusal.flight = flight
         return refusal
