@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,15 @@ def test_a_healthy_model_is_read_checked_and_planned() -> None:
     ]
     assert row.devices[0].word in ("fits", "tight", "does not fit")
     assert len(row.sha256) == 64
+
+
+def test_a_bank_of_memory_has_to_hold_the_arena_with_its_margin() -> None:
+    board = find_device("raspberry-pi-pico")
+    [planned] = examine(task(DEMO["healthy_int8"], devices=(board,))).devices
+    assert planned.word == "fits"
+    tight = replace(board, largest_block_bytes=(planned.needed_bytes or 0) + 16)
+    [found] = examine(task(DEMO["healthy_int8"], devices=(tight,))).devices
+    assert found.word == "does not fit"
 
 
 def test_what_is_wrong_with_it_is_said_without_a_run() -> None:

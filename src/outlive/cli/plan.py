@@ -226,6 +226,7 @@ def _settings(args: argparse.Namespace, model: Model, wish: Wish) -> list[tuple[
 
 def _row(model: Model, label: dict[str, str], wish: Wish, budget: Budget | None) -> Row:
     from outlive.arena.budget import weigh
+    from outlive.arena.room import arena_for
     from outlive.fitting.planning import plan_model
     from outlive.report.plan_tables import Row
 
@@ -237,7 +238,8 @@ def _row(model: Model, label: dict[str, str], wish: Wish, budget: Budget | None)
     same = budget is not None and (
         budget.device is None or budget.device.is_micro == (wish.accelerator == "tflm")
     )
-    verdict = weigh(plan, budget) if budget is not None and same else None
+    arena = arena_for(model, plan, wish.abi)
+    verdict = weigh(plan, budget, arena=arena) if budget is not None and same else None
     return Row(setting=label, plan=plan, verdict=verdict, problem=problem)
 
 

@@ -15,6 +15,7 @@ from outlive.arena.budget import device_budget, needed_bytes, weigh
 from outlive.arena.devices import Device
 from outlive.arena.plan import Plan
 from outlive.arena.questions import Wish
+from outlive.arena.room import arena_for
 from outlive.finding import Finding, Severity
 from outlive.fitting.checking import check_reading, make_order
 from outlive.fitting.planning import plan_model
@@ -153,9 +154,10 @@ def _plan(seen: _Seen, model: Model, order: Order) -> None:
 def _fit(model: Model, device: Device, plan: Plan | None) -> DeviceFit:
     try:
         wish = make_order(device=device).wish
-        if plan is None or wish.accelerator != plan.accelerator:
+        # A plan for a microcontroller is one for its kernels and its layout of structures.
+        if plan is None or wish.accelerator != plan.accelerator or wish.accelerator == "tflm":
             plan = plan_model(model, wish)
-        verdict = weigh(plan, device_budget(device))
+        verdict = weigh(plan, device_budget(device), arena=arena_for(model, plan, wish.abi))
     except Exception:
         return DeviceFit(device=device.name, word="not planned")
     return DeviceFit(
