@@ -182,10 +182,10 @@ def test_an_error_that_is_kept_keeps_no_shared_memory() -> None:
             outlive.guard(os.abort)()
         kept.append(caught.value)
     end = time.monotonic() + 60
-    while len(shared_blocks()) > before and time.monotonic() < end:
-        pool.close()  # a spare for the next call may only be on its way
+    while (held := len(shared_blocks())) > before and time.monotonic() < end:
+        pool.close()  # a spare for the next call may only be on its way, and come even after this
         time.sleep(0.05)
-    assert len(shared_blocks()) <= before
+    assert held <= before
     assert all(error.__traceback__ is not None for error in kept)
 
 
