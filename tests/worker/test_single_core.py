@@ -6,11 +6,27 @@ import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 
 import pytest
 
 from outlive.worker import waiting
+from outlive.worker.block import SharedBlock
 from tests.worker.dropin_models import unary
+
+
+class Looked:
+    """A block without an answer; tells whenever somebody looks."""
+
+    def __init__(self, tell: Callable[[], object]) -> None:
+        self.words = self
+        self._tell = tell
+
+    def __getitem__(self, word: int) -> int:
+        self._tell()
+        return 0
+
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
 
@@ -81,3 +97,17 @@ def test_the_way_to_wait(monkeypatch: pytest.MonkeyPatch, cores: int, machine: s
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
     monkeypatch.setattr("platform.machine", lambda: machine)
     assert waiting.way_to_wait() == way
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
+def test_a_thread_that_napped_is_woken_as_late_as_before() -> None:
+    waiter = waiting.Waiting(SharedBlock(), "spin")
+    before = waiting._set_slack(77_000)
+    try:
+        seen: list[int] = []
+        waiter._block = Looked(lambda: seen.append(waiting._set_slack(waiting._NAP_SLACK_NS)))
+        assert not waiter._nap(1, time.perf_counter_ns() + 2_000_000)
+        assert set(seen) == {waiting._NAP_SLACK_NS}
+        assert waiting._set_slack(before) == 77_000
+    finally:
+        waiting._set_slack(before)

@@ -7,9 +7,13 @@ calls take longer, or it is crowded     ── not here: asleep on the pipe (`ha
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
+import sys
 import time
+from collections.abc import Callable
+from typing import cast
 
 from outlive.worker.block import SharedBlock
 from outlive.worker.child import wire
@@ -18,7 +22,9 @@ _SPIN_NS = 150_000
 # A call that takes longer than this costs next to nothing more if we have to be woken after it.
 _LONGEST_DOZE_NS = 20_000_000
 _LATE_NS = 60_000  # by which a sleeper is woken too late
-_NAP_S = 20e-6
+# The system makes a sleep of this thread longer by up to 50 us (prctl(2), timer slack) if it is not asked.
+_NAP_S, _NAP_SLACK_NS = 20e-6, 1000
+_PR_SET_TIMERSLACK, _PR_GET_TIMERSLACK = 29, 30  # linux/prctl.h
 _SOME = 3  # one call in four
 # When the worker often finds no core, more than one time in so many: how many calls both sides then sleep at
 # once, doubled each time it happens again soon.
@@ -114,11 +120,16 @@ class Waiting:
     def _nap(self, number: int, end_ns: int) -> bool:
         """Look now and then: a nap ends sooner after the answer than a sleeper is woken."""
         words = self._block.words
-        while time.perf_counter_ns() < end_ns:
-            if words[wire.DONE] == number:
-                return True
-            time.sleep(_NAP_S)
-        return False
+        slack_ns = _set_slack(_NAP_SLACK_NS)
+        try:
+            while time.perf_counter_ns() < end_ns:
+                if words[wire.DONE] == number:
+                    return True
+                time.sleep(_NAP_S)
+            return False
+        finally:
+            if slack_ns > 0:
+                _set_slack(slack_ns)
 
     def _spin_alone(self, number: int, end_ns: int) -> bool:
         words = self._block.words
@@ -141,3 +152,23 @@ class Waiting:
             if time.perf_counter_ns() >= end_ns:
                 return False
             give()
+
+
+@functools.cache
+def _prctl() -> Callable[..., int] | None:
+    """The system's word on how a thread is treated; None where there is none."""
+    if not sys.platform.startswith("linux"):
+        return None
+    import ctypes  # only who waits for long calls needs it
+
+    return cast(Callable[..., int], ctypes.CDLL(None).prctl)
+
+
+def _set_slack(slack_ns: int) -> int:
+    """How late this thread may be woken from now on; what it was, or nothing above 0 if that is not known."""
+    prctl = _prctl()
+    if prctl is None:
+        return 0
+    before = prctl(_PR_GET_TIMERSLACK, 0, 0, 0, 0)
+    prctl(_PR_SET_TIMERSLACK, slack_ns, 0, 0, 0)
+    return before
