@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from statistics import median
 from typing import Any
 
-from outlive.errors import OutliveError
+from outlive.errors import InputError
 from outlive.fitting.building import Built
 from outlive.fitting.nouns import Candidate
 from outlive.fitting.remembering import Shelf
@@ -144,10 +144,11 @@ def _flight(built: Built, arguments: dict[str, Any], ram_bytes: int | None, seco
     # Zeros would do for memory, but not for models that are told a size by an input.
     try:
         return fly("random", _RUNS, 0, model_path=built.path, memory=ram_bytes, seconds=seconds, **arguments)
-    except OutliveError:
-        raise
-    except RuntimeError as error:  # what LiteRT cannot do with a file: list names that are no text
-        return Flight(died=False, stage="load", error_type=type(error).__name__, error_text=str(error))
+    except InputError as error:  # the runtime refuses the file with these settings; with others it may not
+        flight: Flight | None = error.flight
+        if flight is None:
+            raise
+        return flight
 
 
 def _problem(flight: Flight) -> str:

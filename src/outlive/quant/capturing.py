@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outlive.errors import OutliveError
 from outlive.model import Model
 from outlive.surgery import tree_of, write
 from outlive.surgery.tree import Tree
@@ -101,7 +100,7 @@ class Capture:
                 experimental_op_resolver_type=ACCELERATORS[self._accelerator],
             )
             self._content = b""
-            self._shapes = _input_shapes(found)
+            self._shapes = {row["index"]: tuple(row["shape"]) for row in found.get_input_details()}
         elif not self._changed(feeds):
             found.reset_all_variables()
             return found
@@ -113,13 +112,3 @@ class Capture:
 
     def _changed(self, feeds: Mapping[int, NDArray[Any]]) -> list[int]:
         return [index for index, value in feeds.items() if self._shapes.get(index) != value.shape]
-
-
-def _input_shapes(interpreter: Interpreter) -> dict[int, tuple[int, ...]]:
-    """The shapes of the inputs by index; ValueError where LiteRT cannot list them: names that are no text."""
-    try:
-        return {row["index"]: tuple(row["shape"]) for row in interpreter.get_input_details()}
-    except OutliveError:
-        raise
-    except RuntimeError as error:
-        raise ValueError(f"LiteRT cannot list the inputs of the model: {error}") from error

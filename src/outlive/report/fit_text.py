@@ -63,8 +63,8 @@ def fit_text(fit: Fit, every: bool = False, written: tuple[str, ...] = ()) -> It
 def _asking_why(fit: Fit) -> str:
     """The command that says why a model does not run: its plan where nothing is run, on microcontrollers."""
     if any(row.candidate.accelerator == "tflm" for row in fit.candidates):
-        return f"outlive plan {shell_path(fit.source)} --accelerator tflm"
-    return f"outlive diagnose {shell_path(fit.source)}"
+        return f"outlive plan {shell_path(fit.source or 'MODEL')} --accelerator tflm"
+    return f"outlive diagnose {shell_path(fit.source or 'MODEL')}"
 
 
 def _headline(fit: Fit) -> str:
