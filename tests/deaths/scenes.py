@@ -133,15 +133,42 @@ strangers: set[int] = set()
 
 
 def children(pid: int | None = None) -> set[int]:
-    """The processes below a process, children of children included; zombies too."""
+    """The processes below a process, children of children included; zombies too.
+
+    Not the spare workers: a nursery makes and ends them when it likes (`spares`).
+    """
+    found, parents = _below(pid)
+    return {one for one in found if not _is_spare(one, parents[one])} - strangers
+
+
+def spares(pid: int | None = None) -> set[int]:
+    """The workers below a process that nobody has asked for yet."""
+    found, parents = _below(pid)
+    return {one for one in found if _is_spare(one, parents[one])} - strangers
+
+
+def _below(pid: int | None) -> tuple[set[int], dict[int, int]]:
     found: set[int] = set()
-    parents = _by_parent()
+    families = _by_parent()
     todo = [pid or os.getpid()]
     while todo:
-        for child in parents.get(todo.pop(), set()) - found:
+        for child in families.get(todo.pop(), set()) - found:
             found.add(child)
             todo.append(child)
-    return found - strangers
+    return found, {child: parent for parent, family in families.items() for child in family}
+
+
+def _is_spare(pid: int, parent: int) -> bool:
+    """By its name: its maker's when it has just been forked, and none when it has just gone."""
+    return name_of(parent) == "outlive-nursery" and name_of(pid) in ("outlive-spare", "outlive-nursery", "")
+
+
+def name_of(pid: int) -> str:
+    """What the system calls a process; nothing if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
 
 
 def _by_parent() -> dict[int, set[int]]:

@@ -181,6 +181,13 @@ def data_bytes() -> int:
     return _sizes("/proc/self/status", ("VmData",)).get("VmData", 0)
 
 
+def count_cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def count_threads() -> int:
     """How many threads this process has; 1 if the system does not say."""
     try:

@@ -7,7 +7,6 @@ parent ──control socket──> nursery ──fork──> worker ──pipes,
 
 from __future__ import annotations
 
-import array
 import collections
 import errno
 import gc
@@ -18,13 +17,12 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
-from . import confine, oomcount, programs, runtimes, tracer, watchdog
+from . import confine, oomcount, orders, programs, runtimes, spare, tracer, watchdog
 
 _WALL = 0x40000000  # linux/wait.h: wait for threads of traced processes too
-_MAX_MESSAGE_BYTES = 1 << 20
-_MAX_DESCRIPTORS = 8
 _MAX_FRAMES, _MAX_SYMBOL = 64, 1000
 _HELLO = 0
 # The name of no runtime: workers of such a nursery become other programs.
@@ -77,6 +75,7 @@ class _Nursery:
         self._tracer = tracer.Tracer()
         self._watchdog = watchdog.Watchdog()
         self._oom_count = oom_count
+        self._spares = spare.Spares(self._become_spare)
         self._groups: set[int] = set()  # those that lead a group of processes
         self._gentle: set[int] = set()  # those whose last word is worth a moment's wait
         self._condemned: dict[int, float] = {}  # process -> when it is killed if it has not ended by then
@@ -107,6 +106,7 @@ class _Nursery:
             self._flush()
             if events & ~select.POLLOUT and not self._request():
                 break
+        self._spares.drop()
         for process in list(self._workers):
             _kill(process)
             self._end_group(process)
@@ -125,13 +125,14 @@ class _Nursery:
             self._oom_count.look()
             for process in self._watchdog.look():
                 self._end(process, gently=process in self._gentle)
+        self._spares.look()
         now = time.monotonic()
         for process in [process for process, end in self._condemned.items() if end <= now]:
             _kill(process)
             del self._condemned[process]
 
     def _pause_ms(self) -> int | None:
-        pauses = [self._watchdog.pause_ms()]
+        pauses = [self._watchdog.pause_ms(), self._spares.pause_ms()]
         if self._parent_end is None:
             pauses.append(_LOOK_MS)
         if self._condemned:
@@ -164,7 +165,7 @@ class _Nursery:
     def _request(self) -> bool:
         """Serve one request; False when the parent has closed its end."""
         try:
-            message, descriptors, is_whole = _receive(self._channel)
+            message, descriptors, is_whole = orders.receive(self._channel)
         except OSError as error:
             return error.errno in (errno.EINTR, errno.EAGAIN)
         if message is None or "end" in message:
@@ -178,6 +179,9 @@ class _Nursery:
             self.tell(message["echo"], {"echo": True})
         for descriptor in descriptors:
             os.close(descriptor)
+        if "fork" in message and "program" not in message:
+            # Not earlier: a spare must not hold the ends of another's pipes.
+            self._spares.make()
         return True
 
     def _serve_worker(self, process: int, message: dict[str, Any]) -> None:
@@ -204,23 +208,41 @@ class _Nursery:
         if not is_whole:
             self.tell(number, {"error": os.strerror(errno.EMFILE)})
             return
-        try:
-            process = os.fork()
-        except OSError as error:
-            self.tell(number, {"error": os.strerror(error.errno or 0)})
-            return
-        if process == 0:
-            self._become_worker(message, descriptors)
-        confine.start_elsewhere(process)
+        process = 0 if "program" in message else self._spares.process()
+        refused = tracer.seize(process) if process else ""
+        if not process or not self._spares.order(message, descriptors):
+            try:
+                process = self._fork_worker(message, descriptors)
+            except OSError as error:
+                self.tell(number, {"error": os.strerror(error.errno or 0)})
+                return
+            refused = tracer.seize(process)
         self._workers[process] = number
         if "program" in message:
             self._groups.add(process)
         self._watchdog.watch(process, message["limits"].get("memory_bytes"))
-        refused = tracer.seize(process) if message.get("trace", True) else "not asked for"
         self.tell(number, {"pid": process, "untraced": refused})
 
-    def _become_worker(self, message: dict[str, Any], descriptors: list[int]) -> None:
-        """In the child: forget the nursery, and never come back."""
+    def _fork_worker(self, message: dict[str, Any], descriptors: list[int]) -> int:
+        process = os.fork()
+        if process == 0:
+            self._become(lambda: (message, descriptors))
+        confine.start_elsewhere(process)
+        return process
+
+    def _become_spare(self, channel: socket.socket) -> None:
+        """In the child: wait for an order, and for nothing else."""
+
+        def await_order() -> tuple[dict[str, Any] | None, list[int]]:
+            confine.name_process("outlive-spare")
+            with channel:
+                message, descriptors, is_whole = orders.receive(channel)
+            return message if is_whole else None, descriptors
+
+        self._become(await_order)
+
+    def _become(self, get_order: Callable[[], tuple[dict[str, Any] | None, list[int]]]) -> None:
+        """In the child: forget the nursery, become what the order says, and never come back."""
         code = 70
         try:
             signal.set_wakeup_fd(-1)
@@ -231,6 +253,9 @@ class _Nursery:
             for descriptor in (self._wake_read, self._wake_write, self._parent_end):
                 if descriptor is not None:
                     os.close(descriptor)
+            message, descriptors = get_order()
+            if message is None:
+                os._exit(0)  # nobody will give one
             if "program" in message:
                 programs.become(message, descriptors)
             from . import worker
@@ -253,6 +278,8 @@ class _Nursery:
                 self._tracer.handle(process, status)
             elif process in self._workers:
                 self._tell_end(process, status)
+            elif process == self._spares.process():
+                self._spares.forget()
 
     def _tell_end(self, process: int, status: int) -> None:
         signaled = os.WIFSIGNALED(status)
@@ -275,18 +302,6 @@ class _Nursery:
             del message, evidence
             gc.collect()
             confine.trim_heap()
-
-
-def _receive(channel: socket.socket) -> tuple[dict[str, Any] | None, list[int], bool]:
-    """A request, the descriptors that came with it, and whether all of them did."""
-    size = socket.CMSG_SPACE(_MAX_DESCRIPTORS * array.array("i").itemsize)
-    data, ancillary, flags, _ = channel.recvmsg(_MAX_MESSAGE_BYTES, size)
-    descriptors = array.array("i")
-    for level, kind, content in ancillary:
-        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            descriptors.frombytes(content[: len(content) - len(content) % descriptors.itemsize])
-    is_whole = not flags & socket.MSG_CTRUNC
-    return (json.loads(data.decode("utf-8")) if data else None), list(descriptors), is_whole
 
 
 def _short(evidence: dict[str, Any]) -> dict[str, Any]:
