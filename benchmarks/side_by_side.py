@@ -89,17 +89,28 @@ def alternate(
     """The seconds that each contestant's `turn()` says, turn by turn; one works at a time.
 
     A noisy machine is slow for seconds on end: turns of a tenth of a second meet the same weather, turns of
-    whole programs do not.
+    whole programs do not. They go round and never back: whoever came last before a change of direction would
+    find its caches and cores still warm when it came first after it, and the others would not.
     """
     seconds: dict[str, list[float]] = {contestant.name: [] for contestant in contestants}
     with ExitStack() as stack:
         alive = [
             (contestant, stack.enter_context(_start(contestant, arguments))) for contestant in contestants
         ]
-        for number in range(turns):
-            for contestant, process in alive if number % 2 == 0 else reversed(alive):
+        for _ in range(turns):
+            for contestant, process in alive:
                 seconds[contestant.name].append(_turn(contestant, process))
     return seconds
+
+
+def median_ratio(seconds: Mapping[str, Sequence[float]], name: str, beside: Sequence[str]) -> float:
+    """How many times as long a contestant takes as those beside it, turn by turn: the median.
+
+    The turns of a round meet the same weather, so that a hundredth can be told where medians of all turns
+    differ by several.
+    """
+    rounds = zip(seconds[name], *(seconds[other] for other in beside), strict=True)
+    return statistics.median(ours / statistics.mean(theirs) for ours, *theirs in rounds)
 
 
 def calm_medians(seconds: Mapping[str, Sequence[float]], by: str) -> tuple[dict[str, float], int]:
@@ -107,10 +118,8 @@ def calm_medians(seconds: Mapping[str, Sequence[float]], by: str) -> tuple[dict[
 
     A machine whose cores are lent to others too is slower by half for seconds on end, and differences in
     microseconds then tell of the neighbours. A turn is calm if the contestant `by` was at most a quarter
-    slower in it than in its fastest turns (the fifth of them at the front). Without `by` all of them count.
+    slower in it than in its fastest turns (the fifth of them at the front).
     """
-    if not by:
-        return {name: statistics.median(values) for name, values in seconds.items()}, 0
     yardstick = seconds[by]
     fast = sorted(yardstick)[len(yardstick) // 5]
     calm = [number for number, value in enumerate(yardstick) if value <= 1.25 * fast]

@@ -23,7 +23,7 @@ from outlive.worker.lines import Lines
 from outlive.worker.nurseries import starting
 from outlive.worker.recorder import Recorder
 from outlive.worker.story import Story
-from outlive.worker.waiting import Waiting, way_to_wait
+from outlive.worker.waiting import Waiting, this_core, way_to_wait
 
 _FIRST_SLEEP_MS = 50
 # Python runs the handlers of signals that another thread received only between two sleeps of this one.
@@ -132,6 +132,7 @@ class Worker:
         try:
             if words[wire.WORKER_STATE] != wire.SPINNING:
                 words[wire.PARENT_STATE] = wire.BLOCKED
+                words[wire.PARENT_CORE] = this_core()
                 self._channel.wake()
                 self._sleep(number)
                 if self._waiting.patience:

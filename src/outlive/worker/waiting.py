@@ -13,7 +13,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable
-from typing import cast
+from typing import Any
 
 from outlive.worker.block import SharedBlock
 from outlive.worker.child import wire
@@ -25,6 +25,7 @@ _LATE_NS = 60_000  # by which a sleeper is woken too late
 # The system makes a sleep of this thread longer by up to 50 us (prctl(2), timer slack) if it is not asked.
 _NAP_S, _NAP_SLACK_NS = 20e-6, 1000
 _PR_SET_TIMERSLACK, _PR_GET_TIMERSLACK = 29, 30  # linux/prctl.h
+_NO_CORE = 0xFFFFFFFF
 _SOME = 3  # one call in four
 # When the worker often finds no core, more than one time in so many: how many calls both sides then sleep at
 # once, doubled each time it happens again soon.
@@ -155,18 +156,24 @@ class Waiting:
 
 
 @functools.cache
-def _prctl() -> Callable[..., int] | None:
-    """The system's word on how a thread is treated; None where there is none."""
+def _libc() -> Any:
+    """The C library, for what Python does not pass on; None where it has nothing of what we ask."""
     if not sys.platform.startswith("linux"):
         return None
-    import ctypes  # only who waits for long calls needs it
+    import ctypes  # only who waits for a worker needs it
 
-    return cast(Callable[..., int], ctypes.CDLL(None).prctl)
+    return ctypes.CDLL(None)
+
+
+def this_core() -> int:
+    """The core that this thread runs on; a number that no core has, where the system does not say."""
+    here = getattr(_libc(), "sched_getcpu", None)
+    return _NO_CORE if here is None else here() & _NO_CORE
 
 
 def _set_slack(slack_ns: int) -> int:
     """How late this thread may be woken from now on; what it was, or nothing above 0 if that is not known."""
-    prctl = _prctl()
+    prctl: Callable[..., int] | None = getattr(_libc(), "prctl", None)
     if prctl is None:
         return 0
     before = prctl(_PR_GET_TIMERSLACK, 0, 0, 0, 0)

@@ -33,23 +33,36 @@ def die_with(parent: int) -> None:
         os._exit(0)  # it was gone before we asked
 
 
+def this_core() -> int:
+    """The core that this thread runs on; -1 where the system does not say."""
+    here = getattr(_libc, "sched_getcpu", None)
+    return -1 if here is None else int(here())
+
+
 def start_elsewhere(process: int) -> None:
     """Let a child that was just forked begin at once, on another core than this one.
 
     As often as not the system queues it behind us on our own core, and it begins only when we sleep again.
-    Keeping it off this core for a moment moves it; where it runs after that is the system's business again.
     """
-    here = getattr(_libc, "sched_getcpu", None)
-    if here is None:
-        return
+    _move_off(process, this_core())
+
+
+def leave_core(core: int) -> None:
+    """Go to another core if this thread runs on that one."""
+    if core == this_core():
+        _move_off(0, core)
+
+
+def _move_off(process: int, core: int) -> None:
+    """Keep a process off a core for a moment; where it runs after that is the system's business again."""
     try:
         allowed = os.sched_getaffinity(process)
-        others = allowed - {here()}
+        others = allowed - {core}
         if others and others != allowed:
             os.sched_setaffinity(process, others)
             os.sched_setaffinity(process, allowed)
-    except OSError:
-        pass  # it is gone already, or we may not
+    except (AttributeError, OSError):
+        pass  # it is gone already, or we may not, or no system that has cores to choose
 
 
 def follow(parent: int) -> None:

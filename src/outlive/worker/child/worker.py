@@ -141,7 +141,7 @@ class _Server:
         words, invoke, clock = self._words, self.guest.invoke, time.perf_counter_ns
         spin, spin_ns = self._spin, self._spin_ns
         words[wire.WORKER_STATE] = wire.SPINNING if spin_ns else wire.BLOCKED
-        awaited = True
+        awaited, settled = True, spin is not _spin_alone
         while awaited:
             self._last = number = words[wire.COMMAND]
             began = clock()
@@ -163,6 +163,11 @@ class _Server:
                 return
             rest = spin_ns if took < 8 * spin_ns else min(took // 8, _LONGEST_SPIN_NS)
             awaited = spin(words, number, began + took + rest)
+            if not settled:
+                # Calls come in a burst. Whoever is woken is put on the core of the one that woke it, and
+                # two that share one would stop each other at every turn.
+                settled = True
+                confine.leave_core(words[wire.PARENT_CORE])
 
     def _answer(self, header: dict[str, Any], payload: bytes) -> bool:
         verb = header["do"]
