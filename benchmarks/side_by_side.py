@@ -110,7 +110,7 @@ def median_ratio(seconds: Mapping[str, Sequence[float]], name: str, beside: Sequ
     differ by several.
     """
     rounds = zip(seconds[name], *(seconds[other] for other in beside), strict=True)
-    return statistics.median(ours / statistics.mean(theirs) for ours, *theirs in rounds)
+    return float(statistics.median(ours / statistics.mean(theirs) for ours, *theirs in rounds))
 
 
 def calm_medians(seconds: Mapping[str, Sequence[float]], by: str) -> tuple[dict[str, float], int]:

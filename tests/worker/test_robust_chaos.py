@@ -122,11 +122,32 @@ def outcome_of(interpreter: Any, expected: Any, seconds: float) -> str:
 
 
 def fresh_one() -> Any:
-    """The next interpreter works: at once, or the time after if the nursery was just being killed."""
+    """The next interpreter works: at once, or the time after if its own worker was just being killed."""
     try:
         return open_healthy()
     except (OSError, outlive.ModelDied):
         return open_healthy()
+
+
+def test_the_moment_in_which_a_nursery_dies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its end of the socket is closed already, and the system does not say yet that it is gone."""
+    expected = result(open_healthy())
+    dying = nursery_pid()
+    os.kill(dying, signal.SIGKILL)
+    assert scenes.wait_for_death({dying}) == set()
+    with monkeypatch.context() as patch:
+        patch.setattr(nurseries.Nursery, "_says_it_lives", lambda _: True)
+        assert np.array_equal(result(open_healthy()), expected)
+    assert nursery_pid() != dying
+
+
+def test_the_nursery_dies_with_the_order_in_its_hands() -> None:
+    expected = result(open_healthy())
+    dying = nursery_pid()
+    os.kill(dying, signal.SIGSTOP)
+    threading.Timer(0.2, os.kill, (dying, signal.SIGKILL)).start()
+    assert np.array_equal(result(open_healthy()), expected)
+    assert nursery_pid() != dying
 
 
 def test_threads_and_a_killer(killer: Killer) -> None:

@@ -23,6 +23,10 @@ class CannotHatch(Exception):
     """No worker can be had; the words say why."""
 
 
+class MakerGone(CannotHatch):
+    """The process that makes workers has ended: another one will make them."""
+
+
 class RuntimeAbsent(CannotHatch):
     """The runtime is not installed in the environment of the worker."""
 

@@ -6,15 +6,18 @@ import atexit
 import os
 import socket
 import threading
+from collections.abc import Callable
+from typing import TypeVar
 
 from outlive.worker.fresh import FreshHatchery
-from outlive.worker.hatchery import Hatchery, Kind
+from outlive.worker.hatchery import Hatchery, Kind, MakerGone
 from outlive.worker.nursery import Nursery
 
 # Held while a worker is being started, and by a fork of the program: a forked child must not get a copy of a
 # pipe's end that is the worker's, or the parent would never see the end of file that means its death.
 starting = threading.RLock()
 _hatcheries: dict[Kind, Hatchery] = {}
+Made = TypeVar("Made")
 
 
 def hatchery_for(kind: Kind) -> Hatchery:
@@ -27,6 +30,14 @@ def hatchery_for(kind: Kind) -> Hatchery:
         if known is None:
             known = _hatcheries[kind] = _start(kind)
         return known
+
+
+def with_hatchery(kind: Kind, make: Callable[[Hatchery], Made]) -> Made:
+    """What is made of a maker of workers; of a new one if that one was ended a moment ago."""
+    try:
+        return make(hatchery_for(kind))
+    except MakerGone:
+        return make(hatchery_for(kind))
 
 
 def close_special_hatcheries() -> None:

@@ -20,7 +20,16 @@ from typing import Any
 
 from outlive.meter import find_memory_cgroup
 from outlive.worker.descriptors import above_standard, anonymous_file, tail_of
-from outlive.worker.hatchery import CannotHatch, Ending, Hatched, Kind, RuntimeAbsent, in_words, spawn
+from outlive.worker.hatchery import (
+    CannotHatch,
+    Ending,
+    Hatched,
+    Kind,
+    MakerGone,
+    RuntimeAbsent,
+    in_words,
+    spawn,
+)
 
 # TensorFlow takes seconds to load on an idle machine, and minutes on one with far more to do than cores.
 _HELLO_TIMEOUT_S = 300.0
@@ -46,6 +55,7 @@ class Nursery:
         self._answers: dict[int, dict[str, Any]] = {}
         self._endings: dict[int, Ending] = {}
         self._errors = -1
+        self._lost = False
         self._channel, self._process = self._start(kind)
         try:
             self.facts = self._hello(kind)
@@ -87,7 +97,12 @@ class Nursery:
 
     def alive(self) -> bool:
         """True while the process runs and is ours."""
-        return self._owner == os.getpid() and self._channel.fileno() >= 0 and self._process.poll() is None
+        # One that was killed lets go of its end a moment before the system says that it is gone.
+        here = not self._lost and self._owner == os.getpid() and self._channel.fileno() >= 0
+        return here and self._says_it_lives()
+
+    def _says_it_lives(self) -> bool:
+        return self._process.poll() is None
 
     def hatch(self, order: dict[str, Any], descriptors: list[int]) -> Hatched:
         """Have a worker forked that serves these descriptors."""
@@ -99,7 +114,7 @@ class Nursery:
             self._send({**order, "fork": number}, descriptors)
             answer = self._await(self._answers, number, _FORK_TIMEOUT_S)
             if answer is None:
-                raise CannotHatch(f"{self._silence()}, and no worker can be had from it")
+                raise self._silence()
             if "error" in answer:
                 raise CannotHatch(f"no new process can be made: {answer['error']}")
         except BaseException:
@@ -143,7 +158,7 @@ class Nursery:
             return found
         if self._echoes():
             return Ending(unseen=f"it has not ended after {timeout_s:g} s")
-        return Ending(unseen=self._silence())
+        return Ending(unseen=str(self._silence()))
 
     def close(self) -> None:
         """End the process and all its workers."""
@@ -179,15 +194,15 @@ class Nursery:
             raise RuntimeAbsent(f"{message['type']}: {message['text']}")
         return message
 
-    def _silence(self) -> str:
+    def _silence(self) -> CannotHatch:
         """Why it does not answer. One that still runs is ended, with all its workers: the next one may."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._process.wait(_GLANCE_S)
             how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-            return f"the process that makes workers and sees them end is gone ({how})"
+            return MakerGone(f"the process that makes workers and sees them end is gone ({how})")
         self._process.kill()
         self._process.wait()
-        return "the process that makes workers and sees them end did not answer"
+        return CannotHatch("the process that makes workers and sees them end did not answer")
 
     def _echoes(self) -> bool:
         """True if it still answers."""
@@ -215,10 +230,13 @@ class Nursery:
                 return
             except BlockingIOError:
                 if time.monotonic() > end:
-                    raise CannotHatch(self._silence()) from None
+                    raise self._silence() from None
                 self._wait(select.POLLOUT, _GLANCE_S)
+            except ConnectionError as error:
+                self._lost = True
+                raise MakerGone(f"the process that makes workers is gone: {in_words(error)}") from error
             except OSError as error:
-                raise CannotHatch(f"the process that makes workers is gone: {in_words(error)}") from error
+                raise CannotHatch(f"no process that makes workers is reached: {in_words(error)}") from error
 
     def _await(self, table: dict[int, Any], number: int, timeout_s: float) -> Any:
         """What comes for this number; None if nothing comes in time, or nothing will ever come."""

@@ -21,7 +21,7 @@ from outlive.worker.flight import Flight
 from outlive.worker.handle import Died, RuntimeRaised, Worker
 from outlive.worker.hatchery import CannotHatch, Kind, RuntimeAbsent
 from outlive.worker.limits import Limits
-from outlive.worker.nurseries import hatchery_for
+from outlive.worker.nurseries import with_hatchery
 
 # Words of a runtime that could not get memory; LiteRT's RuntimeError is often empty then.
 _MEMORY_WORDS = ("memory", "alloc", "failed to create xnnpack runtime", "reshape runtime")
@@ -84,8 +84,10 @@ class Session:
         opening = self._opening
         self.owner = os.getpid()
         try:
-            hatchery = hatchery_for(opening.kind)
-            self.worker = Worker(hatchery, opening.kind.runtime, opening.limits, opening.content)
+            self.worker = with_hatchery(
+                opening.kind,
+                lambda maker: Worker(maker, opening.kind.runtime, opening.limits, opening.content),
+            )
         except RuntimeAbsent as error:
             raise verdicts.missing(str(error)) from None
         except Died as error:

@@ -16,9 +16,9 @@ from outlive.worker.child import guard_wire as wire
 from outlive.worker.child.nursery import NO_RUNTIME
 from outlive.worker.flight import Flight
 from outlive.worker.guards.wires import NAMES, Wires
-from outlive.worker.hatchery import CannotHatch, Kind, in_words
+from outlive.worker.hatchery import CannotHatch, Hatchery, Kind, in_words
 from outlive.worker.limits import Limits
-from outlive.worker.nurseries import hatchery_for, starting
+from outlive.worker.nurseries import starting, with_hatchery
 from outlive.worker.recorder import LastWords, Recorder
 from outlive.worker.story import Story
 
@@ -54,15 +54,17 @@ class GuardProcess:
         self._probe: Probe | None = None
         self._gpu: GpuMeter | None = None
         self._recorder = Recorder(Limits())
-        self._hatchery = hatchery_for(Kind(runtime=NO_RUNTIME, python=sys.executable))
+        self._hatchery: Hatchery
+        kind = Kind(runtime=NO_RUNTIME, python=sys.executable)
         with starting:
-            self._open(stdin, raw)
+            with_hatchery(kind, lambda maker: self._open(maker, stdin, raw))
         wires = self._wires
         self.echo, self.send, self.receive = wires.echo, wires.send, wires.receive
         self.pack, self.open_frame = wires.pack, wires.open_frame
         self.copy_late, self.await_copy = wires.copy_late, wires.await_copy
 
-    def _open(self, stdin: int, raw: bool) -> None:
+    def _open(self, hatchery: Hatchery, stdin: int, raw: bool) -> None:
+        self._hatchery = hatchery
         try:
             self._wires = Wires(self._sample, raw=raw)
         except OSError as error:
