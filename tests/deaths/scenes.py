@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -161,6 +162,19 @@ def _below(pid: int | None) -> tuple[set[int], dict[int, int]]:
 def _is_spare(pid: int, parent: int) -> bool:
     """By its name: its maker's when it has just been forked, and none when it has just gone."""
     return name_of(parent) == "outlive-nursery" and name_of(pid) in ("outlive-spare", "outlive-nursery", "")
+
+
+def hold_for_ever(lock: Any) -> None:
+    """A thread takes a lock, and keeps it beyond the program's end."""
+    taken = threading.Event()
+
+    def run() -> None:
+        with lock:
+            taken.set()
+            time.sleep(1000)
+
+    threading.Thread(target=run, daemon=True).start()
+    taken.wait()
 
 
 def name_of(pid: int) -> str:

@@ -265,6 +265,31 @@ def test_the_parents_end_is_the_end_of_all(end: str, kept: str) -> None:
         process.communicate()
 
 
+OPENED = {
+    "interpreter": "outlive.Interpreter(HEALTHY)",
+    "compiled model": "outlive.CompiledModel.from_file(HEALTHY)",
+}
+
+
+@pytest.mark.parametrize("what", OPENED)
+def test_a_thread_that_ends_with_a_lock_in_its_hands(what: str) -> None:
+    """Python ends daemon threads wherever they are when a program ends: nobody may wait for their locks."""
+    process = scenes.start(f"""
+    import atexit
+    from outlive.worker import nurseries
+    opened = {OPENED[what]}
+    locks = [hatchery._io for hatchery in nurseries._hatcheries.values()]
+    atexit._run_exitfuncs()  # as at a program's end, after which its threads go
+    [scenes.hold_for_ever(lock) for lock in locks]
+    sys.exit(3)
+    """)
+    try:
+        assert process.wait(20) == 3
+    finally:
+        process.kill()
+        process.communicate()
+
+
 def test_a_worker_started_afresh_ends_with_its_parent() -> None:
     process = scenes.start("""
     from outlive.worker import nurseries
