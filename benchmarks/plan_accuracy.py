@@ -101,9 +101,11 @@ class Row:
 def growth(path: Path, shape: tuple[int, ...] = ()) -> dict[str, int] | None:
     """Private bytes above the start after each stage; None if the model does not run to the end."""
     command = [sys.executable, "-c", CHILD, str(path), json.dumps(shape)]
-    quiet = subprocess.DEVNULL
+    pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
+    # What a caller tells malloc, or a library that was loaded before, is not the model's doing.
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
     stages: dict[str, int] = {}
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=quiet) as child:
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=quiet, env=plain) as child:
         assert child.stdout is not None
         assert child.stdin is not None
         for line in child.stdout:

@@ -86,11 +86,17 @@ def test_clusters_give_the_same_table_and_lose_nothing(
     mark = tmp_path / "killed"
     monkeypatch.setenv(made.MARK, str(mark))
     order = Order(run=True)
+    settings = malloc_settings()
     scan = scan_files(
         gather([str(folder)]), order, examine=made.examine_and_kill_once, on=f"{engine}://local", jobs=2
     )
     assert mark.exists(), "no worker of the engine was killed"
     assert table(scan) == table(local)
+    assert malloc_settings() == settings, "the engine leaves settings behind that change what models take"
+
+
+def malloc_settings() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith(("MALLOC_", "OMP_"))}
 
 
 def test_workers_of_this_process_are_left_alone(folder: Path) -> None:

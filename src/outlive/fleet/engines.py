@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ _CONNECT_S = 15
 # For engines that answer only when all of a call is done: how many tasks for each process are one call.
 _WAVE = 12
 _ALLOWED_FAILURES = "distributed.scheduler.allowed-failures"
+_SPAWN_ENVIRONMENT = "distributed.nanny.pre-spawn-environ"
 _DEFAULT_PORTS = {"dask": 8786, "ray": 10001}
 
 Examine = Callable[[Task], Row]
@@ -145,7 +147,9 @@ def _dask(undo: ExitStack, host: str, jobs: int | None) -> Engine:
     try:
         if host == "local":
             # What a lost worker leaves behind is ours to judge, at once.
-            undo.enter_context(import_module("dask").config.set({_ALLOWED_FAILURES: 0}))
+            settings = import_module("dask").config
+            undo.enter_context(settings.set({_ALLOWED_FAILURES: 0}))
+            undo.enter_context(_environment_kept(settings.get(_SPAWN_ENVIRONMENT, None) or {}))
             cluster = dask.LocalCluster(
                 n_workers=jobs or _processors(), threads_per_worker=1, dashboard_address=None
             )
@@ -166,6 +170,23 @@ def _dask(undo: ExitStack, host: str, jobs: int | None) -> Engine:
         options=in_flight,
         backend=lambda: _dask_backend(client),
     )
+
+
+@contextmanager
+def _environment_kept(names: Iterable[str]) -> Iterator[None]:
+    """Put these variables back in the end: Dask sets them here for its workers, and leaves them behind.
+
+    One of them tells malloc to give memory back at once: what later workers take would seem less.
+    """
+    before = {name: os.environ.get(name) for name in names}
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _dask_backend(client: Any) -> Any:
