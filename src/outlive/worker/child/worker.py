@@ -163,7 +163,7 @@ class _Server:
                 return
             rest = spin_ns if took < 8 * spin_ns else min(took // 8, _LONGEST_SPIN_NS)
             awaited = spin(words, number, began + took + rest)
-            if not settled:
+            if awaited and not settled:
                 # Calls come in a burst. Whoever is woken is put on the core of the one that woke it, and
                 # two that share one would stop each other at every turn.
                 settled = True
