@@ -2,9 +2,9 @@
 
 nursery ──fork, once a worker has been given away──> spare ──order, descriptors──> worker
 
-Of the 6 to 8 ms that opening a small model takes, a spare saves one or so: it is forked already, and has touched
-some of the pages that every worker touches. It knows nothing of any model and holds nothing but its end of
-a socket; one that nobody wants for a while goes again.
+Of the 6 to 8 ms that opening a small model takes, a spare saves one or so: it is forked already, and has
+touched some of the pages that every worker touches. It knows nothing of any model and holds nothing but its
+end of a socket; one that nobody wants for a while goes again.
 """
 
 from __future__ import annotations
