@@ -94,8 +94,6 @@ class Session:
             raise self.death(error.flight) from None
         except CannotHatch as error:
             raise OSError(f"no worker process can be had: {error}") from error
-        if opening.watch is not None:
-            opening.watch(self.worker.pid)
         header: dict[str, Any] = {
             "do": "open",
             "arguments": self._arguments(),
@@ -108,7 +106,14 @@ class Session:
             header["custom_op_registerers"] = list(opening.custom_ops)
         if opening.compiled is not None:
             header["compiled"] = opening.compiled
-        self.ask(header)
+        try:
+            if opening.watch is not None:
+                opening.watch(self.worker.pid)
+            self.ask(header)
+        except BaseException:
+            # Only an open session has an owner that closes it: what fails here gives its worker back here.
+            self.worker.kill()
+            raise
 
     def _arguments(self) -> dict[str, Any]:
         """As they were given; a relative path still means the folder that was current then."""
@@ -127,10 +132,14 @@ class Session:
         """Stand in a new worker where the old one stood."""
         self.flight = None
         self.open()
-        for index, (shape, strict) in self._resized.items():
-            self._resize(index, shape, strict)
-        if self.allocated:
-            self.allocate()
+        try:
+            for index, (shape, strict) in self._resized.items():
+                self._resize(index, shape, strict)
+            if self.allocated:
+                self.allocate()
+        except BaseException:
+            self.worker.kill()
+            raise
 
     def ask(self, header: dict[str, Any], payload: Any = b"") -> tuple[dict[str, Any], bytes]:
         """A question to the worker; deaths and complaints come as errors with findings."""
