@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         OutliveError,
         RunError,
         RuntimeMissing,
+        WorkerUnavailable,
     )
     from outlive.finding import Evidence, Finding, Remedy, Severity
     from outlive.fitting.nouns import Candidate, Fit, Outcome
@@ -125,6 +126,7 @@ __all__ = [
     "Subgraph",
     "Tensor",
     "TensorBuffer",
+    "WorkerUnavailable",
     "__version__",
     "check",
     "compare",
@@ -183,6 +185,7 @@ _ROOMS = {
         "OutliveError",
         "RunError",
         "RuntimeMissing",
+        "WorkerUnavailable",
     ),
     "outlive.finding": ("Evidence", "Finding", "Remedy", "Severity"),
     "outlive.fitting.nouns": ("Candidate", "Fit", "Outcome"),

@@ -49,6 +49,10 @@ class LimitReached(RunError):
     """The model reached a limit of memory or time and was ended. Also a RuntimeError."""
 
 
+class WorkerUnavailable(RunError, OSError):
+    """The system refuses a process to run the model in, or what that process needs. Also an OSError."""
+
+
 class RuntimeMissing(OutliveError, ImportError):
     """The runtime that should run the model is not installed. Also an ImportError."""
 

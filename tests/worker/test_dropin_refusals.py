@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.worker import engine
+from outlive.worker import session
 from tests.worker.dropin_models import MODELS, unary
 
 F4 = np.float32
@@ -148,8 +148,8 @@ def test_a_tensor_too_big_for_the_machine_is_a_memory_error(monkeypatch: pytest.
     for index, value in enumerate((0, 20_000_000, 1)):
         interpreter.set_tensor(index, np.int32(value))
     interpreter.invoke()
-    poor = replace(engine.read_machine(), available_bytes=1_000_000)
-    monkeypatch.setattr(engine, "read_machine", lambda: poor)
+    poor = replace(session.read_machine(), available_bytes=1_000_000)
+    monkeypatch.setattr(session, "read_machine", lambda: poor)
     with pytest.raises(MemoryError, match=r"a tensor of 76\.3 MiB"):
         interpreter.get_tensor(3)
 

@@ -85,9 +85,9 @@ def attempt(expected: Any, seconds: float) -> str:
     except outlive.ModelDied as error:
         assert error.finding.code in ("D508", "D510"), error
         return error.finding.code
-    except OSError as error:
-        assert str(error).startswith("no worker process can be had: "), error
-        return "OSError"
+    except outlive.WorkerUnavailable as error:
+        assert error.finding.code == "D515", error
+        return error.finding.code
 
 
 def test_kill_at_random_moments(killer: Killer) -> None:
@@ -125,7 +125,7 @@ def fresh_one() -> Any:
     """The next interpreter works: at once, or the time after if its own worker was just being killed."""
     try:
         return open_healthy()
-    except (OSError, outlive.ModelDied):
+    except (outlive.WorkerUnavailable, outlive.ModelDied):
         return open_healthy()
 
 
@@ -293,8 +293,7 @@ def test_a_thread_that_ends_with_a_lock_in_its_hands(what: str) -> None:
 def test_a_worker_started_afresh_ends_with_its_parent() -> None:
     process = scenes.start("""
     from outlive.worker import nurseries
-    from outlive.worker.fresh import FreshHatchery
-    nurseries._start = FreshHatchery
+    nurseries.can_fork = lambda kind: False
     stuck = outlive.Interpreter(model_content=models.endless())
     stuck.allocate_tensors()
     scenes.feed(stuck, 1)

@@ -44,7 +44,8 @@ go_round()
 """
     )
     assert_well(facts)
-    assert facts["text"] == "no worker process can be had: nothing can be opened here: Too many open files"
+    assert "error[D515]" in facts["text"]
+    assert "Too many open files" in facts["text"]
     assert facts["held"] >= 5
     assert facts["growth"] == 0
 
@@ -76,9 +77,9 @@ except OSError as error:
 """,
         before=as_nobody(),
     )
-    assert facts["text"].startswith("no worker process can be had: no new process can be made: Resource")
+    assert "no new process can be made: Resource" in facts["text"]
     assert facts["same"]
-    assert facts["start"].startswith("no worker process can be had: cannot start ")
+    assert "cannot start " in facts["start"]
 
 
 @as_root
@@ -158,8 +159,7 @@ def test_workers_started_afresh() -> None:
         ROUND
         + """
 from outlive.worker import nurseries
-from outlive.worker.fresh import FreshHatchery
-nurseries._start = FreshHatchery
+nurseries.can_fork = lambda kind: False
 go_round()
 interpreter = open_healthy()
 say(version=interpreter.story().runtime.get("version"), children=len(scenes.children()))
@@ -177,19 +177,18 @@ def test_a_runtime_that_is_not_there(tmp_path: Path) -> None:
     facts = play(
         """
     from outlive.worker import nurseries
-    from outlive.worker.fresh import FreshHatchery
-    for _ in range(2):
+    for way in ("forked", "fresh"):
         try:
             open_healthy()
         except outlive.RuntimeMissing as error:
-            say(**{nurseries._start.__name__: str(error.finding)})
-        nurseries._start = FreshHatchery
+            say(**{way: str(error.finding)})
+        nurseries.can_fork = lambda kind: False
     say(left=len(scenes.children() - {h.pid for h in nurseries._hatcheries.values() if hasattr(h, "pid")}))
     """,
         env=scenes.without(tmp_path, lines),
     )
-    assert facts["_start"]
-    assert facts["FreshHatchery"]
+    assert facts["forked"]
+    assert facts["fresh"]
     assert facts["left"] == 0
 
 

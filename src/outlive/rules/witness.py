@@ -52,9 +52,13 @@ def cause(flight: Flight) -> str:
     if not flight.died:
         if not flight.error_type:
             return ""
+        if flight.error_type == "OSError":  # LiteRT raises none: it is what outlive's own code met
+            return "system-refusal"
         return "memory-limit" if starved(flight) else "refusal"
     if flight.ended_by == "deadline":
         return "forked" if has_stuck_forks(flight) else "deadline"
+    if flight.ended_by == "malformed":
+        return "malformed"
     if starved(flight):
         return "memory-limit"
     if flight.ended_by:

@@ -170,13 +170,10 @@ class CompiledModel:
         _check("input", inputs, input_buffers)
         _check("output", outputs, output_buffers)
         packed = [codec.pack_array(buffer.value()) for buffer in input_buffers]
-        parts = [{**header, "size": len(data)} for header, data in packed]
-        order = {"do": "run", "signature": int(signature_index), "inputs": parts}
-        reply, data = self._ask(order, b"".join(data for _, data in packed))
-        at = 0
-        for part, buffer in zip(reply["outputs"], output_buffers, strict=True):
-            buffer.take(codec.unpack_array(part, data[at : at + part["size"]]))
-            at += part["size"]
+        order = {"do": "run", "signature": int(signature_index), "inputs": [header for header, _ in packed]}
+        values = self._open_engine()._values(order, len(output_buffers), [data for _, data in packed])
+        for value, buffer in zip(values, output_buffers, strict=True):
+            buffer.take(value)
 
     @property
     def flight(self) -> Flight | None:
@@ -218,13 +215,13 @@ class CompiledModel:
         return [given[name] for name in names["inputs"]], [made[name] for name in names["outputs"]]
 
     def _call(self, name: str, *arguments: Any) -> Any:
-        reply, _ = self._ask({"do": "compiled", "call": name, "arguments": list(arguments)})
-        return codec.unpack_detail(reply["value"])
+        order = {"do": "compiled", "call": name, "arguments": list(arguments)}
+        return self._open_engine()._ask_about(name, order)
 
-    def _ask(self, header: dict[str, Any], payload: Any = b"") -> tuple[dict[str, Any], bytes]:
+    def _open_engine(self) -> Engine:
         if self._closed:
             raise RuntimeError("this model is closed and its worker has ended; compile it again")
-        return self._engine._ask(header, payload)
+        return self._engine
 
 
 def _open(order: dict[str, Any], limits: Limits, **source: Any) -> Engine:

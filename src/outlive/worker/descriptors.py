@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
+
+from outlive.worker.child.anonymous import anonymous_file
 
 _LAST_STANDARD = 2
 
@@ -30,32 +31,6 @@ def close_all(descriptors: list[int]) -> None:
     """Close them all and empty the list, so that none is closed twice."""
     while descriptors:
         os.close(descriptors.pop())
-
-
-def anonymous_file(name: str, sealed: bool = False) -> int:
-    """A descriptor of a file without a name: in memory on Linux, else a temporary file already removed."""
-    if hasattr(os, "memfd_create"):
-        try:
-            descriptor = os.memfd_create(name, os.MFD_CLOEXEC | (os.MFD_ALLOW_SEALING if sealed else 0))
-        except OSError:
-            return _temporary_file(name)
-        if sealed:
-            _forbid_shrinking(descriptor)
-        return descriptor
-    return _temporary_file(name)
-
-
-def _forbid_shrinking(descriptor: int) -> None:
-    """A worker that cut the block short would kill the parent at its next look (SIGBUS)."""
-    import fcntl
-
-    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
-
-
-def _temporary_file(name: str) -> int:
-    descriptor, path = tempfile.mkstemp(prefix=name)
-    os.unlink(path)
-    return descriptor
 
 
 def reserve(descriptor: int, size_bytes: int) -> None:
@@ -89,21 +64,3 @@ def file_with(name: str, content: bytes | memoryview) -> int:
         os.close(descriptor)
         raise
     return descriptor
-
-
-def append_only(descriptor: int) -> int:
-    """The same file; whoever writes to it adds to its end, wherever that is by then."""
-    try:
-        import fcntl
-    except ImportError:  # a system without it has no worker that shortens the file either
-        return descriptor
-    fcntl.fcntl(descriptor, fcntl.F_SETFL, fcntl.fcntl(descriptor, fcntl.F_GETFL) | os.O_APPEND)
-    return descriptor
-
-
-def tail_of(descriptor: int, size_bytes: int = 8192) -> str:
-    """The last of what was written to such a file."""
-    if descriptor < 0:
-        return ""
-    end = os.fstat(descriptor).st_size
-    return os.pread(descriptor, size_bytes, max(0, end - size_bytes)).decode("utf-8", "replace")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import sys
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import index as as_index
 from typing import Any
 
@@ -15,8 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.errors import RunError
-from outlive.meter import read_machine
-from outlive.units import format_bytes
 from outlive.worker import slots, verdicts
 from outlive.worker.child import codec
 from outlive.worker.session import End, Opening, Session
@@ -31,9 +30,6 @@ HELD = (
     "      data access."
 )
 _CLOSED = "this interpreter is closed and its worker has ended; open a new one"
-# Tensors beyond this come from the worker in parts of this size, into the one array that is handed out.
-_LARGE_BYTES = 32 << 20
-
 
 _engines: weakref.WeakSet[Engine] = weakref.WeakSet()
 
@@ -120,23 +116,28 @@ class Engine:
         if self._interrupted or self._session.flight is not None:
             self._upset = True
 
-    def _ask(self, header: dict[str, Any], payload: Any = b"") -> tuple[dict[str, Any], bytes]:
+    def _ask(self, header: dict[str, Any], payload: Any = b"", **how: Any) -> Any:
         with self._lock:
             self._stand()
             with self._minding():
-                return self._session.ask(header, payload)
+                return self._session.ask(header, payload, **how)
+
+    def _ask_about(self, question: str, header: dict[str, Any]) -> Any:
+        with self._lock:
+            self._stand()
+            with self._minding():
+                return self._session.ask_about(question, header)
 
     def _detail(self, what: str, *arguments: int) -> Any:
         with self._lock:
             key = f"{what}{arguments}"
             if key not in self._details:
-                reply, _ = self._ask(
-                    {"do": "details", "what": what, "arguments": [as_index(item) for item in arguments]}
-                )
+                order = {"do": "details", "what": what, "arguments": [as_index(item) for item in arguments]}
+                found = self._ask_about(what, order)
                 if what in ("tensor", "tensors") and arguments[-1]:
-                    return codec.unpack_detail(reply["value"])  # other subgraphs change as they run
-                self._details[key] = reply["value"]
-            return codec.unpack_detail(self._details[key])
+                    return found  # other subgraphs change as they run
+                self._details[key] = found
+            return copy.deepcopy(self._details[key])
 
     def _ensure_safe(self) -> None:
         if sys.getrefcount(self._keeper) != self._calm:
@@ -169,7 +170,7 @@ class Engine:
     def _run_subgraph(self, subgraph: int, inputs: Tensors, outputs: list[int]) -> list[Any]:
         """Run a signature, and give the values of its outputs."""
         packed = [(index, *codec.pack_array(value)) for index, value in inputs.items()]
-        parts = [{**header, "index": index, "size": len(data)} for index, header, data in packed]
+        parts = [{**header, "index": index} for index, header, _ in packed]
         message = {"do": "call", "subgraph": subgraph, "inputs": parts, "outputs": outputs}
         with self._lock:
             self._stand()
@@ -177,15 +178,11 @@ class Engine:
                 self._slots, self._details, self._computed = {}, {}, False
                 self._upset = self._stale = True
             with self._minding():
-                reply, data = self._session.ask(message, b"".join(data for _, _, data in packed))
+                values = self._session.ask_values(message, len(outputs), [data for _, _, data in packed])
             if subgraph == 0:
                 self._session.note_shapes({index: list(value.shape) for index, value in inputs.items()})
                 self._computed = True
-        values, at = [], 0
-        for part in reply["outputs"]:
-            values.append(slots.hand_out(codec.unpack_array(part, data[at : at + part["size"]])))
-            at += part["size"]
-        return values
+        return [slots.hand_out(value) for value in values]
 
     def _is_input(self, index: int) -> bool:
         return any(end.index == index for end in self._session.inputs)
@@ -284,18 +281,15 @@ class Engine:
         return slots.hand_out(self._value(index) if known else self._fetch(index, subgraph))
 
     def _fetch(self, index: int, subgraph: int) -> Any:
-        """The value of a tensor from the worker; a large one part by part, so that it is here only once."""
+        """The value of a tensor from the worker."""
         header = {"do": "get", "index": as_index(index), "subgraph": as_index(subgraph)}
-        reply, data = self._ask({**header, "large": _LARGE_BYTES})
-        if "size" not in reply:
-            return codec.unpack_array(reply, data)
-        array = _empty_array(reply)
-        place = array.reshape(-1).view(np.uint8).data
-        for start in range(0, len(place), _LARGE_BYTES):
-            stop = min(start + _LARGE_BYTES, len(place))
-            _, data = self._ask({"do": "part", "index": as_index(index), "start": start, "stop": stop})
-            place[start:stop] = data
-        return array
+        return self._values(header, 1)[0]
+
+    def _values(self, header: dict[str, Any], count: int, payload: Sequence[Any] = ()) -> list[Any]:
+        with self._lock:
+            self._stand()
+            with self._minding():
+                return self._session.ask_values(header, count, payload)
 
 
 def _start_over() -> None:
@@ -310,16 +304,3 @@ def _start_over() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_start_over)
-
-
-def _empty_array(reply: dict[str, Any]) -> NDArray[Any]:
-    """Room for a large tensor. MemoryError where it would not be real: the system would kill us to get it."""
-    dtype, shape = np.dtype(reply["dtype"]), tuple(int(size) for size in reply["shape"])
-    size = int(np.prod(shape, dtype=object)) * dtype.itemsize
-    available = read_machine().available_bytes
-    # Half of it: the program that asked, and everything else on the machine, want to live too.
-    if available is not None and size > available // 2:
-        raise MemoryError(
-            f"a tensor of {format_bytes(size)}, and {format_bytes(available)} of memory are left"
-        )
-    return np.empty(shape, dtype)

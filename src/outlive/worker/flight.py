@@ -38,7 +38,8 @@ class OutputSeen:
 class Flight:
     """What was seen of a run: plain data that can be written as JSON and judged later.
 
-    `ended_by` says what we did ourselves: "deadline", "memory", "interrupt", or "" if it ended by itself.
+    `ended_by` says what we did ourselves: "deadline", "memory", "interrupt", "malformed" (it sent an answer
+    that breaks the protocol; `error_text` says which rule), or "" if it ended by itself.
     `division` is the dividend and divisor that stopped the processor, `activity` what the process was doing
     at its deadline (meter.activity). `values` holds the outputs of a run that went well; they are not part
     of the record.

@@ -7,21 +7,25 @@ Worker.invoke()      the hot way: a number in the shared block, no pipe while bo
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import time
 import weakref
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from outlive.meter.activity import watch_activity
-from outlive.worker.channel import DeadlineMissed
+from outlive.worker import answers
+from outlive.worker.answers import Malformed
+from outlive.worker.channel import DeadlineMissed, Unreachable
 from outlive.worker.child import wire
-from outlive.worker.descriptors import tail_of
 from outlive.worker.flight import Flight
-from outlive.worker.hatchery import CannotHatch, Hatchery, RuntimeAbsent, in_words
+from outlive.worker.hatchery import CannotHatch, Hatched, Hatchery, RuntimeAbsent, in_words
 from outlive.worker.limits import Limits
 from outlive.worker.lines import Lines
-from outlive.worker.nurseries import starting
-from outlive.worker.recorder import Recorder
+from outlive.worker.nursery import starting
+from outlive.worker.recorder import LastWords, Recorder
 from outlive.worker.story import Story
 from outlive.worker.waiting import Waiting, this_core, way_to_wait
 
@@ -30,7 +34,8 @@ _FIRST_SLEEP_MS = 50
 _LATER_SLEEP_MS = 200
 _ENDING_TIMEOUT_S = 5.0
 _START_TIMEOUT_S = 120.0
-_FREE_TIMEOUT_S = 30.0
+# How long the runtime may take to free a model before its worker is ended without.
+_FREE_TIMEOUT_S = 0.7
 _CLOSED = "this interpreter is closed: its worker has ended, and a new interpreter is needed"
 
 _alive: weakref.WeakSet[Worker] = weakref.WeakSet()
@@ -58,7 +63,12 @@ class Worker:
     """One worker process, from its start to its end."""
 
     def __init__(
-        self, hatchery: Hatchery, runtime: str, limits: Limits, content: bytes | memoryview | None
+        self,
+        hatchery: Hatchery,
+        runtime: str,
+        limits: Limits,
+        content: bytes | memoryview | None,
+        deadline: float | None = None,
     ) -> None:
         """Start it; `CannotHatch` if the system does not let us, `Died` if it does not live to say so."""
         self._hatchery, self._limits, self._owner = hatchery, limits, os.getpid()
@@ -67,60 +77,69 @@ class Worker:
         self.flight: Flight | None = None
         self.applied_limits: dict[str, Any] = {}
         self.story = Story()
-        memory_bytes = limits.effective_memory_bytes()
         self._recorder = Recorder(limits)
         way = way_to_wait()
         order = {
             "cwd": _folder(),
             "runtime": runtime,
             "spin": way,
-            "limits": {"memory_bytes": memory_bytes},
+            "limits": {"memory_bytes": limits.effective_memory_bytes()},
         }
-        with starting:
-            self._lines = _open_lines(content)
-            try:
-                self._hatched = hatchery.hatch(order, self._lines.given())
-            except BaseException:
-                self._lines.close()
-                raise
-            finally:
-                self._lines.handed_over()
-            _alive.add(self)
+        self._hatched, self._lines = _hatch(hatchery, order, content, deadline)
+        self._give_back = weakref.finalize(
+            self, _end, hatchery, self._hatched.number, self._lines, self._owner
+        )
+        self._give_back.atexit = False  # the nurseries end all workers then
+        _alive.add(self)
         self.block, self._channel = self._lines.block, self._lines.channel
         self._waiting = Waiting(self.block, way)
         self.facts = self._hatched.facts
-        self._greet()
+        self._greet(deadline)
 
     @property
     def pid(self) -> int:
         """The worker's process."""
         return self._hatched.pid
 
-    def _greet(self) -> None:
+    def _greet(self, deadline: float | None) -> None:
+        end = time.monotonic() + _START_TIMEOUT_S
         try:
-            ready, _ = self._channel.receive(time.monotonic() + _START_TIMEOUT_S)
+            ready, _ = self._channel.receive("ready", end if deadline is None else min(end, deadline))
         except BaseException as error:
             raise self._ended(error) from None
-        if "absent" in ready:
+        if isinstance(ready, answers.Absent):
             self.kill()
-            raise RuntimeAbsent(ready["absent"])
-        self.facts = {**self.facts, **ready["facts"]}
-        self.applied_limits = ready["limits"]
-        self.story.begin(ready.get("memory") or {})
+            raise RuntimeAbsent(ready.text)
+        self.facts = {**self.facts, **ready.facts}
+        self.applied_limits = ready.limits
+        self.story.begin(_memory(ready))
 
-    def call(self, header: dict[str, Any], payload: Any = b"") -> tuple[dict[str, Any], bytes]:
-        """Ask and wait for the answer."""
-        deadline = self._deadline()
+    def call(
+        self,
+        header: dict[str, Any],
+        payload: Any = b"",
+        *,
+        most_bytes: int = 0,
+        into: memoryview | None = None,
+        read: Callable[[Any, memoryview], Any] | None = None,
+    ) -> Any:
+        """Ask and wait for the answer; what `read` makes of it and of its payload.
+
+        The payload may have `most_bytes`, or it fills the place it goes `into`.
+        """
+        deadline, verb = self._deadline(), header["do"]
         try:
             self._channel.send(header, payload, deadline)
-            reply, data = self._channel.receive(deadline)
+            answer, data = self._channel.receive(verb, deadline, most_bytes, into)
+            is_failure = isinstance(answer, answers.Failure)
+            found = answer if is_failure or read is None else read(answer, data)
         except BaseException as error:
             raise self._ended(error) from None
-        if "memory" in reply:
-            self.story.mark(header.get("mark", header["do"]), reply["memory"])
-        if "error" in reply:
-            raise self._raised(reply)
-        return reply, data
+        if answer.memory is not None:
+            self.story.mark(header.get("mark", verb), _memory(answer))
+        if is_failure:
+            raise self._raised(answer)
+        return found
 
     def invoke(self) -> None:
         """Run the model with what lies in the shared block."""
@@ -143,10 +162,12 @@ class Worker:
                 self._waiting.learn(words[wire.TOOK_US] * 1000)
             if words[wire.STATUS] == wire.OK:
                 return
-            reply = self._channel.receive(self._deadline())[0]
+            answer, _ = self._channel.receive("invoke", self._deadline())
+            if not isinstance(answer, answers.Failure):
+                raise Malformed("invoke: a complaint was announced, and none came")
         except BaseException as error:
             raise self._ended(error) from None
-        raise self._raised(reply)
+        raise self._raised(answer)
 
     def _sleep(self, number: int) -> None:
         """Wait asleep for the answer, until the deadline."""
@@ -167,11 +188,11 @@ class Worker:
         seconds = self._limits.seconds
         return None if seconds is None else time.monotonic() + seconds
 
-    def _raised(self, reply: dict[str, Any]) -> RuntimeRaised:
+    def _raised(self, failure: answers.Failure) -> RuntimeRaised:
         limit = self.applied_limits.get("data_bytes")
         # The runtime asks for large pieces: what it could not get is why it is still far below the limit.
-        near = limit is not None and reply.get("data_bytes", 0) > 0.5 * limit
-        return RuntimeRaised(str(reply["error"]), str(reply["text"]), near)
+        near = isinstance(limit, int) and failure.data_bytes > 0.5 * limit
+        return RuntimeRaised(failure.error, failure.text, near)
 
     def _ended(self, error: BaseException) -> BaseException:
         """What to raise when a call did not come back: a recorded death, or the user's own interrupt."""
@@ -184,6 +205,13 @@ class Worker:
             return Died(self._record("deadline"))
         if isinstance(error, wire.Closed):
             return Died(self._record(""))
+        if isinstance(error, Malformed):
+            seen = self._record("malformed")
+            self.flight = replace(seen, error_type="Malformed", error_text=str(error))
+            return Died(self.flight)
+        if isinstance(error, Unreachable):
+            self._record("interrupt")
+            return CannotHatch(f"the worker cannot be reached: {error}")
         # KeyboardInterrupt and its like: the call is lost, so the worker goes; the exception is the user's.
         self._record("interrupt")
         return error
@@ -205,7 +233,11 @@ class Worker:
                 ended_by=ended_by,
                 ending=ending,
                 hatched=self._hatched,
-                lines=self._lines,
+                words=LastWords(
+                    stage=wire.STAGES[min(self.block.words[wire.STAGE], len(wire.STAGES) - 1)],
+                    stderr_tail=ending.stderr_tail,
+                    fault_trace=ending.fault_trace,
+                ),
                 story=self.story,
                 applied=self.applied_limits,
                 facts=self.facts,
@@ -217,15 +249,18 @@ class Worker:
 
     def stderr_tail(self) -> str:
         """The last of what the worker printed."""
-        return tail_of(self._lines.errors)
+        return self._hatchery.words(self._hatched.number)["stderr_tail"]
 
     def stop(self) -> Flight | None:
         """Free the interpreter and end the worker; the flight if it died while doing so."""
         if self._is_done():
             return None
+        end = time.monotonic() + _FREE_TIMEOUT_S
         try:
-            self._channel.send({"do": "close"}, b"", time.monotonic() + _ENDING_TIMEOUT_S)
-            self._channel.receive(self._deadline() or time.monotonic() + _FREE_TIMEOUT_S)
+            self._channel.send({"do": "close"}, b"", end)
+            self._channel.receive("close", end)
+        except DeadlineMissed:
+            pass  # nobody waits for what it would free: the system takes it back
         except BaseException as error:
             ended = self._ended(error)
             if isinstance(ended, Died):
@@ -245,8 +280,7 @@ class Worker:
         if self._is_done():
             return
         try:
-            self._hatchery.kill(self._hatched.number)
-            self._hatchery.ending(self._hatched.number, _ENDING_TIMEOUT_S)
+            self._hatchery.end(self._hatched.number)
         finally:
             self.close()
 
@@ -277,6 +311,42 @@ def _folder() -> str:
         return os.getcwd()
     except OSError:
         return os.sep
+
+
+def _memory(answer: Any) -> dict[str, int]:
+    """The memory that a worker says it has; empty where its system does not tell."""
+    told = answer.memory
+    return {"private_bytes": told.private_bytes, "rss_bytes": told.rss_bytes} if told else {}
+
+
+def _hatch(
+    hatchery: Hatchery, order: dict[str, Any], content: bytes | memoryview | None, deadline: float | None
+) -> tuple[Hatched, Lines]:
+    """A new worker and our ends of what ties it to us."""
+    with contextlib.ExitStack() as locked:
+        locked.enter_context(starting)
+        lines = _open_lines(content)
+
+        def handed_over() -> None:
+            lines.handed_over()
+            locked.close()
+
+        try:
+            hatched = hatchery.hatch(order, lines.given(), handed_over, deadline)
+        except BaseException:
+            lines.close()
+            raise
+    lines.channel.is_gone = functools.partial(hatchery.is_gone, hatched.number)
+    return hatched, lines
+
+
+def _end(hatchery: Hatchery, number: int, lines: Lines, owner: int) -> None:
+    """Give back what a worker has that nobody closed."""
+    if not lines.closed and owner == os.getpid():
+        try:
+            hatchery.end(number)
+        finally:
+            lines.close()
 
 
 def _open_lines(content: bytes | memoryview | None) -> Lines:

@@ -1,7 +1,8 @@
 """Where workers come from: forked by a nursery, or started afresh where that cannot be.
 
 Hatchery.hatch(order, descriptors) ──> Hatched(pid, ...)        both kinds
-Hatchery.ending(number)            ──> signal, exit code, evidence of the tracer
+Hatchery.is_gone(number)           ──> True once its maker has seen it end, whatever still holds its pipes
+Hatchery.ending(number)            ──> signal, exit code, evidence of the tracer, its last words
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,6 +27,10 @@ class CannotHatch(Exception):
 
 class MakerGone(CannotHatch):
     """The process that makes workers has ended: another one will make them."""
+
+
+class TooSlow(CannotHatch):
+    """No worker was ready before the caller's deadline."""
 
 
 class RuntimeAbsent(CannotHatch):
@@ -55,7 +61,8 @@ class Ending:
     """How a worker ended; `evidence` is what the tracer saw, `unseen` why nobody saw more.
 
     `ended_by` is "memory" if its maker ended it for holding too much; `oom_kills` is how often the system had
-    killed for want of memory a moment before and after, None if nobody looked.
+    killed for want of memory a moment before and after, None if nobody looked. The last words are those of a
+    worker whose files its maker keeps; a guarded worker's caller keeps them itself.
     """
 
     signal: int | None = None
@@ -64,6 +71,8 @@ class Ending:
     unseen: str = ""
     oom_kills: tuple[int, int] | None = None
     evidence: dict[str, Any] = field(default_factory=dict)
+    stderr_tail: str = ""
+    fault_trace: str = ""
 
 
 class Hatchery(Protocol):
@@ -73,8 +82,27 @@ class Hatchery(Protocol):
     def in_use(self) -> bool:
         """True while somebody has a worker of it."""
 
-    def hatch(self, order: dict[str, Any], descriptors: list[int]) -> Hatched:
-        """Make a worker that serves these descriptors."""
+    def hatch(
+        self,
+        order: dict[str, Any],
+        descriptors: list[int],
+        handed_over: Callable[[], None] = lambda: None,
+        deadline: float | None = None,
+    ) -> Hatched:
+        """Make a worker that serves these descriptors.
+
+        `handed_over` is called as soon as the caller may close its copies, before the worker is there.
+        `TooSlow` if it is not there at the deadline.
+        """
+
+    def is_gone(self, number: int) -> bool:
+        """True once the worker has been seen to end, or nobody is left who could see it."""
+
+    def words(self, number: int) -> dict[str, str]:
+        """What a living worker has printed last: `stderr_tail` and `fault_trace`."""
+
+    def end(self, number: int) -> None:
+        """End a worker at once; wait for its end a moment, and no longer."""
 
     def kill(self, number: int) -> None:
         """End a worker at once."""

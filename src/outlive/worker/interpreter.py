@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from outlive.errors import OutliveError
+from outlive.worker import answers
 from outlive.worker.affine import affine_of, dequantize, find_row, quantize
 from outlive.worker.compiled_ladder import LADDER, explained, opening_on, stand, why_left
 from outlive.worker.engine import HELD, Engine
@@ -22,6 +23,8 @@ from outlive.worker.options import Delegate, OpResolverType, make_opening
 from outlive.worker.session import Opening
 from outlive.worker.signature import SignatureRunner
 from outlive.worker.slots import hand_out
+
+_MOST_REPORT_BYTES = 1 << 20
 
 
 class Interpreter(Engine):
@@ -233,7 +236,12 @@ class Interpreter(Engine):
                     "None is only allowed when the model has 1 SignatureDef"
                 )
             signature_key = keys[0]
-        return SignatureRunner(self._ask, self._run_subgraph, signature_key)
+        describe = self._get_tensor_details
+        return SignatureRunner(self._open_signature, describe, self._run_subgraph, signature_key)
+
+    def _open_signature(self, key: str) -> dict[str, Any]:
+        found: dict[str, Any] = self._ask_about("signature", {"do": "signature", "key": key})
+        return found
 
     @property
     def experimental_compress_quantization_zero_points(self) -> bool:
@@ -308,7 +316,7 @@ class Interpreter(Engine):
 
     def tensor_shapes(self) -> list[list[list[int] | None]]:
         """The shape of every tensor of every subgraph, temporaries and nameless ones included."""
-        shapes: list[list[list[int] | None]] = self._ask({"do": "shapes"})[0]["value"]
+        shapes: list[list[list[int] | None]] = self._ask_about("shapes", {"do": "shapes"})
         return shapes
 
     @property
@@ -318,13 +326,17 @@ class Interpreter(Engine):
 
     def nodes(self) -> list[Any]:
         """Type, inputs and outputs of the nodes of the main graph; those of delegates are at the end."""
-        reply, _ = self._ask({"do": "nodes"})
-        return list(reply["value"])
+        found: list[Any] = self._ask_about("nodes", {"do": "nodes"})
+        return found
 
     def report(self) -> tuple[bool | None, str]:
         """Of a compiled model: whether accelerators took all of it, and what they have printed."""
-        reply, said = self._ask({"do": "report"})
-        return reply.get("fully_accelerated"), bytes(said).decode("utf-8", "replace")
+
+        def read(report: answers.Report, said: memoryview) -> tuple[bool | None, str]:
+            return report.fully_accelerated, bytes(said).decode("utf-8", "replace")
+
+        found: tuple[bool | None, str] = self._ask({"do": "report"}, most_bytes=_MOST_REPORT_BYTES, read=read)
+        return found
 
     def story(self) -> Flight:
         """The record of the run so far, while all is well."""

@@ -6,8 +6,8 @@ other will find it. Numbers that nobody waits for any more are forgotten.
 
 from __future__ import annotations
 
-import array
 import contextlib
+import errno
 import json
 import os
 import select
@@ -16,10 +16,15 @@ import socket
 import subprocess
 import threading
 import time
+import weakref
+from collections.abc import Callable
 from typing import Any
 
 from outlive.meter import find_memory_cgroup
-from outlive.worker.descriptors import above_standard, anonymous_file, tail_of
+from outlive.worker import unpatched
+from outlive.worker.child import orders
+from outlive.worker.child.anonymous import anonymous_file, tail_of
+from outlive.worker.descriptors import above_standard
 from outlive.worker.hatchery import (
     CannotHatch,
     Ending,
@@ -27,6 +32,7 @@ from outlive.worker.hatchery import (
     Kind,
     MakerGone,
     RuntimeAbsent,
+    TooSlow,
     in_words,
     spawn,
 )
@@ -36,18 +42,27 @@ _HELLO_TIMEOUT_S = 300.0
 _FORK_TIMEOUT_S = 20.0
 _ECHO_TIMEOUT_S = 2.0
 _END_TIMEOUT_S = 2.0
+# How long to wait for a worker that was killed; it takes a millisecond unless its maker is stopped.
+_KILL_TIMEOUT_S = 0.5
 # How long one look for a message lasts: another thread may have taken ours in the meantime.
 _GLANCE_S = 0.05
 _MAX_MESSAGE_BYTES = 1 << 20
 _HELLO = 0
 
 
+# Held while a process is being started, and by a fork of the program: a forked child must not get a copy of a
+# pipe's end that is the worker's, or the parent would never see the end of file that means its death. Nobody
+# waits for another process while holding it.
+starting = threading.RLock()
+_nurseries: weakref.WeakSet[Nursery] = weakref.WeakSet()
+
+
 class Nursery:
     """A process that has the runtime loaded and forks workers on request."""
 
     def __init__(self, kind: Kind) -> None:
-        """Start the process and wait until it has loaded the runtime."""
-        self._owner = os.getpid()
+        """Start the process; it loads the runtime while nobody waits (`greet`)."""
+        self._kind, self._owner = kind, os.getpid()
         # Reentrant: the garbage collector may end a worker in the middle of a message about another.
         self._io = threading.RLock()
         self._count = _HELLO
@@ -56,12 +71,11 @@ class Nursery:
         self._endings: dict[int, Ending] = {}
         self._errors = -1
         self._lost = False
-        self._channel, self._process = self._start(kind)
-        try:
-            self.facts = self._hello(kind)
-        except BaseException:
-            self.close()
-            raise
+        self._silent_since: float | None = None
+        self.facts: dict[str, Any] | None = None
+        with starting:
+            self._channel, self._process = self._start(kind)
+            _nurseries.add(self)
 
     def _start(self, kind: Kind) -> tuple[socket.socket, subprocess.Popen[bytes]]:
         try:
@@ -99,59 +113,128 @@ class Nursery:
         """True while the process runs and is ours."""
         # One that was killed lets go of its end a moment before the system says that it is gone.
         here = not self._lost and self._owner == os.getpid() and self._channel.fileno() >= 0
-        return here and self._says_it_lives()
+        return here and self._says_it_lives() and not self._is_silent()
+
+    def _is_silent(self) -> bool:
+        """True if it has left a request unanswered for so long that it never will."""
+        since = self._silent_since
+        return since is not None and time.monotonic() - since > _FORK_TIMEOUT_S
 
     def _says_it_lives(self) -> bool:
         return self._process.poll() is None
 
-    def hatch(self, order: dict[str, Any], descriptors: list[int]) -> Hatched:
+    def greet(self, deadline: float | None = None) -> dict[str, Any]:
+        """Wait until the runtime is loaded; what is known of it. `TooSlow` if that is after the deadline."""
+        if self.facts is None:
+            end = time.monotonic() + _HELLO_TIMEOUT_S
+            message = self._await(self._answers, _HELLO, end if deadline is None else min(end, deadline))
+            if message is None and _has_passed(deadline) and self.alive():
+                raise TooSlow("loading the runtime takes longer than that")
+            self.facts = self._understood(message)
+        return self.facts
+
+    def _understood(self, message: dict[str, Any] | None) -> dict[str, Any]:
+        self._forget(_HELLO)
+        if message is None:
+            raise self._not_started()
+        if not message["hello"]:
+            raise RuntimeAbsent(f"{message['type']}: {message['text']}")
+        return message
+
+    def _not_started(self) -> CannotHatch:
+        said = tail_of(self._errors).strip() or "it says nothing"
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            code = self._process.wait(_GLANCE_S)
+            if code < 0:  # killed from outside: the next one may live
+                return MakerGone(f"the process that makes workers was ended ({_how(code)}) while it started")
+        return CannotHatch(f"{self._kind.python} does not start as a worker: {said}")
+
+    def hatch(
+        self,
+        order: dict[str, Any],
+        descriptors: list[int],
+        handed_over: Callable[[], None] = lambda: None,
+        deadline: float | None = None,
+    ) -> Hatched:
         """Have a worker forked that serves these descriptors."""
-        with self._io:
-            self._count += 1
-            number = self._count
-            self._wanted.add(number)
+        facts = self.greet(deadline)
+        number = self._new_number()
         try:
             self._send({**order, "fork": number}, descriptors)
-            answer = self._await(self._answers, number, _FORK_TIMEOUT_S)
-            if answer is None:
-                raise self._silence()
-            if "error" in answer:
-                raise CannotHatch(f"no new process can be made: {answer['error']}")
+            handed_over()
+            answer = self._forked(number, deadline)
         except BaseException:
+            self.kill(number)  # if it is made after all
             self._forget(number)
             raise
-        return Hatched(number=number, pid=answer["pid"], untraced=answer["untraced"], facts=self.facts)
+        return Hatched(number=number, pid=answer["pid"], untraced=answer["untraced"], facts=facts)
+
+    def _forked(self, number: int, deadline: float | None) -> dict[str, Any]:
+        end = time.monotonic() + _FORK_TIMEOUT_S
+        answer: dict[str, Any] | None
+        answer = self._await(self._answers, number, end if deadline is None else min(end, deadline))
+        if answer is None:
+            if _has_passed(deadline) and self._says_it_lives():
+                self._silent_since = self._silent_since or time.monotonic()
+                raise TooSlow("the process that makes workers did not answer in time")
+            raise self._silence()
+        if "error" in answer:
+            raise CannotHatch(f"no new process can be made: {answer['error']}")
+        return answer
+
+    def _new_number(self) -> int:
+        with self._io:
+            self._count += 1
+            self._wanted.add(self._count)
+            return self._count
+
+    def is_gone(self, number: int) -> bool:
+        """True once the worker has been seen to end, or nobody is left who could see it."""
+        with self._io:
+            lives = self._take_all()
+            return not lives or number in self._endings
+
+    def words(self, number: int) -> dict[str, str]:
+        """What a living worker has printed last; nothing if its maker does not answer."""
+        answer = self._ask({"words_of": number}) or {}
+        return {name: str(answer.get(name, "")) for name in ("stderr_tail", "fault_trace")}
+
+    def end(self, number: int) -> None:
+        """End a worker at once; wait for its end a moment, and no longer."""
+        self.kill(number)
+        self._await(self._endings, number, time.monotonic() + _KILL_TIMEOUT_S)
+        self._forget(number)
 
     def kill(self, number: int) -> None:
         """End a worker at once; by its maker, which cannot mistake a new process for it."""
-        with contextlib.suppress(CannotHatch):
-            self._send({"to": number, "do": "kill"}, [])
+        self._order(number, "kill")
 
     def abort(self, number: int) -> None:
         """End a worker so that its tracer and its faulthandler say where it was."""
-        with contextlib.suppress(CannotHatch):
-            self._send({"to": number, "do": "abort"}, [])
+        self._order(number, "abort")
 
     def interrupt(self, number: int) -> None:
         """Do to a worker what Ctrl-C does."""
-        with contextlib.suppress(CannotHatch):
-            self._send({"to": number, "do": "interrupt"}, [])
+        self._order(number, "interrupt")
 
     def watch(self, number: int, most_bytes: int | None) -> None:
         """Have a worker ended if it holds more private memory than this."""
-        with contextlib.suppress(CannotHatch):
-            self._send({"to": number, "do": "watch", "most_bytes": most_bytes}, [])
+        self._order(number, "watch", most_bytes=most_bytes)
 
     def retire(self, number: int) -> None:
         """Nobody waits for a worker any more: it may end by itself, and is ended if it does not."""
-        with contextlib.suppress(CannotHatch):
-            self._send({"to": number, "do": "retire"}, [])
+        self._order(number, "retire")
         self._forget(number)
+
+    def _order(self, number: int, what: str, **more: Any) -> None:
+        """Have something done to a worker; one whose maker is gone is gone too."""
+        with contextlib.suppress(CannotHatch):
+            self._send({"to": number, "do": what, **more}, [])
 
     def ending(self, number: int, timeout_s: float) -> Ending:
         """How a worker ended."""
         try:
-            found: Ending | None = self._await(self._endings, number, timeout_s)
+            found: Ending | None = self._await(self._endings, number, time.monotonic() + timeout_s)
         finally:
             self._forget(number)
         if found is not None:
@@ -167,11 +250,21 @@ class Nursery:
             self._send({"end": True}, [])
         self._channel.close()
         self._close_errors()
-        try:
-            self._process.wait(timeout=_END_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._bury()
+
+    def _bury(self) -> None:
+        """Wait for its end; an interrupt is raised only after that, or its remains would stay."""
+        interrupt: BaseException | None = None
+        while self._process.returncode is None:
+            try:
+                self._process.wait(timeout=_END_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+            except BaseException as error:
+                interrupt = error
+                self._process.kill()
+        if interrupt is not None:
+            raise interrupt
 
     def abandon(self) -> None:
         """Let go of another process's nursery without ending it."""
@@ -184,21 +277,10 @@ class Nursery:
             os.close(self._errors)
             self._errors = -1
 
-    def _hello(self, kind: Kind) -> dict[str, Any]:
-        message: dict[str, Any] | None = self._await(self._answers, _HELLO, _HELLO_TIMEOUT_S)
-        self._forget(_HELLO)
-        if message is None:
-            said = tail_of(self._errors).strip() or "it says nothing"
-            raise CannotHatch(f"{kind.python} does not start as a worker: {said}")
-        if not message["hello"]:
-            raise RuntimeAbsent(f"{message['type']}: {message['text']}")
-        return message
-
     def _silence(self) -> CannotHatch:
         """Why it does not answer. One that still runs is ended, with all its workers: the next one may."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            code = self._process.wait(_GLANCE_S)
-            how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+            how = _how(self._process.wait(_GLANCE_S))
             return MakerGone(f"the process that makes workers and sees them end is gone ({how})")
         self._process.kill()
         self._process.wait()
@@ -206,28 +288,26 @@ class Nursery:
 
     def _echoes(self) -> bool:
         """True if it still answers."""
-        with self._io:
-            self._count += 1
-            number = self._count
-            self._wanted.add(number)
+        return self._ask({}) is not None
+
+    def _ask(self, question: dict[str, Any]) -> dict[str, Any] | None:
+        """What it answers; None if it does not."""
+        number = self._new_number()
+        answer: dict[str, Any] | None
         try:
-            self._send({"echo": number}, [])
-            return self._await(self._answers, number, _ECHO_TIMEOUT_S) is not None
+            self._send({**question, "echo": number}, [])
+            answer = self._await(self._answers, number, time.monotonic() + _ECHO_TIMEOUT_S)
         except CannotHatch:
-            return False
+            return None
         finally:
             self._forget(number)
+        return answer
 
     def _send(self, message: dict[str, Any], descriptors: list[int]) -> None:
-        rights = (
-            [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
-        )
-        data = [json.dumps(message).encode("utf-8")]
         end = time.monotonic() + _ECHO_TIMEOUT_S
         while True:
             try:
-                self._channel.sendmsg(data, rights, getattr(socket, "MSG_NOSIGNAL", 0))
-                return
+                return orders.send(self._channel, message, descriptors)
             except BlockingIOError:
                 if time.monotonic() > end:
                     raise self._silence() from None
@@ -238,9 +318,8 @@ class Nursery:
             except OSError as error:
                 raise CannotHatch(f"no process that makes workers is reached: {in_words(error)}") from error
 
-    def _await(self, table: dict[int, Any], number: int, timeout_s: float) -> Any:
+    def _await(self, table: dict[int, Any], number: int, end: float) -> Any:
         """What comes for this number; None if nothing comes in time, or nothing will ever come."""
-        end = time.monotonic() + timeout_s
         while True:
             with self._io:
                 lives = self._take_all()
@@ -254,7 +333,7 @@ class Nursery:
     def _wait(self, event: int, timeout_s: float) -> None:
         descriptor = self._channel.fileno()
         if descriptor >= 0:
-            poll = select.poll()
+            poll = unpatched.poll()
             poll.register(descriptor, event)
             poll.poll(timeout_s * 1000)
 
@@ -263,12 +342,13 @@ class Nursery:
         while True:
             try:
                 data = self._channel.recv(_MAX_MESSAGE_BYTES)
-            except BlockingIOError:
-                return True
-            except OSError:
+            except ConnectionError:
                 return False
+            except OSError as error:  # nothing has come, or the system is out of memory for a moment
+                return error.errno not in (errno.EBADF, errno.ENOTCONN)
             if not data:
                 return False
+            self._silent_since = None
             self._put(json.loads(data))
 
     def _put(self, message: dict[str, Any]) -> None:
@@ -284,6 +364,8 @@ class Nursery:
             ended_by=message["ended_by"],
             oom_kills=None if message["oom_kills"] is None else (*message["oom_kills"],),
             evidence=message["evidence"] or {},
+            stderr_tail=message.get("stderr_tail", ""),
+            fault_trace=message.get("fault_trace", ""),
         )
 
     def _forget(self, number: int) -> None:
@@ -291,6 +373,20 @@ class Nursery:
             self._wanted.discard(number)
             self._answers.pop(number, None)
             self._endings.pop(number, None)
+
+
+def abandon_all() -> None:
+    """In a forked child of the program: the parent's nurseries, the starting ones too, are not ours."""
+    for nursery in list(_nurseries):
+        nursery.abandon()
+
+
+def _has_passed(deadline: float | None) -> bool:
+    return deadline is not None and time.monotonic() >= deadline
+
+
+def _how(code: int) -> str:
+    return signal.Signals(-code).name if code < 0 else f"exit code {code}"
 
 
 def _oom_counter() -> str:

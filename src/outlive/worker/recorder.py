@@ -9,12 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from outlive.meter import MemoryCgroup, find_memory_cgroup, read_oom_counters
-from outlive.worker.child import wire
-from outlive.worker.descriptors import tail_of
 from outlive.worker.flight import Flight, OpSeen
 from outlive.worker.hatchery import Ending, Hatched
 from outlive.worker.limits import Limits
-from outlive.worker.lines import Lines
 from outlive.worker.story import Story
 
 
@@ -25,15 +22,6 @@ class LastWords:
     stage: str
     stderr_tail: str
     fault_trace: str
-
-    @classmethod
-    def of(cls, lines: Lines) -> LastWords:
-        """As they stand in the shared block and the files of a model's worker."""
-        return cls(
-            stage=wire.STAGES[min(lines.block.words[wire.STAGE], len(wire.STAGES) - 1)],
-            stderr_tail=tail_of(lines.errors),
-            fault_trace=tail_of(lines.faults),
-        )
 
 
 class Recorder:
@@ -50,7 +38,7 @@ class Recorder:
         ended_by: str,
         ending: Ending,
         hatched: Hatched,
-        lines: Lines | LastWords,
+        words: LastWords,
         story: Story,
         applied: dict[str, Any],
         facts: dict[str, Any],
@@ -60,7 +48,6 @@ class Recorder:
         name = _signal_name(ending.signal)
         evidence = ending.evidence if ended_by == "deadline" else _of_this_end(ending.evidence, name)
         memory = evidence.get("memory") or {}
-        words = lines if isinstance(lines, LastWords) else LastWords.of(lines)
         return Flight(
             died=True,
             stage=words.stage,

@@ -6,20 +6,25 @@ resized, whether tensors were allocated, and the inputs themselves. What variabl
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from outlive.errors import RunError
 from outlive.meter import read_machine
-from outlive.worker import verdicts
+from outlive.units import format_bytes
+from outlive.worker import answers, details, verdicts
 from outlive.worker.block import lay_out
 from outlive.worker.flight import Flight
 from outlive.worker.handle import Died, RuntimeRaised, Worker
-from outlive.worker.hatchery import CannotHatch, Kind, RuntimeAbsent
+from outlive.worker.hatchery import CannotHatch, Kind, RuntimeAbsent, TooSlow
 from outlive.worker.limits import Limits
 from outlive.worker.nurseries import with_hatchery
 
@@ -27,6 +32,12 @@ from outlive.worker.nurseries import with_hatchery
 _MEMORY_WORDS = ("memory", "alloc", "failed to create xnnpack runtime", "reshape runtime")
 # A shared block beyond this is made only if it leaves room for everything else.
 _LARGE_BYTES = 256 << 20
+# `seconds` is how long a model may take; starting a process of ours gets at least this much.
+_LEAST_START_S = 5.0
+# Values of tensors up to this come with the answer, larger ones in parts.
+_INLINE_BYTES, _PART_BYTES = 1 << 20, 32 << 20
+# Details of a model take this and 16 bytes for each of its file, and never more than half a gigabyte.
+_LEAST_DETAILS, _MOST_DETAILS = 1 << 20, 512 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,17 +94,7 @@ class Session:
         """Start a new worker and load the model."""
         opening = self._opening
         self.owner = os.getpid()
-        try:
-            self.worker = with_hatchery(
-                opening.kind,
-                lambda maker: Worker(maker, opening.kind.runtime, opening.limits, opening.content),
-            )
-        except RuntimeAbsent as error:
-            raise verdicts.missing(str(error)) from None
-        except Died as error:
-            raise self.death(error.flight) from None
-        except CannotHatch as error:
-            raise OSError(f"no worker process can be had: {error}") from error
+        self.worker = self._start()
         header: dict[str, Any] = {
             "do": "open",
             "arguments": self._arguments(),
@@ -114,6 +115,26 @@ class Session:
             # Only an open session has an owner that closes it: what fails here gives its worker back here.
             self.worker.kill()
             raise
+
+    def _start(self) -> Worker:
+        """A worker that is ready to load the model."""
+        opening = self._opening
+        seconds = opening.limits.seconds
+        deadline = None if seconds is None else time.monotonic() + max(seconds, _LEAST_START_S)
+        runtime, limits, content = opening.kind.runtime, opening.limits, opening.content
+        try:
+            return with_hatchery(
+                opening.kind, lambda maker: Worker(maker, runtime, limits, content, deadline), deadline
+            )
+        except RuntimeAbsent as error:
+            raise verdicts.missing(str(error)) from None
+        except Died as error:
+            raise self.death(error.flight) from None
+        except TooSlow:
+            late = Flight(died=True, stage="start", ended_by="deadline", limits=limits.to_json())
+            raise self.death(late) from None
+        except CannotHatch as error:
+            raise verdicts.unavailable(str(error)) from error
 
     def _arguments(self) -> dict[str, Any]:
         """As they were given; a relative path still means the folder that was current then."""
@@ -141,14 +162,54 @@ class Session:
             self.worker.kill()
             raise
 
-    def ask(self, header: dict[str, Any], payload: Any = b"") -> tuple[dict[str, Any], bytes]:
-        """A question to the worker; deaths and complaints come as errors with findings."""
+    def ask(self, header: dict[str, Any], payload: Any = b"", **how: Any) -> Any:
+        """A question to the worker (see `Worker.call`); deaths and complaints are errors with findings."""
         try:
-            return self.worker.call(header, payload)
+            return self.worker.call(header, payload, **how)
         except Died as error:
             raise self.death(error.flight) from None
+        except CannotHatch as error:
+            raise verdicts.unavailable(str(error)) from error
         except RuntimeRaised as error:
             raise self._complaint(error, header["do"]) from None
+
+    def ask_about(self, question: str, header: dict[str, Any]) -> Any:
+        """A question about the model, whose answer has the form that `details` knows for it."""
+        return self.ask(
+            header, most_bytes=self._most_details(), read=lambda _, data: details.read(question, data)
+        )
+
+    def ask_values(self, header: dict[str, Any], count: int, payload: Sequence[Any] = ()) -> list[Any]:
+        """A question whose answer is the values of so many tensors.
+
+        Large ones come part by part, into the arrays that are handed out, so that they are here only once.
+        """
+        found: answers.Arrays | list[Any]
+        found = self.ask(
+            {**header, "large": _INLINE_BYTES},
+            b"".join(payload),
+            most_bytes=_INLINE_BYTES,
+            read=lambda answer, data: _counted(answer, count) if answer.held else _split(answer, count, data),
+        )
+        if isinstance(found, list):
+            return found
+        return [self._fetch(place, head, count) for place, head in enumerate(found.outputs)]
+
+    def _fetch(self, place: int, head: answers.ArrayHead, count: int) -> Any:
+        memory = _room_for(head.size)
+        for start in range(0, head.size, _PART_BYTES):
+            stop = min(start + _PART_BYTES, head.size)
+            last = place == count - 1 and stop == head.size
+            order = {"do": "part", "place": place, "start": start, "stop": stop, "last": last}
+            self.ask(order, into=memory.data[start:stop])
+        return answers.as_array(head, memory)
+
+    def _most_details(self) -> int:
+        """What an answer about the model may have: names and scales come from its file."""
+        size = len(self._opening.content or b"")
+        with contextlib.suppress(OSError):
+            size = size or os.stat(self._arguments().get("model_path", "")).st_size
+        return min(_LEAST_DETAILS + 16 * size, _MOST_DETAILS)
 
     def invoke(self, first: bool) -> bool:
         """Run the model; the first run after an allocation is measured. True if its outputs have moved."""
@@ -159,6 +220,8 @@ class Session:
                 self.worker.invoke()
         except Died as error:
             raise self.death(error.flight) from None
+        except CannotHatch as error:
+            raise verdicts.unavailable(str(error)) from error
         except RuntimeRaised as error:
             if error.kind == "Moved":
                 return True
@@ -185,38 +248,35 @@ class Session:
     def allocate(self) -> None:
         """Allocate tensors, and tie inputs and outputs of fixed size to the shared block."""
         self.inputs = self.outputs = ()
-        reply, _ = self.ask({"do": "allocate", "memory": True})
-        self._tie(reply)
+        self._tie(self.ask({"do": "allocate", "memory": True}))
         self.allocated = True
 
     def lay_again(self) -> None:
         """Tie inputs and outputs to the block as they are now."""
         self.inputs = self.outputs = ()
-        self._tie(self.ask({"do": "ends"})[0])
+        self._tie(self.ask({"do": "ends"}))
 
-    def _tie(self, reply: dict[str, Any]) -> None:
+    def _tie(self, found: answers.Ends) -> None:
         # An input that is also an output has one place, as it has in the model.
         places: dict[int, int] = {}
         residues: dict[int, int | None] = {}
-        for row in (*reply["inputs"], *reply["outputs"]):
-            places.setdefault(row["index"], _size(row) if row["fixed"] else 0)
-            residues.setdefault(row["index"], row["residue"] if isinstance(row.get("residue"), int) else None)
+        for row in (*found.inputs, *found.outputs):
+            places.setdefault(row.index, _size(row) if row.fixed else 0)
+            residues.setdefault(row.index, row.residue)
         offsets, total = lay_out([(size, residues[index]) for index, size in places.items()])
         fits = self._grow(total)
         where = dict(zip(places, offsets, strict=True)) if fits else {}
-        ends = {
-            side: tuple(_end(row, places, where) for row in reply[side]) for side in ("inputs", "outputs")
-        }
+        sides = {"inputs": found.inputs, "outputs": found.outputs}
+        ends = {side: tuple(_end(row, places, where) for row in rows) for side, rows in sides.items()}
         table = {
             side: [[end.index, end.offset, end.size] for end in rows if end.offset is not None]
             for side, rows in ends.items()
         }
-        shared = self.ask({"do": "share", "size": total if fits else 0, **table})[0]
-        overlaid = shared.get("overlaid")
+        shared: answers.Shared = self.ask({"do": "share", "size": total if fits else 0, **table})
         # A worker's own count is not believed beyond what there is.
-        self.overlaid_bytes = min(max(overlaid, 0), total) if isinstance(overlaid, int) else 0
+        self.overlaid_bytes = min(shared.overlaid, total)
         self.inputs, self.outputs = ends["inputs"], ends["outputs"]
-        self.moving = bool(reply["moving"])
+        self.moving = found.moving
 
     def _grow(self, total: int) -> bool:
         """Make room in the shared block; False if there is none, and tensors go through the pipe instead."""
@@ -286,6 +346,27 @@ class Session:
         return verdicts.raised(error, flight, self._opening.source)
 
 
+def _counted(answer: answers.Arrays, count: int) -> answers.Arrays:
+    if len(answer.outputs) != count:
+        raise answers.Malformed(f"{len(answer.outputs)} values instead of {count}")
+    return answer
+
+
+def _split(answer: answers.Arrays, count: int, data: memoryview) -> list[Any]:
+    return answers.split(_counted(answer, count), data)
+
+
+def _room_for(size: int) -> NDArray[np.uint8]:
+    """Room for a large tensor. MemoryError where it would not be real: the system would kill us to get it."""
+    available = read_machine().available_bytes
+    # Half of it: the program that asked, and everything else on the machine, want to live too.
+    if available is not None and size > available // 2:
+        raise MemoryError(
+            f"a tensor of {format_bytes(size)}, and {format_bytes(available)} of memory are left"
+        )
+    return np.empty(size, np.uint8)
+
+
 def _folder() -> str:
     try:
         return os.getcwd()
@@ -293,21 +374,18 @@ def _folder() -> str:
         return ""
 
 
-def _end(row: dict[str, Any], sizes: dict[int, int], places: dict[int, int]) -> End:
-    size = sizes[row["index"]]
+def _end(row: answers.EndRow, sizes: dict[int, int], places: dict[int, int]) -> End:
+    size = sizes[row.index]
     return End(
-        index=row["index"],
-        dtype=row["dtype"],
-        shape=tuple(row["shape"]),
+        index=row.index,
+        dtype=row.dtype,
+        shape=row.shape,
         size=size,
-        offset=places.get(row["index"]) if size else None,
-        constant=bool(row["constant"]),
+        offset=places.get(row.index) if size else None,
+        constant=row.constant,
     )
 
 
-def _size(row: dict[str, Any]) -> int:
+def _size(row: answers.EndRow) -> int:
     """Bytes of a tensor, from its shape and type: a worker's own count is not believed."""
-    count = 1
-    for size in row["shape"]:
-        count *= int(size)
-    return int(count * np.dtype(row["dtype"]).itemsize)
+    return math.prod(row.shape) * np.dtype(row.dtype).itemsize

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outlive.worker.child import codec
-
-Ask = Callable[..., tuple[dict[str, Any], bytes]]
+# A signature by its key: its subgraph, and its inputs and outputs by name.
+OpenSignature = Callable[[str], dict[str, Any]]
+# What is known of a tensor of a subgraph.
+Describe = Callable[[int, int], Any]
 # Runs a subgraph on inputs by index, and gives the values of these outputs.
 Call = Callable[[int, dict[int, NDArray[Any]], list[int]], list[Any]]
 
@@ -18,16 +19,17 @@ Call = Callable[[int, dict[int, NDArray[Any]], list[int]], list[Any]]
 class SignatureRunner:
     """Calls one signature: `runner(image=array)` gives a dictionary of results."""
 
-    def __init__(self, ask: Ask, call: Call, signature_key: str) -> None:
+    def __init__(
+        self, open_signature: OpenSignature, describe: Describe, call: Call, signature_key: str
+    ) -> None:
         """Look the signature up in the worker."""
         if not signature_key:
             raise ValueError("None signature_key provided.")
-        self._ask, self._call = ask, call
-        reply, _ = ask({"do": "signature", "key": signature_key})
-        definition = codec.unpack_detail(reply["value"])
+        self._describe, self._call = describe, call
+        definition = open_signature(signature_key)
+        self._subgraph: int = definition["subgraph"]
         self._inputs: dict[str, int] = definition["inputs"]
         self._outputs: dict[str, int] = definition["outputs"]
-        self._subgraph = int(reply["subgraph"])
 
     def __call__(self, **kwargs: Any) -> dict[str, Any]:
         """Run the signature on these inputs."""
@@ -52,5 +54,4 @@ class SignatureRunner:
         return {name: self._detail(index) for name, index in self._outputs.items()}
 
     def _detail(self, index: int) -> Any:
-        reply, _ = self._ask({"do": "details", "what": "tensor", "arguments": [index, self._subgraph]})
-        return codec.unpack_detail(reply["value"])
+        return self._describe(index, self._subgraph)

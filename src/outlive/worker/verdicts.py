@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from outlive.errors import InputError, LimitReached, ModelDied, RunError, RuntimeMissing
+from outlive.errors import InputError, LimitReached, ModelDied, RunError, RuntimeMissing, WorkerUnavailable
 from outlive.finding import Finding
 from outlive.worker.flight import Flight
-from outlive.worker.handle import RuntimeRaised
+
+if TYPE_CHECKING:  # reading a file needs verdicts, and no worker
+    from outlive.worker.handle import RuntimeRaised
 
 Source = str | bytes
 # A kind of fact, the fact, and the model it is about -> the finding, its drawn text, and the fact, completed.
@@ -35,7 +37,7 @@ class Call:
 
 
 _OTHER_KINDS: dict[str, type[Exception]] = {
-    kind.__name__: kind for kind in (TypeError, IndexError, KeyError, AttributeError, OSError)
+    kind.__name__: kind for kind in (TypeError, IndexError, KeyError, AttributeError)
 }
 _judges: list[Judge] = []
 # Verdicts that a limit was reached, by us or by itself: D502 of memory, the others of time.
@@ -71,10 +73,19 @@ def missing(text: str) -> RuntimeMissing:
     return RuntimeMissing(finding, drawn)
 
 
+def unavailable(text: str, flight: Flight | None = None) -> WorkerUnavailable:
+    """The error for a system that refuses a process, or what one needs."""
+    seen = flight or Flight(died=False, stage="start", error_type="OSError", error_text=text)
+    finding, drawn, seen = _judged("flight", seen)
+    return WorkerUnavailable(finding, drawn, flight=seen)
+
+
 def raised(error: RuntimeRaised, flight: Flight, source: Source | None = None) -> Exception:
     """The error for a runtime that complained in words: the same type and text, with a finding."""
     # A name that is no UTF-8: a kind of ValueError that cannot be made again from its words.
     kind = "ValueError" if error.kind == "UnicodeDecodeError" else error.kind
+    if kind == "OSError":
+        return unavailable(error.text, flight)
     if kind not in ("RuntimeError", "ValueError", "MemoryError"):
         return _OTHER_KINDS.get(error.kind, RuntimeError)(error.text)
     finding, drawn, flight = _judged("flight", flight, source)

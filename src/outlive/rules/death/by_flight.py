@@ -15,6 +15,8 @@ from outlive.rules.death.d510_end_unknown import end_unknown
 from outlive.rules.death.d511_runtime_refusal import runtime_refusal
 from outlive.rules.death.d512_fork_after_threads import fork_after_threads
 from outlive.rules.death.d513_check_failed import check_failed
+from outlive.rules.death.d514_malformed_answer import malformed_answer
+from outlive.rules.death.d515_system_refused_worker import system_refused_worker
 from outlive.rules.engine import Rule
 
 # In the order of their codes; the catalogue has them from here.
@@ -32,4 +34,6 @@ BY_FLIGHT: tuple[Rule, ...] = (
     runtime_refusal,
     fork_after_threads,
     check_failed,
+    malformed_answer,
+    system_refused_worker,
 )

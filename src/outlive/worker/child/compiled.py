@@ -208,11 +208,13 @@ class CompiledGuest(guest.Guest):
         self._enter("set" if name == "resize_input_tensor" else "get")
         if name == "resize_input_tensor":
             self._made.clear()
-        return {"value": codec.pack_detail(getattr(self._model, name)(*header["arguments"]))}, b""
+        return {}, codec.pack_tree(getattr(self._model, name)(*header["arguments"]))
 
     def do_run(self, header: dict[str, Any], payload: bytes) -> guest.Reply:
         """Run any signature on the arrays that come with the call; what it computes goes back."""
-        signature = header["signature"]
+        return self._hand_over(self._run(header["signature"], header["inputs"], payload), header["large"])
+
+    def _run(self, signature: int, parts: list[dict[str, Any]], payload: bytes) -> list[Any]:
         self._enter("allocate")
         if signature not in self._made:
             made = self._model.create_input_buffers(signature), self._model.create_output_buffers(signature)
@@ -220,18 +222,14 @@ class CompiledGuest(guest.Guest):
         inputs, outputs = self._made[signature]
         self._enter("set")
         at = 0
-        for part, buffer in zip(header["inputs"], inputs):
+        for part, buffer in zip(parts, inputs):
             buffer.write(codec.unpack_array(part, payload[at : at + part["size"]]))
             at += part["size"]
         self._enter("invoke")
         self._model.run_by_index(signature, inputs, outputs)
         self._enter("get")
-        packed = []
-        for buffer in outputs:
-            row = _row(buffer.get_tensor_details(), 0)
-            packed.append(codec.pack_array(buffer.read(row["count"], row["dtype"]).reshape(row["shape"])))
-        parts = [dict(part, size=len(data)) for part, data in packed]
-        return {"outputs": parts}, b"".join(bytes(data) for _, data in packed)
+        rows = [_row(buffer.get_tensor_details(), 0) for buffer in outputs]
+        return [_read(buffer, row) for buffer, row in zip(outputs, rows)]
 
     def do_set(self, header: dict[str, Any], payload: bytes) -> guest.Reply:
         """Inputs of fixed size have their place in the block: this is for others, which cannot be set."""
@@ -242,7 +240,7 @@ class CompiledGuest(guest.Guest):
         self._enter("get")
         for row, buffer in zip(self._output_rows, self._output_buffers):
             if row["index"] == header["index"] and not header.get("subgraph", 0):
-                return codec.pack_array(buffer.read(row["count"], row["dtype"]).reshape(row["shape"]))
+                return self._hand_over([_read(buffer, row)], header["large"])
         raise ValueError(_KEEPS_TENSORS)
 
     def do_resize(self, header: dict[str, Any], payload: bytes) -> guest.Reply:
@@ -272,7 +270,7 @@ class CompiledGuest(guest.Guest):
         for row in rows:
             if row["index"] in shapes:
                 row["shape"] = np.array(shapes[row["index"]], np.int32)
-        return {"value": codec.pack_detail(rows)}, b""
+        return {}, codec.pack_tree(rows)
 
     def do_call(self, header: dict[str, Any], payload: bytes) -> guest.Reply:
         """Run a signature, by its subgraph; inputs of another shape are resized first."""
@@ -290,12 +288,9 @@ class CompiledGuest(guest.Guest):
         for part in header["inputs"]:
             starts[part["index"]], at = at, at + part["size"]
         pieces = [payload[starts[part["index"]] : starts[part["index"]] + part["size"]] for part in parts]
-        reply, data = self.do_run({"signature": signature, "inputs": parts}, b"".join(pieces))
-        made = {int(known[key]["outputs"][name]): place for place, name in enumerate(names["outputs"])}
-        order = [made[index] for index in header["outputs"]]
-        ends = [sum(part["size"] for part in reply["outputs"][: place + 1]) for place in range(len(made))]
-        chosen = [data[ends[place] - reply["outputs"][place]["size"] : ends[place]] for place in order]
-        return {"outputs": [reply["outputs"][place] for place in order]}, b"".join(chosen)
+        made = self._run(signature, parts, b"".join(pieces))
+        order = {int(known[key]["outputs"][name]): place for place, name in enumerate(names["outputs"])}
+        return self._hand_over([made[order[index]] for index in header["outputs"]], header["large"])
 
     def _resize_for(self, signature: int, shapes: list[list[int]]) -> None:
         key = list(self._model.get_signature_list())[signature]
@@ -316,6 +311,10 @@ def _row(details: dict[str, Any], index: int) -> dict[str, Any]:
     for size in shape:
         count *= size
     return {"index": index, "dtype": str(details["dtype"]), "shape": shape, "count": count}
+
+
+def _read(buffer: Any, row: dict[str, Any]) -> Any:
+    return buffer.read(row["count"], row["dtype"]).reshape(row["shape"])
 
 
 def _set_option(group: Any, name: str, value: Any) -> None:

@@ -10,7 +10,7 @@ import sys
 import time
 from typing import Any
 
-_PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # linux/prctl.h
+_PR_SET_PDEATHSIG, _PR_SET_NAME, _PR_SET_CHILD_SUBREAPER = 1, 15, 36  # linux/prctl.h
 
 
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
@@ -31,6 +31,67 @@ def die_with(parent: int) -> None:
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(0)  # it was gone before we asked
+
+
+def wake_with(parent: int) -> None:
+    """Go on when the parent ends, also if this process was stopped: there is something to clean up then."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
+    if os.getppid() != parent:
+        os._exit(0)  # it was gone before we asked
+
+
+def adopt_orphans() -> None:
+    """Become the parent of what processes below this one leave behind, in place of the system's first one.
+
+    A worker adopts what its own children leave, and its nursery what the worker leaves: so when a worker has
+    ended, all that it had started stands below the nursery, and nothing else does.
+    """
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def children() -> list[int]:
+    """The processes whose parent this process (of one thread) is."""
+    own = os.getpid()
+    try:
+        with open("/proc/self/task/%d/children" % own) as file:
+            return [int(word) for word in file.read().split()]
+    except (OSError, ValueError):  # a kernel without CONFIG_PROC_CHILDREN
+        return [process for process in _all_processes() if _parent_of(process) == own]
+
+
+def _all_processes() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+
+
+def _parent_of(process: int) -> int:
+    try:
+        with open("/proc/%d/stat" % process) as file:
+            return int(file.read().rpartition(")")[2].split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def raise_descriptor_limit() -> tuple[int, int] | None:
+    """Let this process open as many files as it may; what the limits were, None where there are none."""
+    try:
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    except (ImportError, OSError, ValueError):
+        return None
+    return soft, hard
+
+
+def restore_descriptor_limit(limits: tuple[int, int] | None) -> None:
+    """Put back what `raise_descriptor_limit` found: a worker has the limits of the user's program."""
+    if limits is not None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def this_core() -> int:

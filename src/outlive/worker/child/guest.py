@@ -38,6 +38,7 @@ class Guest:
         self._results: list[tuple[Any, Any]] = []
         self._addresses: list[int] = []
         self._overlays: dict[int, overlay.Overlay] = {}
+        self._held: list[Any] = []
 
     def invoke(self, first: bool = False) -> None:
         """The hot call: inputs in from the block, run, outputs out to the block."""
@@ -256,19 +257,31 @@ class Guest:
         """The value of any tensor; of a large one only what it is: it is fetched part by part."""
         self._enter("get")
         index, subgraph = header["index"], header.get("subgraph", 0)
-        large = header.get("large")
-        if large is not None and subgraph == 0 and index in list(self._native.OutputIndices()):
+        if subgraph == 0 and index in list(self._native.OutputIndices()):
             row = self._end(index, places.ModelMemory(b""))
             memory = places.view(self._native, index) if row["dtype"] else None
-            if memory is not None and memory.nbytes > large:
-                return {"dtype": row["dtype"], "shape": row["shape"], "size": memory.nbytes}, b""
-        return codec.pack_array(self._native.GetTensor(index, subgraph))
+            if memory is not None and memory.nbytes > header["large"]:
+                self._held = [memory]
+                head = {"dtype": row["dtype"], "shape": row["shape"], "size": memory.nbytes}
+                return {"outputs": [head], "held": True}, b""
+        return self._hand_over([self._native.GetTensor(index, subgraph)], header["large"])
+
+    def _hand_over(self, values: list[Any], large: int) -> Reply:
+        """Arrays with the answer; if they are large, only what they are: they are fetched part by part."""
+        packed = [codec.pack_array(value) for value in values]
+        heads, data = [head for head, _ in packed], [data for _, data in packed]
+        if sum(head["size"] for head in heads) > large:
+            self._held = data
+            return {"outputs": heads, "held": True}, b""
+        return {"outputs": heads}, b"".join(data)
 
     def do_part(self, header: dict[str, Any], payload: bytes) -> Reply:
-        """Some of the bytes of a tensor."""
+        """Some of the bytes of an array that was announced."""
         self._enter("get")
-        memory = places.view(self._native, header["index"])
-        return {}, memory[header["start"] : header["stop"]]
+        data = self._held[header["place"]][header["start"] : header["stop"]]
+        if header["last"]:
+            self._held = []
+        return {}, data
 
     def do_resize(self, header: dict[str, Any], payload: bytes) -> Reply:
         """Resize an input."""
@@ -301,7 +314,7 @@ class Guest:
             "subgraphs": "num_subgraphs",
         }[header["what"]]
         answer = getattr(self._interpreter, question)(*header.get("arguments", []))
-        return {"value": codec.pack_detail(answer)}, b""
+        return {}, codec.pack_tree(answer)
 
     def do_nodes(self, header: dict[str, Any], payload: bytes) -> Reply:
         """Type, inputs and outputs of all nodes of the main graph; those of delegates are at the end."""
@@ -315,13 +328,13 @@ class Guest:
             ]
             for index in range(native.NumNodes())
         ]
-        return {"value": value}, b""
+        return {}, codec.pack_tree(value)
 
     def do_shapes(self, header: dict[str, Any], payload: bytes) -> Reply:
         """The shapes of all tensors by subgraph, also of those that have no name and are in no details."""
         self._enter("get")
         native = self._native
-        return {"value": [places.shapes(native, index) for index in range(native.NumSubgraphs())]}, b""
+        return {}, codec.pack_tree([places.shapes(native, index) for index in range(native.NumSubgraphs())])
 
     def do_signature(self, header: dict[str, Any], payload: bytes) -> Reply:
         """Open a signature: its inputs, outputs and subgraph, or the runtime's complaint."""
@@ -331,7 +344,7 @@ class Guest:
         if key not in definitions:
             raise ValueError('Invalid signature_key provided: "%s".' % key)
         subgraph = self._native.GetSubgraphIndexFromSignature(key)
-        return {"value": codec.pack_detail(dict(definitions[key])), "subgraph": subgraph}, b""
+        return {}, codec.pack_tree(dict(definitions[key], subgraph=subgraph))
 
     def do_call(self, header: dict[str, Any], payload: bytes) -> Reply:
         """Run a signature as the runtime's own SignatureRunner does, stage by stage."""
@@ -353,9 +366,8 @@ class Guest:
         self._enter("invoke")
         native.Invoke(subgraph)
         self._enter("get")
-        packed = [codec.pack_array(native.GetTensor(index, subgraph)) for index in header["outputs"]]
-        parts = [dict(part, size=len(data)) for part, data in packed]
-        return {"outputs": parts}, b"".join(data for _, data in packed)
+        values = [native.GetTensor(index, subgraph) for index in header["outputs"]]
+        return self._hand_over(values, header["large"])
 
 
 def _read_all(descriptor: int) -> bytes:

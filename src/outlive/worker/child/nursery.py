@@ -1,7 +1,8 @@
 """The nursery: one thread, the runtime loaded once, a fork for each worker that is asked for.
 
 parent ──control socket──> nursery ──fork──> worker ──pipes, shared block──> parent
-             │                 └─ seizes it with ptrace, reaps it, tells the parent how it ended
+             │                 └─ seizes it with ptrace, reaps it, tells the parent how it ended and what it
+             │                    said last, and ends whatever the worker had started
              └─ when it closes, or the parent is gone, the nursery and all workers end
 """
 
@@ -17,10 +18,10 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from . import confine, oomcount, orders, programs, runtimes, spare, tracer, watchdog
+from . import anonymous, confine, oomcount, orders, programs, runtimes, spare, tracer, watchdog
 
 _WALL = 0x40000000  # linux/wait.h: wait for threads of traced processes too
 _MAX_FRAMES, _MAX_SYMBOL = 64, 1000
@@ -33,6 +34,9 @@ _LOOK_MS = 1000
 _OBEY_S = 1.0
 # How long one that is no longer needed may take to end by itself.
 _RETIRE_S = 5.0
+# How long a nursery that ends waits for its workers to be gone, so that what they had started goes too.
+_LAST_WAIT_S = 1.0
+_CANNOT_TELL = 71
 
 
 def main(control: int, parent: int, runtime: str, oom_counter: str) -> None:
@@ -40,6 +44,8 @@ def main(control: int, parent: int, runtime: str, oom_counter: str) -> None:
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, signal.SIG_IGN)  # a Ctrl-C in the terminal is the parent's business
     confine.name_process("outlive-nursery")
+    confine.adopt_orphans()
+    confine.wake_with(parent)
     nursery = _Nursery(socket.socket(fileno=control), parent, oomcount.OomCount(oom_counter))
     try:
         facts = _prepare(runtime)
@@ -76,6 +82,8 @@ class _Nursery:
         self._watchdog = watchdog.Watchdog()
         self._oom_count = oom_count
         self._spares = spare.Spares(self._become_spare)
+        self._last_words: dict[int, list[int]] = {}  # process -> the files for what it says last
+        self._descriptor_limit = confine.raise_descriptor_limit()
         self._groups: set[int] = set()  # those that lead a group of processes
         self._gentle: set[int] = set()  # those whose last word is worth a moment's wait
         self._condemned: dict[int, float] = {}  # process -> when it is killed if it has not ended by then
@@ -106,10 +114,25 @@ class _Nursery:
             self._flush()
             if events & ~select.POLLOUT and not self._request():
                 break
+        self._end_all()
+
+    def _end_all(self) -> None:
+        """End the workers, and then what they leave behind."""
         self._spares.drop()
         for process in list(self._workers):
             _kill(process)
             self._end_group(process)
+        end = time.monotonic() + _LAST_WAIT_S
+        while confine.children() and time.monotonic() < end:
+            self._reap()
+            self._end_orphans()
+            time.sleep(0.001)
+
+    def _end_orphans(self) -> None:
+        """End what workers that are gone had started: see `confine.adopt_orphans`."""
+        for process in confine.children():
+            if process not in self._workers and process != self._spares.process():
+                _kill(process)
 
     def _end_group(self, leader: int) -> None:
         """What a worker has started goes with it."""
@@ -158,8 +181,10 @@ class _Nursery:
                 self._channel.send(self._unsent[0])
             except BlockingIOError:
                 return
-            except OSError:
+            except ConnectionError:
                 pass  # the parent is gone; the loop will notice
+            except OSError:
+                os._exit(_CANNOT_TELL)  # a parent that waits for this answer learns at least of our end
             self._unsent.popleft()
 
     def _request(self) -> bool:
@@ -175,6 +200,9 @@ class _Nursery:
         elif "to" in message:
             for process in [process for process, number in self._workers.items() if number == message["to"]]:
                 self._serve_worker(process, message)
+        elif "words_of" in message:
+            for process in [one for one, number in self._workers.items() if number == message["words_of"]]:
+                self.tell(message["echo"], anonymous.read_last_words(self._last_words.get(process, [])))
         elif "echo" in message:
             self.tell(message["echo"], {"echo": True})
         for descriptor in descriptors:
@@ -208,20 +236,30 @@ class _Nursery:
         if not is_whole:
             self.tell(number, {"error": os.strerror(errno.EMFILE)})
             return
-        process = 0 if "program" in message else self._spares.process()
-        refused = tracer.seize(process) if process else ""
-        if not process or not self._spares.order(message, descriptors):
-            try:
-                process = self._fork_worker(message, descriptors)
-            except OSError as error:
-                self.tell(number, {"error": os.strerror(error.errno or 0)})
-                return
-            refused = tracer.seize(process)
+        words: list[int] = []
+        try:
+            if "program" not in message:
+                words = anonymous.open_last_words()
+            process, refused = self._new_worker(message, [*descriptors[:3], *words, *descriptors[3:]])
+        except OSError as error:
+            _close(words)
+            self.tell(number, {"error": os.strerror(error.errno or 0)})
+            return
+        self._last_words[process] = words
         self._workers[process] = number
         if "program" in message:
             self._groups.add(process)
         self._watchdog.watch(process, message["limits"].get("memory_bytes"))
         self.tell(number, {"pid": process, "untraced": refused})
+
+    def _new_worker(self, message: dict[str, Any], descriptors: list[int]) -> tuple[int, str]:
+        """The process of a new worker, the spare or a new fork, and why it cannot be traced, if it cannot."""
+        process = 0 if "program" in message else self._spares.process()
+        refused = tracer.seize(process) if process else ""
+        if process and self._spares.order(message, descriptors):
+            return process, refused
+        process = self._fork_worker(message, descriptors)
+        return process, tracer.seize(process)
 
     def _fork_worker(self, message: dict[str, Any], descriptors: list[int]) -> int:
         process = os.fork()
@@ -250,9 +288,10 @@ class _Nursery:
                 signal.signal(name, signal.SIG_DFL)
             confine.die_with(self._pid)
             self._channel.close()
-            for descriptor in (self._wake_read, self._wake_write, self._parent_end):
-                if descriptor is not None:
-                    os.close(descriptor)
+            others = [one for files in self._last_words.values() for one in files]
+            _close([self._wake_read, self._wake_write, self._parent_end, *others])
+            confine.adopt_orphans()
+            confine.restore_descriptor_limit(self._descriptor_limit)
             message, descriptors = get_order()
             if message is None:
                 os._exit(0)  # nobody will give one
@@ -267,13 +306,17 @@ class _Nursery:
             os._exit(code)
 
     def _reap(self) -> None:
+        has_ended = False
         while True:
             try:
                 process, status = os.waitpid(-1, os.WNOHANG | _WALL)
             except ChildProcessError:
                 return
             if process == 0:
+                if has_ended:
+                    self._end_orphans()
                 return
+            has_ended = has_ended or not os.WIFSTOPPED(status)
             if os.WIFSTOPPED(status):
                 self._tracer.handle(process, status)
             elif process in self._workers:
@@ -292,6 +335,9 @@ class _Nursery:
             "oom_kills": self._oom_count.around_now(),
             "evidence": evidence,
         }
+        words = self._last_words.pop(process)
+        message.update(anonymous.read_last_words(words))
+        _close(words)
         self._tracer.forget(process)
         self._condemned.pop(process, None)
         self._gentle.discard(process)
@@ -311,6 +357,12 @@ def _short(evidence: dict[str, Any]) -> dict[str, Any]:
         for frame in evidence.get("frames", [])[:_MAX_FRAMES]
     ]
     return dict(evidence, frames=frames)
+
+
+def _close(descriptors: Iterable[int | None]) -> None:
+    for descriptor in descriptors:
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 def _kill(process: int, number: int = signal.SIGKILL) -> None:

@@ -31,6 +31,8 @@ _LONGEST_TOLD_NS = 0xFFFFFFFF * 1000
 # What the runtime prints is kept for the record of a death; looked after each so many hot calls (2^n - 1).
 _SOME = 0xFFF
 _MOST_PRINTED_BYTES, _KEPT_BYTES = 1 << 20, 1 << 16
+# What an exception may say: an answer has to be shorter than `wire.MAX_HEADER_BYTES`.
+_MOST_NAME, _MOST_TEXT = 200, 1 << 16
 
 
 def main(
@@ -49,7 +51,7 @@ def main(
     try:
         facts = runtimes.preload(message["runtime"])
     except BaseException as error:  # whatever a broken installation throws
-        wire.send(replies, {"absent": "%s: %s" % (type(error).__name__, error)})
+        wire.send(replies, {"answer": "absent", "text": "%s: %s" % (type(error).__name__, error)})
         os._exit(70)
     os._exit(run(message, [commands, replies, block, errors, faults, content], facts))
 
@@ -78,8 +80,9 @@ def run(message: dict[str, Any], descriptors: list[int], facts: dict[str, Any] |
     applied = confine.limit(message["limits"])
     server = _Server(commands, replies, block, errors, spin=message.get("spin", ""))
     server.guest = Guest(message["runtime"], content, server.enter)
-    ready = {"ready": os.getpid(), "limits": applied, "memory": confine.memory(), "facts": facts or {}}
-    wire.send(replies, ready)
+    memory = confine.memory() or None
+    ready = {"ready": os.getpid(), "limits": applied, "memory": memory, "facts": facts or {}}
+    wire.send(replies, dict(ready, answer="ok"))
     try:
         server.serve()
     except wire.Closed:
@@ -174,16 +177,17 @@ class _Server:
         if verb == "close":
             self.enter("free")
             self.guest.close()
-            wire.send(self._replies, {"closed": True})
+            wire.send(self._replies, {"answer": "ok"})
             return False
         try:
             reply, data = self._do(verb, header, payload)
+            reply["answer"] = "ok"
         except Exception as error:
             reply, data = _describe(error), b""
         self.enter("idle")
         _cut(self._errors)
         if header.get("memory"):
-            reply["memory"] = confine.memory(self.guest.overlaid_bytes)
+            reply["memory"] = confine.memory(self.guest.overlaid_bytes) or None
         wire.send(self._replies, reply, data)
         return True
 
@@ -241,8 +245,9 @@ def _describe(error: BaseException) -> dict[str, Any]:
     where = "%s:%d" % (os.path.basename(place.tb_frame.f_code.co_filename), place.tb_lineno) if place else ""
     sys.stderr.flush()
     return {
-        "error": type(error).__name__,
-        "text": str(error),
+        "answer": "error",
+        "error": type(error).__name__[:_MOST_NAME],
+        "text": str(error)[:_MOST_TEXT],
         "where": where,
         "data_bytes": confine.data_bytes(),
     }

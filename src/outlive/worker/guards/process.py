@@ -18,7 +18,8 @@ from outlive.worker.flight import Flight
 from outlive.worker.guards.wires import NAMES, Wires
 from outlive.worker.hatchery import CannotHatch, Hatchery, Kind, in_words
 from outlive.worker.limits import Limits
-from outlive.worker.nurseries import starting, with_hatchery
+from outlive.worker.nurseries import with_hatchery
+from outlive.worker.nursery import starting
 from outlive.worker.recorder import LastWords, Recorder
 from outlive.worker.story import Story
 
@@ -56,8 +57,7 @@ class GuardProcess:
         self._recorder = Recorder(Limits())
         self._hatchery: Hatchery
         kind = Kind(runtime=NO_RUNTIME, python=sys.executable)
-        with starting:
-            with_hatchery(kind, lambda maker: self._open(maker, stdin, raw))
+        with_hatchery(kind, lambda maker: self._open(maker, stdin, raw))
         wires = self._wires
         self.echo, self.send, self.receive = wires.echo, wires.send, wires.receive
         self.pack, self.open_frame = wires.pack, wires.open_frame
@@ -65,11 +65,26 @@ class GuardProcess:
 
     def _open(self, hatchery: Hatchery, stdin: int, raw: bool) -> None:
         self._hatchery = hatchery
-        try:
-            self._wires = Wires(self._sample, raw=raw)
-        except OSError as error:
-            raise CannotHatch(f"nothing can be opened here: {in_words(error)}") from error
-        order = {
+        with contextlib.ExitStack() as locked:
+            locked.enter_context(starting)
+            try:
+                self._wires = wires = Wires(self._sample, raw=raw)
+            except OSError as error:
+                raise CannotHatch(f"nothing can be opened here: {in_words(error)}") from error
+
+            def handed_over() -> None:
+                wires.handed_over()
+                locked.close()
+
+            try:
+                self._hatched = hatchery.hatch(self._order(), wires.given(stdin), handed_over)
+            except BaseException:
+                wires.handed_over()
+                wires.close()
+                raise
+
+    def _order(self) -> dict[str, Any]:
+        return {
             "program": "guard",
             "names": NAMES,
             "sys_path": [entry for entry in sys.path if entry and isinstance(entry, str)],
@@ -79,13 +94,6 @@ class GuardProcess:
             "modules": [name for name in ("numpy", "numpy.random") if name in sys.modules],
             "limits": {},
         }
-        try:
-            self._hatched = self._hatchery.hatch(order, self._wires.given(stdin))
-        except BaseException:
-            self._wires.close()
-            raise
-        finally:
-            self._wires.handed_over()
 
     @property
     def pid(self) -> int:
@@ -205,7 +213,7 @@ class GuardProcess:
                 ended_by=ended_by,
                 ending=ending,
                 hatched=self._hatched,
-                lines=words,
+                words=words,
                 story=self.story,
                 applied=self._limits(limits),
                 facts=self.facts(),

@@ -13,9 +13,10 @@ from typing import Any
 
 from outlive.worker.channel import DeadlineMissed
 from outlive.worker.child import guard_wire as wire
+from outlive.worker.child.anonymous import log_file, tail_of
 from outlive.worker.child.guard_blocks import Inbox, Outbox, make_private, new_segment
 from outlive.worker.child.guard_lane import BLOCK_BYTES, DONE, ROUSED_NS, WAKE, Lane, is_long, is_worth_it
-from outlive.worker.descriptors import above_standard, anonymous_file, append_only, close_all, tail_of
+from outlive.worker.descriptors import above_standard, close_all
 from outlive.worker.guards.outputs import Echo, deliver_log
 
 # What the worker is given, in this order.
@@ -68,7 +69,7 @@ class Wires:
         errors, their_errors = os.pipe()
         self._theirs.append(their_errors)
         undo.callback(os.close, errors)
-        self._faults = append_only(anonymous_file("outlive-faults"))
+        self._faults = log_file("outlive-faults")
         undo.callback(os.close, self._faults)
         self._theirs.append(new_segment(BLOCK_BYTES))
         self._block = mmap.mmap(self._theirs[-1], BLOCK_BYTES)

@@ -1,0 +1,54 @@
+"""the worker sent a malformed answer
+
+What it checks
+    Whether a worker was ended because an answer of it broke the rules of the protocol: a field of another
+    type, a size that cannot be, an array that does not fit its shape, bytes that are no frame.
+
+Why it matters
+    A worker that runs outlive's own code never sends such an answer. Either the model has overwritten the
+    memory of its process, by accident or on purpose, or the worker runs another version of outlive. Nothing
+    that it said before can be trusted; its caller has believed nothing of this answer.
+
+What to do
+    Do not use the results of this run. Check the file, and run a file from a stranger only in the sandbox.
+
+Limits
+    A worker that was taken over and keeps to the protocol can still answer with wrong numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.rules.engine import rule
+from outlive.rules.witness import cause, is_function, last_words, place
+from outlive.worker.flight import Flight
+
+
+@rule("D514", "malformed-answer", Severity.ERROR, since="0.2")
+def malformed_answer(flight: Flight) -> Iterator[Sighting]:
+    """A worker that no longer speaks the protocol."""
+    if cause(flight) == "malformed":
+        last = last_words(flight)
+        printed = (Evidence(fact=f"it printed last: {last}", source="standard error"),) if last else ()
+        yield Sighting(
+            where=place(flight),
+            evidence=(Evidence(fact=flight.error_text or "not a frame", source="protocol"), *printed),
+            why="the process no longer runs outlive's own code as it was written: its memory was overwritten",
+            remedies=_remedies(flight),
+            confidence="certain; what overwrote its memory is not known",
+            fault=Fault.FILE,
+        )
+
+
+def _remedies(flight: Flight) -> tuple[Remedy, ...]:
+    again = Remedy(action="discard the results of this run", tag=Tag.SAME_RESULTS)
+    if is_function(flight):
+        return (again,)
+    check = Remedy(
+        action="look for what the file has that overwrites memory",
+        tag=Tag.SAME_RESULTS,
+        command="outlive diagnose FILE",
+    )
+    return (check, again)

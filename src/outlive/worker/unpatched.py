@@ -1,0 +1,37 @@
+"""System calls as they are, also in programs in which eventlet has replaced them.
+
+eventlet takes `select.poll` away, makes `os.write` try for ever to write to a process that is gone, and lets
+`os.read` wait without a time limit (eventlet/green/os.py, green/select.py). Workers are not patched.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import select
+from types import ModuleType
+from typing import Any
+
+try:
+    from posix import read, write  # eventlet replaces the names in `os`, not in the module they come from
+except ImportError:  # Windows
+    from os import read, write
+
+__all__ = ["poll", "read", "write"]
+
+
+def poll() -> Any:
+    """A new poll object."""
+    make = getattr(select, "poll", None) or _loaded_again().poll
+    return make()
+
+
+@functools.cache
+def _loaded_again() -> ModuleType:
+    """A second copy of the module `select`: it has what was taken out of the first (PEP 489)."""
+    spec = select.__spec__
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

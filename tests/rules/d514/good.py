@@ -1,0 +1,12 @@
+"""A worker that somebody killed: its last answer was whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.flight import Flight
+from tests.rules.facts import death
+
+
+def fact(tmp_path: Path) -> Flight:
+    return death("SIGKILL", frames=(), op=None)

@@ -1,0 +1,12 @@
+"""No more descriptors for a worker's pipes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.flight import Flight
+from tests.rules.facts import complaint
+
+
+def fact(tmp_path: Path) -> Flight:
+    return complaint("nothing can be opened here: Too many open files", "OSError", stage="start")

@@ -1,0 +1,12 @@
+"""A worker that started, and whose runtime then refused the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.worker.flight import Flight
+from tests.rules.facts import complaint
+
+
+def fact(tmp_path: Path) -> Flight:
+    return complaint("Could not open 'model.tflite'.", "ValueError", stage="load")
