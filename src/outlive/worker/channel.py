@@ -12,6 +12,7 @@ from typing import Any
 from outlive.worker import answers, unpatched
 from outlive.worker.answers import Malformed
 from outlive.worker.child import wire
+from outlive.worker.limits import DeadlineMissed
 
 # How long one sleep lasts. Between two of them we look whether the worker is gone: a process that it started
 # may hold its end of the pipe open. Python also runs the handlers of signals that other threads received.
@@ -19,10 +20,6 @@ _SLICE_MS = 200
 # Wake-up bytes that came too late: a healthy worker sends one for each call.
 _MOST_SKIPPED = 1 << 16
 _SIGPIPE = getattr(signal, "SIGPIPE", None)
-
-
-class DeadlineMissed(Exception):
-    """The worker did not answer in time."""
 
 
 class Unreachable(Exception):

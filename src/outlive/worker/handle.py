@@ -18,11 +18,11 @@ from typing import Any
 from outlive.meter.activity import watch_activity
 from outlive.worker import answers
 from outlive.worker.answers import Malformed
-from outlive.worker.channel import DeadlineMissed, Unreachable
+from outlive.worker.channel import Unreachable
 from outlive.worker.child import wire
 from outlive.worker.flight import Flight
 from outlive.worker.hatchery import CannotHatch, Hatched, Hatchery, RuntimeAbsent, in_words
-from outlive.worker.limits import Limits
+from outlive.worker.limits import DeadlineMissed, Limits
 from outlive.worker.lines import Lines
 from outlive.worker.nursery import starting
 from outlive.worker.recorder import LastWords, Recorder

@@ -17,6 +17,10 @@ _LEAST_BYTES = 200_000_000
 _FRESH_S = 1.0
 
 
+class DeadlineMissed(Exception):
+    """The worker did not answer in time."""
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Limits:
     """Limits of a run. `memory` is what the model may add in private memory: "512MB", or bytes."""

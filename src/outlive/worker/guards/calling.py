@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from outlive.worker import verdicts
-from outlive.worker.channel import DeadlineMissed
 from outlive.worker.child import guard_errors, guard_pickle
 from outlive.worker.child import guard_wire as wire
 from outlive.worker.flight import Flight
@@ -19,7 +18,7 @@ from outlive.worker.guards.functions import SentFunction
 from outlive.worker.guards.process import GuardProcess
 from outlive.worker.guards.raised import CannotReturn, CannotSend, load_value, rebuild
 from outlive.worker.guards.streams import GuardedStream
-from outlive.worker.limits import Limits
+from outlive.worker.limits import DeadlineMissed, Limits
 
 # How long a function that was interrupted may take for its `finally`, before it is ended without.
 _GRACE_S = 3.0

@@ -11,13 +11,12 @@ from typing import Any
 from outlive.meter import Probe
 from outlive.meter.activity import watch_activity
 from outlive.meter.gpu import GpuMeter, watch_gpu
-from outlive.worker.channel import DeadlineMissed
 from outlive.worker.child import guard_wire as wire
 from outlive.worker.child.nursery import NO_RUNTIME
 from outlive.worker.flight import Flight
 from outlive.worker.guards.wires import NAMES, Wires
 from outlive.worker.hatchery import CannotHatch, Hatchery, Kind, in_words
-from outlive.worker.limits import Limits
+from outlive.worker.limits import DeadlineMissed, Limits
 from outlive.worker.nurseries import with_hatchery
 from outlive.worker.nursery import starting
 from outlive.worker.recorder import LastWords, Recorder

@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from outlive.worker.channel import DeadlineMissed
 from outlive.worker.child import guard_wire as wire
 from outlive.worker.child.anonymous import log_file, tail_of
 from outlive.worker.child.guard_blocks import Inbox, Outbox, make_private, new_segment
 from outlive.worker.child.guard_lane import BLOCK_BYTES, DONE, ROUSED_NS, WAKE, Lane, is_long, is_worth_it
 from outlive.worker.descriptors import above_standard, close_all
 from outlive.worker.guards.outputs import Echo, deliver_log
+from outlive.worker.limits import DeadlineMissed
 
 # What the worker is given, in this order.
 NAMES = ["talk", "rights", "out", "errors", "faults", "block", "stdin"]
