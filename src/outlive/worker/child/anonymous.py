@@ -61,11 +61,15 @@ def _append_only(descriptor: int) -> None:
 
 
 def tail_of(descriptor: int, size_bytes: int = _TAIL_BYTES) -> str:
-    """The last of what was written to such a file."""
+    """The last of what was written to such a file; nothing if it cannot be read."""
     if descriptor < 0:
         return ""
-    end = os.fstat(descriptor).st_size
-    return os.pread(descriptor, size_bytes, max(0, end - size_bytes)).decode("utf-8", "replace")
+    try:
+        end = os.fstat(descriptor).st_size
+        data = os.pread(descriptor, size_bytes, max(0, end - size_bytes))
+    except OSError:
+        return ""
+    return data.decode("utf-8", "replace")
 
 
 def open_last_words() -> List[int]:
