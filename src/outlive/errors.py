@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from outlive.finding import Finding
+from outlive.names import safe_lines
 
 
 class OutliveError(Exception):
     """A failure that was understood; `.finding` says what, where and what to do."""
 
     def __init__(self, finding: Finding, message: str = "", others: tuple[Finding, ...] = ()) -> None:
-        """Keep the finding; `message` is its drawn form, `others` what else was found on the way."""
-        super().__init__(message or str(finding))
+        """Keep the finding; `message` is its drawn form, `others` what else was found on the way.
+
+        A runtime's words are in it, and in them names from a file: what is no plain text is escaped.
+        """
+        super().__init__(safe_lines(message) or str(finding))
         self.finding = finding
         self.findings = (finding, *others)
 
@@ -59,3 +63,7 @@ class RuntimeMissing(OutliveError, ImportError):
 
 class InternalError(Exception):
     """A bug of outlive itself: never the model's or the user's fault."""
+
+    def __str__(self) -> str:
+        """What went wrong; names in it are escaped."""
+        return safe_lines(super().__str__())

@@ -6,6 +6,8 @@ import shlex
 from dataclasses import dataclass
 from enum import Enum
 
+from outlive.names import safe
+
 
 class Severity(str, Enum):
     """How bad it is: an error breaks or endangers a run, a warning may, a note is worth knowing."""
@@ -103,9 +105,9 @@ class Finding:
     cause: str = ""
 
     def __str__(self) -> str:
-        """The finding in one line."""
+        """The finding in one line; names in it are a stranger's, and escaped."""
         place = f" ({self.where})" if self.where else ""
-        return f"{self.severity.value}[{self.code}]: {self.headline}{place}"
+        return safe(f"{self.severity.value}[{self.code}]: {self.headline}{place}")
 
 
 def shell_path(path: str) -> str:

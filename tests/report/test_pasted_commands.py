@@ -22,13 +22,13 @@ from outlive.cli.main import main
 from outlive.diagnosis.nouns import Diagnosis, Reproducer
 from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag, shell_path
 from outlive.fitting.nouns import Fit
+from outlive.names import whole
 from outlive.report.diagnosis_text import diagnosis_text
 from outlive.report.finding_text import plain_finding
 from outlive.report.fit_text import fit_text
 from outlive.report.html.blocks import Command, Findings, Page, Section, Verdict
 from outlive.report.html.diagnosis_blocks import diagnosis_section
 from outlive.report.html.page import render_page
-from outlive.report.names import whole
 from outlive.rules.telling import command
 from tests.report.stage import plain
 from tests.report.test_fit_loss import BUDGET

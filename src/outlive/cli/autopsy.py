@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from outlive.cli import exits
-from outlive.cli.output import add_output_options, refuse_to_overwrite, write_json, write_text
+from outlive.cli.output import add_output_options, complain, refuse_to_overwrite, write_json, write_text
 
 SUMMARY = "read a log, a core file or a pasted message of a death: what it means, and what to do next"
 EXAMPLES = """\
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         data = Path(args.file).read_bytes() if given else sys.stdin.buffer.read()
     except OSError as error:
-        print(f"outlive autopsy: cannot read {args.file}: {error.strerror}", file=sys.stderr)
+        complain(f"outlive autopsy: cannot read {args.file}: {error.strerror}")
         return exits.USAGE
     autopsy = read_remains(data, args.file if given else None)
     name = args.file if given else "standard input"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from outlive.cli import exits
-from outlive.cli.output import add_output_options, write_json, write_text
+from outlive.cli.output import add_output_options, complain, say, write_json, write_text
 
 SUMMARY = "show why a notebook's kernel died: the cell, what happened, the evidence, what to do"
 EXAMPLES = """\
@@ -37,16 +36,16 @@ def run(args: argparse.Namespace) -> int:
 
     if (args.name is None) == (args.action == "show"):
         wanted = "needs the name of a record" if args.action == "show" else "takes no name"
-        print(f"outlive blackbox: {args.action} {wanted}; see `outlive blackbox list`", file=sys.stderr)
+        complain(f"outlive blackbox: {args.action} {wanted}; see `outlive blackbox list`")
         return exits.USAGE
     if args.action in ("on", "off"):
         shelf.switch(on=args.action == "on")
-        print(f"the black box is {args.action} for kernels that load outlive from now on")
+        say(f"the black box is {args.action} for kernels that load outlive from now on")
         return exits.CLEAN
     shelf.tidy()
     if args.action == "clear":
         count = shelf.clear()
-        print(f"removed {count} record{'s' * (count != 1)}")
+        say(f"removed {count} record{'s' * (count != 1)}")
         return exits.CLEAN
     return _list(args) if args.action == "list" else _show(args)
 
@@ -62,20 +61,20 @@ def _list(args: argparse.Namespace) -> int:
     elif rows:
         write_text(args, deaths_text(rows))
     else:
-        print("no kernel has died while outlive was loaded in it", file=sys.stderr)
+        complain("no kernel has died while outlive was loaded in it")
     return exits.CLEAN  # that nobody died is good news
 
 
 def _show(args: argparse.Namespace) -> int:
     from outlive.blackbox import shelf
+    from outlive.names import safe
     from outlive.report.blackbox_text import death_json, death_text
     from outlive.report.blackbox_verdict import judge_death
-    from outlive.report.names import safe
 
     record = shelf.load(args.name) if args.name else next(shelf.every(), None)
     if record is None:
         what = f"there is no record {safe(args.name, 80)!r}" if args.name else "there is no record"
-        print(f"outlive blackbox: {what}: no kernel has died that was watched", file=sys.stderr)
+        complain(f"outlive blackbox: {what}: no kernel has died that was watched")
         return exits.FINDINGS
     finding = judge_death(record)
     if args.format == "json":

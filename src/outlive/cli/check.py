@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from outlive.cli.changed import changed_models
 from outlive.cli.check_orders import Orders, check_file
 from outlive.cli.config import NOTHING, Config, find_config
 from outlive.cli.config_values import UnreadableConfig
-from outlive.cli.output import refuse_to_overwrite, track, write_json, write_plain, write_text
+from outlive.cli.output import complain, refuse_to_overwrite, track, write_json, write_plain, write_text
 from outlive.cli.pages import need_a_file, show_checks
 from outlive.finding import Severity
 from outlive.model import read_source
@@ -136,7 +135,7 @@ def run(args: argparse.Namespace) -> int:
         rows = [check_file(read_source(file), orders.of(file)) for file in track(files, "checking")]
     except (ValueError, OSError) as error:
         hint = " (--no-config leaves it out)" if isinstance(error, UnreadableConfig) else ""
-        print(f"outlive check: {error}{hint}", file=sys.stderr)
+        complain(f"outlive check: {error}{hint}")
         return exits.USAGE
     strict = config.strict if args.strict is None else args.strict
     for name, output in ((args.format, args.output), *also):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,7 +10,14 @@ from outlive import api
 from outlive.arena.plan import Plan
 from outlive.cli import exits
 from outlive.cli.diagnose import exit_code, progress
-from outlive.cli.output import add_output_options, refuse_to_overwrite, write_json, write_text
+from outlive.cli.output import (
+    Parser,
+    add_output_options,
+    complain,
+    refuse_to_overwrite,
+    write_json,
+    write_text,
+)
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import OutliveError
 from outlive.finding import Finding, Severity
@@ -71,7 +76,7 @@ def _value(words: Sequence[str], at: int) -> bool:
 
 def run(words: Sequence[str]) -> int:
     """Do the check-up and report."""
-    parser = argparse.ArgumentParser(prog="outlive")
+    parser = Parser(prog="outlive")
     parser.add_argument("file", metavar="MODEL")
     add_output_options(parser)
     args = parser.parse_args(list(words))
@@ -80,7 +85,7 @@ def run(words: Sequence[str]) -> int:
         with progress() as tell:
             found = _check_up(args.file, tell)
     except OutliveError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return exits.FINDINGS
     if args.format == "json":
         write_json(args, _document(found))
@@ -146,8 +151,8 @@ def _text(found: Checkup) -> Iterator[RenderableType]:
 def _opening(reading: Reading) -> Iterator[RenderableType]:
     from rich.text import Text
 
+    from outlive.names import safe
     from outlive.report.model_text import shape_text
-    from outlive.report.names import safe
     from outlive.units import format_bytes, plural
 
     size = format_bytes(reading.file_bytes)
@@ -201,7 +206,7 @@ def _told(findings: Sequence[Finding]) -> Iterator[RenderableType]:
 def _notes(notes: list[Finding]) -> Iterator[RenderableType]:
     from rich.text import Text
 
-    from outlive.report.names import safe
+    from outlive.names import safe
 
     yield from (Text(f"  {safe(str(finding), 160)}") for finding in notes[:_SHOWN_NOTES])
     if len(notes) > _SHOWN_NOTES:

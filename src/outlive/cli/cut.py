@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 from outlive.cli import exits
-from outlive.cli.output import OutputError, write_json, write_text
+from outlive.cli.output import OutputError, complain, write_json, write_text
 from outlive.errors import OutliveError
 from outlive.model import Model
 
@@ -81,10 +80,10 @@ def run(args: argparse.Namespace) -> int:
         model = api.read(args.file)
         part = api.cut(model, **_request(args, model))
     except OutliveError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return exits.FINDINGS
     except (ValueError, OSError) as error:
-        print(f"outlive cut: {error}", file=sys.stderr)
+        complain(f"outlive cut: {error}")
         return exits.USAGE
     _save(part, args.output)
     _tell(args, part, model)

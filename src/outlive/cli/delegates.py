@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,14 @@ from outlive import api
 from outlive.cli import exits
 from outlive.cli.diagnose import progress
 from outlive.cli.formats import EXPORTS, export_coverage
-from outlive.cli.output import OutputError, add_output_options, refuse_to_overwrite, write_json, write_text
+from outlive.cli.output import (
+    OutputError,
+    add_output_options,
+    complain,
+    refuse_to_overwrite,
+    write_json,
+    write_text,
+)
 from outlive.cli.pages import need_a_file, show_coverage
 from outlive.cli.run import parse_inputs
 from outlive.delegates import Coverage
@@ -106,10 +112,10 @@ def run(args: argparse.Namespace) -> int:
                 tell=tell,
             )
     except OutliveError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return exits.FINDINGS
     except (ValueError, OSError) as error:
-        print(f"outlive delegates: {error}", file=sys.stderr)
+        complain(f"outlive delegates: {error}")
         return exits.USAGE
     if args.reduce is not None:
         _reduce(args.reduce, coverage)
@@ -125,7 +131,7 @@ def _reduce(path: str, coverage: Coverage) -> None:
             except OSError as error:
                 raise OutputError(f"cannot write {path}: {error.strerror}") from error
             return
-    print("outlive delegates: no part of the model makes an accelerator die or differ", file=sys.stderr)
+    complain("outlive delegates: no part of the model makes an accelerator die or differ")
 
 
 def parse_delegates(libraries: list[str], options: list[str]) -> tuple[Any, ...]:

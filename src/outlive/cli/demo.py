@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from outlive import api, demo_models
 from outlive.cli import exits
-from outlive.cli.output import add_output_options, write_json, write_text
+from outlive.cli.output import add_output_options, complain, say, write_json, write_text
 from outlive.finding import shell_path
 from outlive.model import read_source
 from outlive.rules.catalogue import assess
@@ -55,9 +54,9 @@ def _copy(folder: Path) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         for model in demo_models.DEMO_MODELS:
             shutil.copy(demo_models.path(model.name), folder)
-            print(f"{folder / model.file}  {model.what}")
+            say(f"{folder / model.file}  {model.what}")
     except OSError as error:
-        print(f"outlive demo: cannot copy to {folder}: {error.strerror}", file=sys.stderr)
+        complain(f"outlive demo: cannot copy to {folder}: {error.strerror}")
         return exits.USAGE
     return exits.CLEAN
 

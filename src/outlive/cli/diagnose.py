@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from outlive import api
 from outlive.cli import exits
-from outlive.cli.output import add_output_options, refuse_to_overwrite, write_json, write_text
+from outlive.cli.output import add_output_options, complain, refuse_to_overwrite, write_json, write_text
 from outlive.cli.pages import need_a_file, show_diagnosis
 from outlive.cli.run import parse_inputs
 from outlive.cli.run_options import add_run_options
@@ -68,10 +68,10 @@ def run(args: argparse.Namespace) -> int:
                 tell("writing the bundle")
                 _bundle(args, diagnosis)
     except OutliveError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return exits.FINDINGS
     except (ValueError, OSError) as error:
-        print(f"outlive diagnose: {error}", file=sys.stderr)
+        complain(f"outlive diagnose: {error}")
         return exits.USAGE
     _report(args, diagnosis)
     return exit_code(diagnosis)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
+from outlive.cli.output import complain
 from outlive.errors import LimitReached, ModelDied, OutliveError
 
 CLEAN = 0
@@ -20,7 +20,7 @@ PIPE_CLOSED = 141
 def tell_failure(args: argparse.Namespace, error: Exception) -> int:
     """Say what went wrong with a model, or with what was asked for; the exit code."""
     if not isinstance(error, OutliveError):
-        print(f"outlive {args.command}: {error}", file=sys.stderr)
+        complain(f"outlive {args.command}: {error}")
         return USAGE
-    print(error, file=sys.stderr)
+    complain(error)
     return DIED if isinstance(error, (ModelDied, LimitReached)) else FINDINGS

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from outlive import api
 from outlive.cli import exits
-from outlive.cli.output import add_output_options, write_json, write_text
+from outlive.cli.output import add_output_options, complain, write_json, write_text
 from outlive.report.document import document
 from outlive.rules import Rule
 from outlive.rules.catalogue import RULES, find_rule
@@ -32,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         pages = [api.explain(code) for code in args.codes]
     except LookupError as error:
-        print(f"outlive explain: {error.args[0]}", file=sys.stderr)
+        complain(f"outlive explain: {error.args[0]}")
         return exits.USAGE
     rules = [rule for code in args.codes if (rule := find_rule(code))] or list(RULES)
     if args.format == "json":

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from outlive.arena.questions import ABIS, KERNELS
 from outlive.cli import exits
-from outlive.cli.output import OutputError, write_json, write_text
+from outlive.cli.output import OutputError, complain, write_json, write_text
 from outlive.errors import OutliveError
 
 if TYPE_CHECKING:
@@ -71,10 +70,10 @@ def run(args: argparse.Namespace) -> int:
     try:
         return _export(args)
     except OutliveError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return exits.FINDINGS
     except (ValueError, OSError) as error:
-        print(f"outlive export: {error}", file=sys.stderr)
+        complain(f"outlive export: {error}")
         return exits.USAGE
 
 
@@ -168,7 +167,7 @@ def _refuse(args: argparse.Namespace, findings: tuple[Finding, ...], verdict: Ve
         write_json(told, document("export", body))
     else:
         write_text(told, (rich_finding(finding) for finding in findings))
-        print("outlive export: nothing was written", file=sys.stderr)
+        complain("outlive export: nothing was written")
     does_not_fit = verdict is not None and verdict.word == "does not fit"
     return exits.DOES_NOT_FIT if does_not_fit else exits.FINDINGS
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from outlive.cli.output import write_json, write_plain
+from outlive.cli.output import complain_lines, write_json, write_plain
 
 if TYPE_CHECKING:
     from outlive.arena.plan import Plan
@@ -34,7 +33,7 @@ def tell_errors(findings: Sequence[Finding]) -> None:
 
     for finding in findings:
         if finding.severity is Severity.ERROR:
-            print(plain_finding(finding), file=sys.stderr)
+            complain_lines(plain_finding(finding))
 
 
 def export_plan(

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from outlive.cli import exits
-from outlive.cli.output import OutputError, add_output_options, write_json
+from outlive.cli.output import OutputError, add_output_options, complain, write_json
 from outlive.worker.limits import Limits
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     except (ValueError, OSError) as error:
         if isinstance(error, BrokenPipeError):
             raise
-        print(f"outlive guard: {error}", file=sys.stderr)
+        complain(f"outlive guard: {error}")
         return exits.USAGE
     return _report(args, target, end)
 

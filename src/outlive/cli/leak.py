@@ -7,10 +7,18 @@ import sys
 from typing import Any
 
 from outlive.cli import exits
-from outlive.cli.output import OutputError, add_output_options, refuse_to_overwrite, write_json, write_text
+from outlive.cli.output import (
+    OutputError,
+    add_output_options,
+    complain,
+    complain_lines,
+    refuse_to_overwrite,
+    write_json,
+    write_text,
+)
 from outlive.cli.pages import need_a_file, show_growth
 from outlive.errors import OutliveError
-from outlive.report.names import safe
+from outlive.names import safe
 
 SUMMARY = "repeat a model's cycles, or a function, in a worker and say whether it leaks, and what"
 EXAMPLES = """\
@@ -92,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
             tell=progress.tell,
         )
     except OutliveError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return exits.FINDINGS
     except Exception as error:
         return _failed(error)
@@ -106,12 +114,12 @@ def _failed(error: Exception) -> int:
     from outlive.worker.guards.raised import WorkerTraceback
 
     if isinstance(error.__cause__, WorkerTraceback):
-        print(error.__cause__.text.rstrip(), file=sys.stderr)
-        print("outlive leak: it raised this in its first round", file=sys.stderr)
+        complain_lines(error.__cause__.text.rstrip())
+        complain("outlive leak: it raised this in its first round")
         return exits.FINDINGS
     if not isinstance(error, (ValueError, OSError)):
         raise error
-    print(f"outlive leak: {error}", file=sys.stderr)
+    complain(f"outlive leak: {error}")
     return exits.USAGE
 
 
@@ -152,10 +160,12 @@ class _Progress:
         """Show it in the place of what was shown before."""
         if self._shown:
             line = safe(f"{cycle}: {stage}", 100)
-            print(f"\r{line:<{self._width}}", end="", file=sys.stderr, flush=True)
+            sys.stderr.write(f"\r{line:<{self._width}}")
+            sys.stderr.flush()
             self._width = len(line)
 
     def clear(self) -> None:
         """Take it away again."""
         if self._width:
-            print(f"\r{'':<{self._width}}\r", end="", file=sys.stderr, flush=True)
+            sys.stderr.write(f"\r{'':<{self._width}}\r")
+            sys.stderr.flush()

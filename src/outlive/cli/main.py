@@ -38,8 +38,8 @@ from outlive.cli import (
     scan,
     snippet,
 )
-from outlive.cli.output import OutputError
-from outlive.report.names import safe
+from outlive.cli.output import OutputError, Parser, complain, complain_lines, say
+from outlive.names import safe
 
 COMMANDS: dict[str, ModuleType] = {
     "read": read,
@@ -89,13 +89,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         _silence_stdout()  # whoever reads our output has seen enough
         return exits.PIPE_CLOSED
     except OutputError as error:
-        print(f"outlive: {error}", file=sys.stderr)
+        complain(f"outlive: {error}")
         return exits.USAGE
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT):
             return _our_bug()
         _silence_stdout()
-        print(f"outlive: cannot write the output: {error.strerror}", file=sys.stderr)
+        complain(f"outlive: cannot write the output: {error.strerror}")
         return exits.USAGE
     except Exception:
         return _our_bug()
@@ -107,17 +107,14 @@ def _silence_stdout() -> None:
 
 
 def _our_bug() -> int:
-    traceback.print_exc()
-    print(
-        "outlive: this is a bug of outlive, not of your model; please report it with the lines above",
-        file=sys.stderr,
-    )
+    complain_lines(traceback.format_exc().rstrip())
+    complain("outlive: this is a bug of outlive, not of your model; please report it with the lines above")
     return exits.OUR_BUG
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of all commands; documentation and completion are made from it."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="outlive",
         description=_DESCRIPTION,
         epilog=_EPILOG,
@@ -152,7 +149,7 @@ def _version() -> str:
 def _unknown_command(word: str) -> int:
     near = difflib.get_close_matches(word, COMMANDS, 1)
     hint = f"did you mean `outlive {near[0]}`?" if near else f"commands are: {', '.join(COMMANDS)}"
-    print(f"outlive: there is no command or file {safe(word, 80)!r}; {hint}", file=sys.stderr)
+    complain(f"outlive: there is no command or file {safe(word, 80)!r}; {hint}")
     return exits.USAGE
 
 
@@ -178,12 +175,12 @@ def _run(words: list[str]) -> int:
     except SystemExit as end:  # argparse has printed its help or its complaint
         return end.code if isinstance(end.code, int) else exits.USAGE
     if args.version:
-        print(f"outlive {_version()}")
+        say(f"outlive {_version()}")
         return exits.CLEAN
     if args.completion:
         from outlive.cli.completion import completion_script
 
-        print(completion_script(args.completion, parser))
+        sys.stdout.write(completion_script(args.completion, parser) + "\n")
         return exits.CLEAN
     if args.command is None:
         parser.print_help(sys.stderr)

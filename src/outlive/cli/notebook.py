@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 
 from outlive.cli import exits
-from outlive.cli.output import add_output_options, write_json, write_plain
+from outlive.cli.output import add_output_options, complain, write_json, write_plain
+from outlive.names import safe
 
 SUMMARY = "have every IPython and Jupyter kernel load outlive when it starts, or no longer"
 EXAMPLES = """\
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write or remove the file, and say where it is."""
     if not args.profile or os.sep in args.profile or args.profile.startswith("."):
-        print("outlive notebook: a profile is a name, not a path", file=sys.stderr)
+        complain("outlive notebook: a profile is a name, not a path")
         return exits.USAGE
     path = startup_file(args.profile)
     try:
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         elif args.action == "uninstall":
             path.unlink(missing_ok=True)
     except OSError as error:
-        print(f"outlive notebook: cannot change {path}: {error.strerror}", file=sys.stderr)
+        complain(f"outlive notebook: cannot change {path}: {error.strerror}")
         return exits.USAGE
     _tell(args, path)
     return exits.CLEAN
@@ -69,4 +69,4 @@ def _tell(args: argparse.Namespace, path: Path) -> None:
         write_json(args, document("notebook", {"installed": there, "path": str(path)}))
         return
     state = "new kernels load outlive by themselves" if there else "kernels do not load outlive by themselves"
-    write_plain(args, f"{state}: {path}{'' if there else ' is not there'}\n")
+    write_plain(args, safe(f"{state}: {path}{'' if there else ' is not there'}") + "\n")

@@ -7,8 +7,10 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
+from outlive.errors import OutliveError
+from outlive.names import safe, safe_lines
 from outlive.report.console import print_parts
 from outlive.report.document import dump
 
@@ -31,6 +33,32 @@ FORMATS = {
 
 class OutputError(Exception):
     """The file named with --output cannot be written."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that shows words it does not know escaped: a shell may have taken them from file names."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the words, and leave."""
+        super().error(safe(message))
+
+
+def say(line: str) -> None:
+    """Print a line; a name in it cannot end it or change the terminal."""
+    print(safe(line))
+
+
+def complain(problem: object) -> None:
+    """Say in a line on standard error what is wrong; an error with a finding is drawn, in several."""
+    if isinstance(problem, OutliveError):
+        complain_lines(str(problem))
+    else:
+        print(safe(str(problem)), file=sys.stderr)
+
+
+def complain_lines(text: str) -> None:
+    """The same for what has several lines."""
+    print(safe_lines(text), file=sys.stderr)
 
 
 def add_output_options(parser: argparse.ArgumentParser, *more: str) -> None:

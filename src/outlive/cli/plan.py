@@ -25,7 +25,14 @@ from outlive.arena.questions import (
 )
 from outlive.cli import exits
 from outlive.cli.formats import EXPORTS, check_plan_format, export_plan, tell_errors
-from outlive.cli.output import OutputError, add_output_options, refuse_to_overwrite, write_json, write_text
+from outlive.cli.output import (
+    OutputError,
+    add_output_options,
+    complain,
+    refuse_to_overwrite,
+    write_json,
+    write_text,
+)
 from outlive.cli.pages import need_a_file, show_broken, show_plan
 from outlive.model import Model, read_source
 from outlive.rules.catalogue import file_errors
@@ -120,7 +127,7 @@ def run(args: argparse.Namespace) -> int:
         refuse_to_overwrite(args.plot, [args.file])
         return _plan(args)
     except ValueError as error:
-        print(f"outlive plan: {error}", file=sys.stderr)
+        complain(f"outlive plan: {error}")
         return exits.USAGE
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from outlive.cli import exits
-from outlive.cli.output import add_output_options, refuse_to_overwrite, track, write_json, write_text
+from outlive.cli.output import (
+    add_output_options,
+    complain,
+    refuse_to_overwrite,
+    track,
+    write_json,
+    write_text,
+)
 from outlive.cli.read_sparsity import add_sparsity_options, sparsity, weigh
 from outlive.model import Model, Reading, read_source
 from outlive.rules import Judgement
@@ -47,10 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read the files and show them; 1 if any has a finding of severity error."""
     if args.measure and not args.sparsity:
-        print(
-            "outlive read: --measure is for --sparsity; `outlive plan --measure` runs a model",
-            file=sys.stderr,
-        )
+        complain("outlive read: --measure is for --sparsity; `outlive plan --measure` runs a model")
         return exits.USAGE
     refuse_to_overwrite(args.output, args.files)
     rows = [(reading, assess(reading)) for reading in map(read_source, track(args.files, "reading"))]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from outlive import api
 from outlive.arena.questions import ACCELERATORS
 from outlive.cli import exits
 from outlive.cli.diagnose import exit_code, progress
-from outlive.cli.output import refuse_to_overwrite, write_json, write_plain, write_text
+from outlive.cli.output import Parser, complain, refuse_to_overwrite, say, write_json, write_plain, write_text
 from outlive.cli.run import parse_inputs
 from outlive.errors import OutliveError
 from outlive.finding import Severity
@@ -101,19 +100,19 @@ def run(args: argparse.Namespace) -> int:
             tell("writing")
             said = _tell(args, seen)
         if said:
-            print(said)
+            say(said)
     except OutliveError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return exits.FINDINGS
     except (ValueError, OSError) as error:
-        print(f"outlive report: {error}", file=sys.stderr)
+        complain(f"outlive report: {error}")
         return exits.USAGE
     return _exit_code(seen)
 
 
 def write_report(path: str, output: str) -> str:
     """Write the report of a model as the command does without options; where it is, and how large."""
-    parser = argparse.ArgumentParser()
+    parser = Parser()
     configure(parser)
     args = parser.parse_args([path, "-o", output])
     return _write(args, _examine(args, lambda _: None))
@@ -144,8 +143,8 @@ def _text(page: Page, seen: Examination) -> Iterator[RenderableType]:
     """The top of the page, and the findings."""
     from rich.text import Text
 
+    from outlive.names import safe
     from outlive.report.finding_text import rich_finding
-    from outlive.report.names import safe
 
     tone = {"good": "green", "warn": "yellow", "bad": "red"}.get(page.verdict.tone, "")
     word = safe(page.verdict.word, 200)
@@ -159,9 +158,9 @@ def _text(page: Page, seen: Examination) -> Iterator[RenderableType]:
 
 def _write(args: argparse.Namespace, seen: Examination) -> str:
     """Write the page; the line that says so."""
+    from outlive.names import safe
     from outlive.report.html.page import render_page
     from outlive.report.html.report_page import report_page
-    from outlive.report.names import safe
     from outlive.units import format_bytes
 
     page = report_page(seen)

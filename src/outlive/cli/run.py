@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from outlive import api
 from outlive.cli import exits
 from outlive.cli.formats import EXPORTS, export_run, tell_errors
-from outlive.cli.output import add_output_options, write_json, write_text
+from outlive.cli.output import add_output_options, complain, write_json, write_text
 from outlive.cli.pages import need_a_file, show_broken, show_run
 from outlive.cli.run_options import add_run_options
 from outlive.errors import LimitReached, OutliveError
@@ -100,13 +99,13 @@ def run(args: argparse.Namespace) -> int:
     except LimitReached as error:
         return _not_started(args, error)
     except OutliveError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return exits.FINDINGS
     except (ValueError, OSError) as error:
-        print(f"outlive run: {error}", file=sys.stderr)
+        complain(f"outlive run: {error}")
         return exits.USAGE
     for name, why in flight.runtime.get("skipped", ()):
-        print(f"outlive run: {name} is not used: {why}", file=sys.stderr)
+        complain(f"outlive run: {name} is not used: {why}")
     return _report(args, flight)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from outlive.cli import exits
-from outlive.cli.output import OutputError, write_json, write_text
+from outlive.cli.output import OutputError, complain, write_json, write_text
 from outlive.cli.signals import ended_like_ctrl_c
 from outlive.rules.choosing import split_words
 
@@ -126,12 +126,12 @@ def run(args: argparse.Namespace) -> int:
                 **_options(args),
             )
     except (ValueError, OSError) as error:
-        print(f"outlive scan: {error}{_way_on(args, error)}", file=sys.stderr)
+        complain(f"outlive scan: {error}{_way_on(args, error)}")
         return exits.USAGE
     except KeyboardInterrupt:
         return _interrupted(args)
     if not scan.tally.files:
-        print("outlive scan: there is no model in what was named", file=sys.stderr)
+        complain("outlive scan: there is no model in what was named")
         return exits.USAGE
     _write(args, scan)
     _say(args, scan)
@@ -278,12 +278,12 @@ def _interrupted(args: argparse.Namespace) -> int:
 
     journal = _journal_path(args.output)
     if journal is None or not journal.exists():
-        print("outlive scan: interrupted; nothing is kept without -o", file=sys.stderr)
+        complain("outlive scan: interrupted; nothing is kept without -o")
         return exits.INTERRUPTED
     scan = partial_scan(journal)
     _write(args, scan)
     words = f"{scan.tally.done:,} rows are in {journal}; --resume goes on from there"
-    print(f"outlive scan: interrupted; {words}", file=sys.stderr)
+    complain(f"outlive scan: interrupted; {words}")
     return exits.INTERRUPTED
 
 

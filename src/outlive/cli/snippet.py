@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from outlive.cli import exits
-from outlive.cli.output import refuse_to_overwrite, write_json, write_plain
+from outlive.cli.output import complain, refuse_to_overwrite, write_json, write_plain
 from outlive.errors import OutliveError
 
 SUMMARY = "write the code that feeds and reads a model correctly, in Python, C++, C or Java"
@@ -49,10 +48,10 @@ def run(args: argparse.Namespace) -> int:
             raise ValueError("--runtime is for Python")
         made = make_snippet(sound(args.file), args.lang, signature=args.signature, runtime=args.runtime)
     except OutliveError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return exits.FINDINGS
     except (ValueError, OSError) as error:
-        print(f"outlive snippet: {error}", file=sys.stderr)
+        complain(f"outlive snippet: {error}")
         return exits.USAGE
     if args.format == "json":
         from outlive.report.export_report import snippet_json

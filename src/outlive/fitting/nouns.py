@@ -9,6 +9,7 @@ from typing import Literal
 
 from outlive.arena.budget import Budget
 from outlive.finding import Tag
+from outlive.names import safe
 from outlive.units import format_shape, plural
 
 Shape = tuple[int, ...]
@@ -86,7 +87,7 @@ class Candidate:
 
     def __str__(self) -> str:
         """In one line."""
-        return f"{', '.join(self.steps) or 'as it is'}; {self.setting}"
+        return safe(f"{', '.join(self.steps) or 'as it is'}; {self.setting}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +161,7 @@ class Outcome:
 
     def __str__(self) -> str:
         """In one line."""
-        return f"{self.candidate}: {self.verdict}{f' ({self.reason})' if self.reason else ''}"
+        return safe(f"{self.candidate}: {self.verdict}{f' ({self.reason})' if self.reason else ''}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

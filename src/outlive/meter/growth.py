@@ -11,6 +11,7 @@ from typing import Any
 
 from outlive.finding import Finding
 from outlive.meter.growth_trend import Trend
+from outlive.names import safe
 from outlive.units import format_bytes
 
 LEAKS, NO_LEAK, UNCLEAR = "leaks", "no leak", "not enough evidence"
@@ -149,7 +150,7 @@ class Stage:
             return f"leaks {self._rates()}, after {self.calls:,} rounds"
         if self.verdict == NO_LEAK:
             return f"no leak above {format_bytes(round(self.above))} per round, after {self.calls:,} rounds"
-        why = self.problem or self.reason
+        why = safe(self.problem or self.reason)
         return f"not enough evidence after {self.calls:,} rounds" + (f": {why}" if why else "")
 
     def _rates(self) -> str:
@@ -227,5 +228,5 @@ class Growth:
     def __str__(self) -> str:
         """The verdict of every stage, a line each."""
         if len(self.stages) == 1:
-            return f"{self.what}: {self.stages[0]}"
-        return "\n".join([f"{self.what}:", *(f"  {stage.cycle}: {stage}" for stage in self.stages)])
+            return f"{safe(self.what)}: {self.stages[0]}"
+        return "\n".join([f"{safe(self.what)}:", *(f"  {stage.cycle}: {stage}" for stage in self.stages)])

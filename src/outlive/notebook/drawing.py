@@ -14,7 +14,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from outlive.meter import Point
-from outlive.report.names import safe
+from outlive.names import safe
 from outlive.units import format_bytes
 
 if TYPE_CHECKING:

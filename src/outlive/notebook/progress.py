@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from outlive.api.progress import set_hearer
-from outlive.report.names import safe
+from outlive.names import safe
 
 # What is over sooner needs no bar, and nobody reads faster than this.
 _PATIENCE_S, _EVERY_S = 0.7, 0.1

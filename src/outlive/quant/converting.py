@@ -16,6 +16,7 @@ from typing import Any
 
 from outlive.errors import ModelError
 from outlive.model import read_source
+from outlive.names import foreign_lines
 from outlive.quant.convert_child import convert_source
 from outlive.quant.feeding import Samples
 from outlive.quant.quantizing import Guard
@@ -100,7 +101,9 @@ def _in_words(convert: Callable[..., bytes]) -> Callable[..., bytes]:
             words = str(error)
             refusal = refused(Call(problem="converter-refused", text=words))
             # Its pages of words stay in the cause.
-            raise ModelError(refusal.finding, str(refusal).removeprefix(f"{words}\n")) from error
+            raise ModelError(
+                refusal.finding, str(refusal).removeprefix(f"{foreign_lines(words)}\n")
+            ) from error
 
     return told
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from outlive.finding import Finding, Severity
 from outlive.fitting.checking import Checked
+from outlive.names import safe_lines
 from outlive.report.finding_text import plain_finding
 from outlive.report.places import relative_path
 
@@ -31,10 +32,9 @@ def _line(finding: Finding, place: str) -> str:
 def _data(text: str) -> str:
     """The text with what would end the command as escapes: actions/toolkit, packages/core/src/command.ts.
 
-    So are the bytes of a name that is no text, which nobody could write.
+    What is no plain text is escaped first: a log is looked at on terminals too.
     """
-    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return safe_lines(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from outlive.diagnosis.autopsy import Autopsy, Clue
+from outlive.names import safe
 from outlive.report.document import Json, document
 from outlive.report.model_text import grid, heading
-from outlive.report.names import safe
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

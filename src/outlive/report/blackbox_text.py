@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from outlive.blackbox.record import Record
 from outlive.finding import Finding
+from outlive.names import safe
 from outlive.report.document import Json, document, finding_json
 from outlive.report.finding_text import rich_finding
 from outlive.report.model_text import grid, heading
-from outlive.report.names import safe
 from outlive.units import format_bytes
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from outlive.finding import Severity
 from outlive.fitting.checking import Checked
+from outlive.names import safe
 from outlive.report.finding_text import count_findings, rich_finding
 from outlive.report.model_lists import listing
-from outlive.report.names import safe
 from outlive.rules import NotChecked
 from outlive.units import format_bytes, plural
 

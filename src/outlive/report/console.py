@@ -6,8 +6,11 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING
 
+from outlive.names import safe, safe_lines
+
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
     from rich.table import Table
 
 # In a pipe nothing is wrapped or cut: whoever reads it can do that, but cannot bring back what is lost.
@@ -16,7 +19,10 @@ _MANY_ROWS = 300
 
 
 def print_parts(parts: Iterable[RenderableType], stream: IO[str]) -> None:
-    """Print to a terminal in colour; to anything else plain, with no spaces at the ends of lines."""
+    """Print to a terminal in colour; to anything else plain, with no spaces at the ends of lines.
+
+    Names in the parts are escaped where they are made; should one have come so far, it goes no further.
+    """
     from rich.table import Table
 
     terminal = stream.isatty()
@@ -24,13 +30,24 @@ def print_parts(parts: Iterable[RenderableType], stream: IO[str]) -> None:
     for part in parts:
         if isinstance(part, Table) and (not terminal or part.row_count > _MANY_ROWS):
             # rich measures each cell several times: thousands of rows would take minutes.
-            stream.writelines(line + "\n" for line in plain_rows(part))
+            stream.writelines(safe(line) + "\n" for line in plain_rows(part))
         elif terminal:
-            console.print(part)
+            console.print(_Escaped(part))
         else:
             with console.capture() as capture:
-                console.print(part)
+                console.print(_Escaped(part))
             stream.writelines(line.rstrip() + "\n" for line in capture.get().splitlines())
+
+
+class _Escaped:
+    """A part in which what is no plain text is shown as escapes; its colours are not in its text."""
+
+    def __init__(self, part: RenderableType) -> None:
+        self._part = part
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        for segment in console.render(self._part, options):
+            yield segment if segment.control else segment._replace(text=safe_lines(segment.text))
 
 
 def plain_rows(table: Table) -> Iterator[str]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from outlive.delegates import Accelerator, Coverage, Refusal
 from outlive.finding import Finding
+from outlive.names import safe
 from outlive.report.finding_text import rich_finding
 from outlive.report.model_lists import listing
 from outlive.report.model_text import grid, heading
-from outlive.report.names import safe
 from outlive.units import format_bytes, plural
 
 if TYPE_CHECKING:

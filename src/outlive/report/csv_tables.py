@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from outlive.arena.budget import Verdict
 from outlive.arena.plan import Placement, Plan
 from outlive.delegates import Accelerator, Coverage
-from outlive.report.names import plain_cell, safe
+from outlive.names import plain_cell, safe
 from outlive.worker.flight import Flight
 
 _NAME = 400

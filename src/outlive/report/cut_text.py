@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from outlive.model import Model
+from outlive.names import safe
 from outlive.report.model_text import grid, heading
-from outlive.report.names import safe
 from outlive.surgery import Cut, CutTensor
 from outlive.units import format_bytes, format_shape, plural
 

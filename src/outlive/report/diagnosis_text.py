@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.finding import shell_path
+from outlive.names import safe, whole
 from outlive.report.finding_text import rich_finding
 from outlive.report.model_text import grid, heading
-from outlive.report.names import safe, whole
 from outlive.units import format_bytes, plural
 from outlive.worker.flight import OpSeen
 

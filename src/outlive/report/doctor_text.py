@@ -7,9 +7,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from outlive.finding import Finding
+from outlive.names import safe
 from outlive.report.finding_text import count_findings, rich_finding
 from outlive.report.model_text import grid, heading
-from outlive.report.names import safe
 from outlive.units import plural
 from outlive.worker.checkup import Check, State
 

@@ -8,10 +8,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from outlive.names import plain_cell, safe
 from outlive.quant.nouns import Drift, Metrics, OutputDrift, TensorDrift, Unpaired
 from outlive.report.document import Json, document, finding_json
 from outlive.report.drift_outcome import outcome_of
-from outlive.report.names import plain_cell, safe
 
 # The columns of tf.lite.experimental.QuantizationDebugger.layer_statistics_dump, in its order.
 _CSV = (

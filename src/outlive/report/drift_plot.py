@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
+from outlive.names import safe
 from outlive.quant.nouns import Drift, TensorDrift
-from outlive.report.names import safe
 from outlive.report.plan_drawing import HEIGHT, WIDTH, Box, Label, Line, Mark
 from outlive.report.plan_plot import check_plot, svg, write_png
 

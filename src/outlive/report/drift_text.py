@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from outlive.names import safe
 from outlive.quant.nouns import Drift, OutputDrift, TensorDrift
 from outlive.report.drift_outcome import decibels_words, has_strange_values, outcome_of, strange_words
 from outlive.report.finding_text import rich_finding
 from outlive.report.model_lists import listing
-from outlive.report.names import safe
 from outlive.units import format_bytes, plural
 
 if TYPE_CHECKING:

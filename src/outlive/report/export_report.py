@@ -10,9 +10,9 @@ from outlive.arena.plan import Plan
 from outlive.exporting.micro import Export
 from outlive.exporting.ports import Port
 from outlive.exporting.snippets import Snippet
+from outlive.names import safe
 from outlive.report.document import Json, document
 from outlive.report.model_text import grid, heading
-from outlive.report.names import safe
 from outlive.units import format_bytes, plural
 
 if TYPE_CHECKING:

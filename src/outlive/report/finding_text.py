@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from outlive.finding import Evidence, Finding, Severity
-from outlive.report.names import safe, whole
+from outlive.names import safe, whole
 from outlive.units import plural
 
 if TYPE_CHECKING:

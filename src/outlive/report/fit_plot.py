@@ -13,8 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from outlive.fitting.nouns import Fit, Outcome
+from outlive.names import safe
 from outlive.report.fit_text import loss_words
-from outlive.report.names import safe
 from outlive.report.plan_drawing import HEIGHT, WIDTH, Box, Label, Line, Mark
 from outlive.report.plan_plot import check_plot, svg, write_png
 from outlive.units import format_bytes

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from outlive.finding import Tag, shell_path
 from outlive.fitting.nouns import Candidate, Fit, Outcome, Shortage
+from outlive.names import safe, whole
 from outlive.report.fit_loss import caution
 from outlive.report.model_lists import listing
-from outlive.report.names import safe, whole
 from outlive.units import format_bytes, plural
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from outlive.fleet.comparing import Comparison
 from outlive.fleet.rows import Row
 from outlive.fleet.scanning import Scan, Tally
+from outlive.names import safe
 from outlive.report.fleet_json import scan_json
 from outlive.report.fleet_tables import accelerators_in, why
 from outlive.report.html.blocks import Block, Cell, Column, Page, Section, Table, Tile, Tone, Verdict
 from outlive.report.html.page import render_page
-from outlive.report.names import safe
 from outlive.rules.catalogue import find_rule
 from outlive.units import plural
 

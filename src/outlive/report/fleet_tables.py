@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from outlive.fleet.rows import Row
-from outlive.report.names import plain_cell, safe
+from outlive.names import plain_cell, safe
 
 _NAME = 1000
 _GROUP_ROWS = 1000

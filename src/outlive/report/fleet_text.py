@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from outlive.fleet.comparing import Comparison
 from outlive.fleet.rows import OUTCOMES, Row
 from outlive.fleet.scanning import Scan, Tally
+from outlive.names import safe
 from outlive.report.fleet_tables import why
 from outlive.report.model_lists import listing
-from outlive.report.names import safe
 from outlive.rules.catalogue import find_rule
 from outlive.units import format_bytes, plural
 

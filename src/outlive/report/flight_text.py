@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from outlive.finding import Finding
 from outlive.meter import Point
+from outlive.names import safe
 from outlive.report.finding_text import rich_finding
 from outlive.report.model_text import grid, heading
-from outlive.report.names import safe
 from outlive.units import format_bytes, format_shape
 from outlive.worker.flight import Flight
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from outlive.finding import Finding, Severity
 from outlive.fitting.checking import Checked
+from outlive.names import safe
 from outlive.report.document import Json
 from outlive.report.finding_text import plain_finding
-from outlive.report.names import safe
 from outlive.report.places import relative_path
 from outlive.report.within import place_within
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from outlive.fitting.checking import Checked
-from outlive.report.names import safe
+from outlive.names import safe
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from outlive.meter.growth import LEAKS, Growth, Stage
 from outlive.meter.growth_trend import WARM_UP_SHARE
-from outlive.report.names import safe
+from outlive.names import safe
 from outlive.report.plan_drawing import HEIGHT, WIDTH, Box, Label, Line, Mark
 from outlive.report.plan_plot import check_plot, svg, write_png
 from outlive.units import format_bytes

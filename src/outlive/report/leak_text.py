@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from outlive.meter.growth import LEAKS, NO_LEAK, Growth, Round, Stage
 from outlive.meter.growth_trend import WARM_UP_SHARE, Trend
 from outlive.meter.growth_verdict import tell_end
+from outlive.names import safe
 from outlive.report.finding_text import rich_finding
 from outlive.report.model_text import grid, heading
-from outlive.report.names import safe
 from outlive.units import format_bytes
 
 if TYPE_CHECKING:

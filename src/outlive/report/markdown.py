@@ -9,8 +9,8 @@ from pathlib import Path
 
 from outlive.finding import Finding, Severity
 from outlive.fitting.checking import Checked
+from outlive.names import safe
 from outlive.report.finding_text import count_findings, plain_finding
-from outlive.report.names import safe
 from outlive.report.places import relative_path
 from outlive.units import format_bytes, plural
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from outlive.model import Model, Operator, Options, Reading, Subgraph, Tensor
 from outlive.model.schema import load_schema
+from outlive.names import safe
 from outlive.report.finding_text import count_findings
 from outlive.report.model_text import heading, quantization_text, shape_text
-from outlive.report.names import safe
 from outlive.rules import Judgement
 from outlive.units import format_bytes, format_shape
 

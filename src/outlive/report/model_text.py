@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from outlive.model import Model, Quantization, Tensor, TensorCard
+from outlive.names import safe
 from outlive.report.bytes_map import map_bytes
-from outlive.report.names import safe
 from outlive.units import format_bytes, format_shape, plural
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from outlive.arena.plan import OpLoad, Placement, Plan
-from outlive.report.names import safe
+from outlive.names import safe
 from outlive.units import format_bytes, plural
 
 WIDTH, HEIGHT = 1000, 680

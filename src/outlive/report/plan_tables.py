@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from outlive.arena.budget import Verdict
 from outlive.arena.devices import Device
 from outlive.arena.plan import Plan
+from outlive.names import safe
 from outlive.report.model_text import heading
-from outlive.report.names import safe
 from outlive.units import format_bytes
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from outlive.arena.budget import Verdict, needed_bytes, worst_moment
 from outlive.arena.plan import OpLoad, Part, Placement, Plan
 from outlive.finding import Finding
+from outlive.names import safe
 from outlive.report.finding_text import count_findings, rich_finding
 from outlive.report.model_text import grid, heading
-from outlive.report.names import safe
 from outlive.units import format_bytes, format_shape, plural
 
 if TYPE_CHECKING:

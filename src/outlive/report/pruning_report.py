@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from outlive.fitting.pruning import ACCELERATORS, Form, Pruning
+from outlive.names import safe
 from outlive.report.document import Json
 from outlive.report.model_text import heading
-from outlive.report.names import safe
 from outlive.units import format_bytes, format_shape, plural
 
 if TYPE_CHECKING:

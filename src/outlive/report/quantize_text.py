@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from outlive.names import safe
 from outlive.quant.nouns import Quantized
 from outlive.report.document import Json, document, finding_json
 from outlive.report.finding_text import rich_finding
 from outlive.report.model_lists import listing
-from outlive.report.names import safe
 from outlive.units import format_bytes, plural
 
 if TYPE_CHECKING:

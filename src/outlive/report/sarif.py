@@ -13,8 +13,8 @@ from pathlib import Path
 
 from outlive.finding import Finding, Severity
 from outlive.fitting.checking import Checked
+from outlive.names import safe, whole
 from outlive.report.document import Json
-from outlive.report.names import safe, whole
 from outlive.report.pages import rule_markdown, rule_page
 from outlive.report.places import artifact_uri
 from outlive.rules import Rule

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.arena.plan import Placement, Plan
+from outlive.names import safe
 from outlive.report.document import Json
-from outlive.report.names import safe
 from outlive.report.trace_events import counter, lasting, moment, name_process, name_track, slice_of, trace
 from outlive.units import format_bytes
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from outlive.finding import Finding
+from outlive.names import safe
 from outlive.report.document import Json
-from outlive.report.names import safe
 from outlive.report.trace_events import counter, moment, name_process, name_track, slice_of, trace
 from outlive.units import format_bytes
 from outlive.worker.flight import Flight

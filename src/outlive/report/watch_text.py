@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from outlive.meter import Timeline
+from outlive.names import safe
 from outlive.report.console import print_parts
 from outlive.report.flight_text import _timeline as timeline_text
 from outlive.report.model_text import grid, heading
-from outlive.report.names import safe
 from outlive.report.plan_drawing import HEIGHT, WIDTH, Label, Line, Mark
 from outlive.report.plan_plot import check_plot, svg, write_png
 from outlive.units import format_bytes

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from outlive.names import safe_lines
+
 _RUNTIME = "ai_edge_litert"
 _GPU_LIBRARY = "libLiteRtWebGpuAccelerator.so"
 _NPU_PLUGIN = "vendors/intel_openvino/dispatch/libLiteRtDispatch_IntelOpenvino.so"
@@ -36,6 +38,10 @@ NO_ADAPTER = "there is no GPU here, and no software Vulkan either: it says that 
 
 class AcceleratorWarning(UserWarning):
     """An accelerator was left out, or left, and another one runs the model."""
+
+    def __str__(self) -> str:
+        """Which, and why; in a runtime's words there are names from a file, which are escaped."""
+        return safe_lines(super().__str__())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.errors import InputError, LimitReached, ModelDied, RunError, RuntimeMissing, WorkerUnavailable
 from outlive.finding import Finding
+from outlive.names import foreign_lines
 from outlive.worker.flight import Flight
 
 if TYPE_CHECKING:  # reading a file needs verdicts, and no worker
@@ -57,7 +58,7 @@ def _judged(kind: str, fact: object, source: Source | None = None) -> tuple[Find
 def refused(call: Call) -> InputError:
     """The error for a call that was refused; the runtime's own words come first where it has any."""
     finding, drawn, _ = _judged("call", call)
-    return InputError(finding, f"{call.text}\n{drawn}" if call.text else drawn)
+    return InputError(finding, f"{foreign_lines(call.text)}\n{drawn}" if call.text else drawn)
 
 
 def died(flight: Flight, source: Source | None = None) -> RunError:
@@ -87,9 +88,9 @@ def raised(error: RuntimeRaised, flight: Flight, source: Source | None = None) -
     if kind == "OSError":
         return unavailable(error.text, flight)
     if kind not in ("RuntimeError", "ValueError", "MemoryError"):
-        return _OTHER_KINDS.get(error.kind, RuntimeError)(error.text)
+        return _OTHER_KINDS.get(error.kind, RuntimeError)(foreign_lines(error.text))
     finding, drawn, flight = _judged("flight", flight, source)
-    text = f"{error.text}\n{drawn}" if error.text else drawn
+    text = f"{foreign_lines(error.text)}\n{drawn}" if error.text else drawn
     if flight.ended_by == "memory":
         return LimitReached(finding, text, flight=flight)
     if kind == "ValueError":

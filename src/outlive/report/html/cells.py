@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from outlive.names import safe
 from outlive.report.html.blocks import Cell, Column, Table
-from outlive.report.names import safe
 from outlive.units import format_bytes
 
 _LONGEST = 300

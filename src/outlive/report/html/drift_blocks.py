@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from outlive.names import safe
 from outlive.quant.nouns import Drift, TensorDrift
 from outlive.report.drift_outcome import has_strange_values, outcome_of, strange_words
 from outlive.report.html.blocks import Block, Chart, Column, Listing, Section, Table, Tile, Verdict
-from outlive.report.names import safe
 from outlive.units import format_bytes, format_shape, plural
 
 _MOST_DECIBELS = 120.0

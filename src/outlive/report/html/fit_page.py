@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from outlive.fitting.nouns import Fit, Outcome, Shortage
+from outlive.names import safe
 from outlive.report.fit_loss import caution
 from outlive.report.fit_text import loss_words
 from outlive.report.html.blocks import (
@@ -21,7 +22,6 @@ from outlive.report.html.blocks import (
     Verdict,
     Words,
 )
-from outlive.report.names import safe
 from outlive.units import format_bytes, plural
 
 _TONES = {

@@ -19,9 +19,9 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from outlive.names import safe, shorten, whole
 from outlive.report.html.blocks import Block, Chart, Choice, Page, Table
 from outlive.report.html.cells import bar_width, cell_text, sort_key, tone_of
-from outlive.report.names import safe, shorten, whole
 from outlive.units import format_bytes
 
 if TYPE_CHECKING:

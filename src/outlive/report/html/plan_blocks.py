@@ -7,6 +7,7 @@ from typing import Any
 
 from outlive.arena.budget import Verdict, needed_bytes, worst_moment
 from outlive.arena.plan import OpLoad, Placement, Plan
+from outlive.names import safe
 from outlive.report.html.blocks import (
     Block,
     Chart,
@@ -19,7 +20,6 @@ from outlive.report.html.blocks import (
     Tone,
     Words,
 )
-from outlive.report.names import safe
 from outlive.report.plan_text import amount, is_exact
 from outlive.units import format_bytes, plural
 

@@ -9,6 +9,7 @@ import re
 import sys
 from typing import Any
 
+from outlive.names import safe_lines
 from outlive.units import format_bytes
 from outlive.worker.child import guard_errors
 from outlive.worker.guards.caller import NATIVE
@@ -30,8 +31,8 @@ class WorkerTraceback(Exception):
         self.text = text
 
     def __str__(self) -> str:
-        """The traceback, as the worker would have printed it."""
-        return f'\n"""\n{self.text}"""'
+        """The traceback, as the worker would have printed it, but for what is no plain text."""
+        return f'\n"""\n{safe_lines(self.text)}"""'
 
 
 class GuardedError(RuntimeError):

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from outlive import api
 from outlive.model import read_source
+from outlive.names import safe, shorten
 from outlive.report.finding_text import plain_finding, rich_finding
 from outlive.report.model_lists import file_table, graph_lines, operator_list, tensor_list
 from outlive.report.model_text import summary
-from outlive.report.names import safe, shorten
 from outlive.rules.catalogue import assess
 from outlive.surgery import write
 from tests.report.stage import HOSTILE, named, plain, unsafe

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+# How the first line of a drawn finding begins.
+_HEADLINE = re.compile(r"\n(?=(?:error|warning|note)\[)")
 # A formula begins with one of these, in their wide form too.
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 # The longest path of Linux, quoted, with room for some options.
@@ -16,6 +20,16 @@ def safe(text: str, limit: int = 0) -> str:
     if not text.isprintable():
         text = "".join(_escape(char) for char in text)
     return shorten(text, limit) if limit else text
+
+
+def safe_lines(text: str) -> str:
+    """The same for text of several lines, which stay lines."""
+    return text if text.isprintable() else "\n".join(map(safe, text.split("\n")))
+
+
+def foreign_lines(text: str) -> str:
+    """A runtime's words, in which names from a file may be: none of their lines passes for a finding's."""
+    return _HEADLINE.sub(r"\\n", safe_lines(text))
 
 
 def whole(command: str) -> str:
