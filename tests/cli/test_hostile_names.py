@@ -93,7 +93,7 @@ def formats(command: str) -> tuple[str, ...]:
     (commands,) = (item for item in build_parser()._actions if isinstance(item, argparse._SubParsersAction))
     parser = commands.choices.get(command)
     options = parser._option_string_actions if parser else {}
-    return tuple(options["--format"].choices) if "--format" in options else ("",)  # type: ignore[arg-type]
+    return tuple(options["--format"].choices) if "--format" in options else ("",)
 
 
 def lines(command: str, stage: dict[str, str]) -> Iterator[list[str]]:
@@ -143,7 +143,11 @@ def results(stage: dict[str, str]) -> Iterator[object]:
         yield verb(well)
     yield from (finding for path in (well, bad, stage["junk"]) for finding in outlive.check(path))
     yield from (outlive.diagnose(bad), outlive.diagnose(stage["deadly"]), outlive.read(bad, tolerant=True))
-    yield from (outlive.cut(well, ops=0), outlive.compare(well, well), outlive.probe(well, only=["reference"]))
+    yield from (
+        outlive.cut(well, ops=0),
+        outlive.compare(well, well),
+        outlive.probe(well, only=["reference"]),
+    )
     yield from (outlive.scan(well), *outlive.scan(stage["folder"]))
     yield from (outlive.leak(well, cycle="invoke", repeat=6), outlive.Interpreter(well))
     yield outlive.Limits(memory="1MB", seconds=1)
@@ -177,9 +181,9 @@ def test_no_error_shows_a_control_character(stage: dict[str, str]) -> None:
         except Exception as error:
             raised.append(error)
     assert {type(error).__name__ for error in raised} >= {"ModelError", "InputError", "ValueError"}
-    for error in raised:
-        assert unsafe(f"{error}{error!r}") == set(), type(error)
-        assert not any(line.startswith("error[F999]") for line in str(error).splitlines())
+    for one in raised:
+        assert unsafe(f"{one}{one!r}") == set(), type(one)
+        assert not any(line.startswith("error[F999]") for line in str(one).splitlines())
 
 
 def test_a_name_that_was_not_escaped_comes_no_further_than_the_console() -> None:

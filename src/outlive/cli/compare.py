@@ -6,12 +6,18 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from outlive import api
 from outlive.cli import exits
 from outlive.cli.formats import graph_of
-from outlive.cli.output import OutputError, add_output_options, refuse_to_overwrite, write_json, write_text
+from outlive.cli.output import (
+    OutputError,
+    add_output_options,
+    refuse_to_overwrite,
+    write_file,
+    write_json,
+    write_text,
+)
 from outlive.cli.pages import need_a_file, show_drift
 from outlive.errors import OutliveError
 from outlive.finding import Severity
@@ -120,11 +126,3 @@ def _report(args: argparse.Namespace, drift: Drift) -> None:
         write_json(args, drift_json.drift_json(drift, args.reference, args.candidate))
     else:
         write_text(args, drift_text.drift_text(drift, args.reference, args.candidate, args.top))
-
-
-def write_file(path: str, text: str) -> None:
-    """Write a file that an option names; `OutputError` if that fails."""
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}") from error

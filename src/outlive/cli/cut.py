@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from outlive.cli import exits
-from outlive.cli.output import OutputError, complain, write_json, write_text
+from outlive.cli.output import complain, write_file, write_json, write_text
 from outlive.errors import OutliveError
 from outlive.model import Model
 
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     except (ValueError, OSError) as error:
         complain(f"outlive cut: {error}")
         return exits.USAGE
-    _save(part, args.output)
+    write_file(args.output, part.model)
     _tell(args, part, model)
     return exits.CLEAN
 
@@ -136,22 +136,6 @@ def _load(path: str) -> Any:
         return np.load(path, allow_pickle=False)
     except (ValueError, EOFError) as error:
         raise ValueError(f"{path} is no array that numpy.save wrote: {error}") from None
-
-
-def _save(part: Cut, path: str) -> None:
-    """Write the file beside its place first: a full disk leaves no half of a model."""
-    # What is no file, such as /dev/stdout, is written to and never replaced.
-    is_file = os.path.isfile(path) or not os.path.exists(path)
-    draft = f"{path}.part-{os.getpid()}" if is_file else path
-    try:
-        part.save(draft)
-        if is_file:
-            os.replace(draft, path)
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}") from error
-    finally:
-        if is_file and os.path.exists(draft):
-            os.unlink(draft)
 
 
 def _tell(args: argparse.Namespace, part: Cut, model: Model) -> None:

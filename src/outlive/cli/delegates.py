@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from outlive import api
@@ -11,10 +10,10 @@ from outlive.cli import exits
 from outlive.cli.diagnose import progress
 from outlive.cli.formats import EXPORTS, export_coverage
 from outlive.cli.output import (
-    OutputError,
     add_output_options,
     complain,
     refuse_to_overwrite,
+    write_file,
     write_json,
     write_text,
 )
@@ -126,10 +125,7 @@ def _reduce(path: str, coverage: Coverage) -> None:
     """Write the part that makes the first bad accelerator end as it does."""
     for one in coverage.accelerators:
         if one.culprit is not None:
-            try:
-                Path(path).write_bytes(one.culprit.model)
-            except OSError as error:
-                raise OutputError(f"cannot write {path}: {error.strerror}") from error
+            write_file(path, one.culprit.model)
             return
     complain("outlive delegates: no part of the model makes an accelerator die or differ")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from outlive import api, demo_models
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, complain, say, write_json, write_text
 from outlive.finding import shell_path
+from outlive.keeping import write_whole
 from outlive.model import read_source
 from outlive.rules.catalogue import assess
 
@@ -53,7 +53,7 @@ def _copy(folder: Path) -> int:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for model in demo_models.DEMO_MODELS:
-            shutil.copy(demo_models.path(model.name), folder)
+            write_whole(folder / model.file, demo_models.path(model.name).read_bytes())
             say(f"{folder / model.file}  {model.what}")
     except OSError as error:
         complain(f"outlive demo: cannot copy to {folder}: {error.strerror}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from outlive.arena.questions import ABIS, KERNELS
 from outlive.cli import exits
 from outlive.cli.output import OutputError, complain, write_json, write_text
 from outlive.errors import OutliveError
+from outlive.keeping import whole_file
 
 if TYPE_CHECKING:
     from outlive.arena.budget import Verdict
@@ -173,21 +174,16 @@ def _refuse(args: argparse.Namespace, findings: tuple[Finding, ...], verdict: Ve
 
 
 def _write(made: Export, folder: Path) -> None:
-    """Write every file beside its place first: a full disk or Ctrl-C leaves no half of one."""
-    drafts: list[tuple[Path, Path]] = []
+    """Write every file before any takes its place: a full disk or Ctrl-C leaves what was there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in made.files:
-            draft = folder / f".{name}.part-{os.getpid()}"
-            drafts.append((draft, folder / name))
-            draft.write_text(text, encoding="utf-8")
-        for draft, place in drafts:
-            os.replace(draft, place)
+        with ExitStack() as files:
+            for name, text in made.files:
+                file = files.enter_context(whole_file(folder / name))
+                file.write(text.encode())
+                file.flush()
     except OSError as error:
-        raise OutputError(f"cannot write to {folder}: {error.strerror}") from error
-    finally:
-        for draft, _ in drafts:
-            draft.unlink(missing_ok=True)
+        raise OutputError(f"cannot write {error.filename or folder}: {error.strerror}") from error
 
 
 def _tell(

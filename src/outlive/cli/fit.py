@@ -18,6 +18,7 @@ from outlive.cli.pages import show_fit
 from outlive.cli.signals import ended_like_ctrl_c
 from outlive.errors import OutliveError
 from outlive.fitting.nouns import Fit
+from outlive.keeping import write_whole
 
 SUMMARY = "make a model fit a memory: settings, batch, smaller numbers, smaller pictures, each with its cost"
 EXAMPLES = """\
@@ -218,10 +219,10 @@ def _write(fit: Fit, output: str) -> tuple[str, ...]:
             for cache in stale_caches(model, hashlib.sha256(fit.model).hexdigest()):
                 cache.unlink(missing_ok=True)
             text = loading_snippet(fit.chosen, fit.budget, model.name, beside=True)
-            snippet.write_text(text, encoding="utf-8")
+            write_whole(snippet, text)
             written = [str(model), str(document), str(snippet)]
         where = str(model) if fit.chosen is not None else None
-        document.write_text(dump(fit_json(fit, where)) + "\n", encoding="utf-8")
+        write_whole(document, dump(fit_json(fit, where)) + "\n")
     except OSError as error:
         raise OutputError(f"cannot write {error.filename or output}: {error.strerror}") from error
     return tuple(written)

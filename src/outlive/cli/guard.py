@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from outlive.cli import exits
-from outlive.cli.output import OutputError, add_output_options, complain, write_json
+from outlive.cli.output import OutputError, add_output_options, complain, write_json, write_text
 from outlive.worker.limits import Limits
 
 if TYPE_CHECKING:
@@ -82,8 +82,10 @@ def _report(args: argparse.Namespace, target: str, end: ScriptEnd) -> int:
     if args.format == "json":
         write_json(args, flight_json(end.flight, target, findings))
     elif findings:
+        parts = [rich_finding(finding) for finding in findings]
         # Standard output is the script's.
-        stream = sys.stderr if args.output is None else open(args.output, "w", encoding="utf-8")  # noqa: SIM115
-        print_parts((rich_finding(finding) for finding in findings), stream)
-        stream.flush()
+        if args.output is None:
+            print_parts(parts, sys.stderr)
+        else:
+            write_text(args, parts)
     return exits.DIED if end.exit_code is None else end.exit_code

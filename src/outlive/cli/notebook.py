@@ -8,6 +8,7 @@ from pathlib import Path
 
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, complain, write_json, write_plain
+from outlive.keeping import write_whole
 from outlive.names import safe
 
 SUMMARY = "have every IPython and Jupyter kernel load outlive when it starts, or no longer"
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         if args.action == "install":
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(_LINES, encoding="utf-8")
+            write_whole(path, _LINES)
         elif args.action == "uninstall":
             path.unlink(missing_ok=True)
     except OSError as error:

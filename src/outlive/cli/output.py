@@ -6,10 +6,10 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from outlive.errors import OutliveError
+from outlive.keeping import FilePath, whole_text, write_whole
 from outlive.names import safe, safe_lines
 from outlive.report.console import print_parts
 from outlive.report.document import dump
@@ -95,7 +95,7 @@ def write_text(args: argparse.Namespace, parts: Iterable[RenderableType]) -> Non
         print_parts(parts, sys.stdout)
         return
     try:
-        with Path(args.output).open("w", encoding="utf-8") as file:
+        with whole_text(args.output) as file:
             print_parts(parts, file)
     except OSError as error:
         raise OutputError(f"cannot write {args.output}: {error.strerror}") from error
@@ -110,8 +110,13 @@ def write_plain(args: argparse.Namespace, text: str) -> None:
     """Print text as it is, or write it to the file that --output names."""
     if args.output is None:
         sys.stdout.write(text)
-        return
+    else:
+        write_file(args.output, text)
+
+
+def write_file(path: FilePath, data: bytes | str) -> None:
+    """Write a file that an option names, whole or not at all; `OutputError` if that fails."""
     try:
-        Path(args.output).write_text(text, encoding="utf-8")
+        write_whole(path, data)
     except OSError as error:
-        raise OutputError(f"cannot write {args.output}: {error.strerror}") from error
+        raise OutputError(f"cannot write {os.fspath(path)}: {error.strerror}") from error

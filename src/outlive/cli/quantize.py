@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from outlive import api
 from outlive.cli import exits
 from outlive.cli.compare import progress
-from outlive.cli.output import OutputError, refuse_to_overwrite, write_json, write_text
+from outlive.cli.output import refuse_to_overwrite, write_file, write_json, write_text
 from outlive.errors import OutliveError
 from outlive.finding import Severity
 from outlive.quant.nouns import Quantized
@@ -84,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
             )
     except (OutliveError, ValueError, OSError) as error:
         return exits.tell_failure(args, error)
-    _write(made, args.output)
+    write_file(args.output, made.model)
     _report(args, made)
     return exits.FINDINGS if any(one.severity is Severity.ERROR for one in made.findings) else exits.CLEAN
 
@@ -92,13 +91,6 @@ def run(args: argparse.Namespace) -> int:
 def _target(args: argparse.Namespace) -> dict[str, float] | None:
     given = {"sqnr": args.until_sqnr, "agreement": args.until_agreement}
     return {name: value for name, value in given.items() if value is not None} or None
-
-
-def _write(made: Quantized, path: str) -> None:
-    try:
-        Path(path).write_bytes(made.model)
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _report(args: argparse.Namespace, made: Quantized) -> None:

@@ -14,6 +14,7 @@ from outlive.cli.output import add_output_options, complain, write_json, write_t
 from outlive.cli.pages import need_a_file, show_broken, show_run
 from outlive.cli.run_options import add_run_options
 from outlive.errors import LimitReached, OutliveError
+from outlive.keeping import whole_file
 from outlive.worker.compiled_ways import AcceleratorWarning
 from outlive.worker.limits import Limits
 
@@ -146,7 +147,9 @@ def _report(args: argparse.Namespace, flight: Any) -> int:
     if args.save and not bad:
         import numpy as np
 
-        np.savez(args.save, **flight.values)
+        name = args.save if args.save.endswith(".npz") else f"{args.save}.npz"
+        with whole_file(name) as file:
+            np.savez(file, **flight.values)
     if flight.died or flight.ended_by:
         return exits.DIED
     return exits.FINDINGS if bad else exits.CLEAN

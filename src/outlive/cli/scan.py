@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from outlive.cli import exits
 from outlive.cli.output import OutputError, complain, write_json, write_text
 from outlive.cli.signals import ended_like_ctrl_c
+from outlive.keeping import whole_file, write_whole
 from outlive.rules.choosing import split_words
 
 if TYPE_CHECKING:
@@ -234,12 +235,13 @@ def _write_one(output: Path, scan: Scan, outputs: list[str]) -> None:
         if not (output.exists() and output.samefile(scan.path)):
             import shutil
 
-            shutil.copyfile(scan.path, output)
+            with scan.path.open("rb") as rows, whole_file(output) as file:
+                shutil.copyfileobj(rows, file)
         return
     if output.suffix == ".html":
         from outlive.report.fleet_html import scan_html
 
-        output.write_text(scan_html(scan, outputs), encoding="utf-8")
+        write_whole(output, scan_html(scan, outputs))
         return
     accelerators = fleet_tables.accelerators_in(scan) if scan.order.delegates else ()
     layout = fleet_tables.columns([device.name for device in scan.order.devices], accelerators)

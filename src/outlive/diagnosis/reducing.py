@@ -20,6 +20,7 @@ from outlive.diagnosis.probing import feedable, usual
 from outlive.diagnosis.reproducing import write_script
 from outlive.diagnosis.shrinking import shrink
 from outlive.diagnosis.trying import attempt
+from outlive.keeping import write_whole
 from outlive.model import Model, read_source
 from outlive.surgery import Cut, Request
 
@@ -51,7 +52,7 @@ def with_reproducer(diagnosis: Diagnosis, case: Case, path: str, tell: Callable[
     tell("making its tensors smaller")
     found = shrink_case(case, end, found)
     target = Path(path)
-    target.write_bytes(found.model)
+    write_whole(target, found.model)
     script = write_script(target, found.model, end, found.inputs, diagnosis)
     made = Reproducer(path=path, ops=found.ops, bytes=len(found.model), script=str(script))
     return replace(diagnosis, reproducer=made)

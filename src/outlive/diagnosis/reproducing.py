@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from outlive.diagnosis.nouns import Diagnosis, Trial
 from outlive.diagnosis.probing import by_tensor, feedable, usual
+from outlive.keeping import whole_file, write_whole
 from outlive.model import read_source
 from outlive.worker.options import ACCELERATORS
 
@@ -74,7 +74,8 @@ def write_script(model_path: Path, data: bytes, end: Trial, inputs: Any, diagnos
     given = "given = {}\n"
     if arrays:
         saved = model_path.with_name(f"{model_path.stem}_inputs.npz")
-        _save(saved, arrays)
+        with whole_file(saved) as file:
+            np.savez(file, **arrays)
         given = f"given = dict(np.load(os.path.join(here, {saved.name!r})))\n"
     text = _SCRIPT.format(
         headline=_plain(diagnosis.verdict.headline if diagnosis.verdict else "a model that dies"),
@@ -88,7 +89,7 @@ def write_script(model_path: Path, data: bytes, end: Trial, inputs: Any, diagnos
         resolver=ACCELERATORS[end.conditions.accelerator].name,
         threads=end.conditions.threads,
     )
-    script.write_text(text, encoding="utf-8")
+    write_whole(script, text)
     return script
 
 
@@ -106,17 +107,6 @@ def _arrays(data: bytes, inputs: Any) -> dict[str, Any]:
         array = values[tensor.index]
         found[str(number)] = array.astype("S") if array.dtype.kind == "O" else array
     return found
-
-
-def _save(path: Path, arrays: dict[str, Any]) -> None:
-    """Written beside its place first, so that a full disk leaves no half of it."""
-    draft = path.with_name(f"{path.name}.part-{os.getpid()}")
-    try:
-        with draft.open("wb") as file:
-            np.savez(file, **arrays)
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _plain(text: str) -> str:

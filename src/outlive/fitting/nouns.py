@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 from outlive.arena.budget import Budget
 from outlive.finding import Tag
+from outlive.keeping import write_whole
 from outlive.names import safe
 from outlive.units import format_shape, plural
 
@@ -216,13 +216,7 @@ class Fit:
         """Write the chosen model to a file; ValueError if nothing fits."""
         if self.chosen is None:
             raise ValueError("nothing fits, so there is no model to be written")
-        place = Path(path)
-        draft = place.with_name(f".{place.name}.part-{os.getpid()}")
-        try:  # a full disk leaves what was there
-            draft.write_bytes(self.model)
-            os.replace(draft, place)
-        finally:
-            draft.unlink(missing_ok=True)
+        write_whole(path, self.model)
 
     @property
     def loss_is_share(self) -> bool:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from outlive.fleet.rows import Row, read_row
+from outlive.keeping import whole_file
 
 try:
     fcntl: Any = import_module("fcntl")
@@ -201,16 +200,8 @@ def drop_old_rows(path: Path) -> None:
     rows = RowFile(path)
     if not rows.has_old_rows:
         return
-    name = ""
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
-            name = file.name
-            for row in rows:
-                file.write(row.line())
-            os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
-        os.replace(name, path)
+        with whole_file(path) as file:
+            file.writelines(row.line() for row in rows)
     except OSError as error:
-        if name:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
         raise JournalError(path, error) from error

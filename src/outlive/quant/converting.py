@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from outlive.errors import ModelError
+from outlive.keeping import write_whole
 from outlive.model import read_source
 from outlive.names import foreign_lines
 from outlive.quant.convert_child import convert_source
@@ -45,8 +46,8 @@ class Converted:
         return len(self.model)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file."""
-        Path(path).write_bytes(self.model)
+        """Write the model to a file, whole or not at all."""
+        write_whole(path, self.model)
 
 
 def convert_model(

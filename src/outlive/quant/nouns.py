@@ -6,10 +6,10 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from outlive.finding import Finding
+from outlive.keeping import write_whole
 
 # From here on noise in an input takes less than a thousandth of the blame.
 _CLEAN_DB = 30.0
@@ -298,5 +298,5 @@ class Quantized:
         return tuple(layer for layer in self.layers if layer.is_quantized)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file."""
-        Path(path).write_bytes(self.model)
+        """Write the model to a file, whole or not at all."""
+        write_whole(path, self.model)

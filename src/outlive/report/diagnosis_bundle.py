@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import zipfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from outlive.diagnosis.nouns import Diagnosis
+from outlive.keeping import whole_file
 from outlive.report.diagnosis_json import diagnosis_json
 from outlive.report.document import Json, dump
 from outlive.report.finding_text import plain_finding
@@ -21,17 +21,12 @@ def write_bundle(diagnosis: Diagnosis, path: str, weights: str | None) -> None:
 
     A reduced model still holds weights of the whole, so it goes along only if they may.
     """
-    draft = f"{path}.part-{os.getpid()}"
-    try:
-        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("diagnosis.json", dump(diagnosis_json(diagnosis)))
-            archive.writestr("versions.json", dump(_versions()))
-            archive.writestr("findings.txt", _findings(diagnosis))
-            for name, file in _files(diagnosis, weights):
-                archive.write(file, name)
-        os.replace(draft, path)
-    finally:
-        Path(draft).unlink(missing_ok=True)
+    with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("diagnosis.json", dump(diagnosis_json(diagnosis)))
+        archive.writestr("versions.json", dump(_versions()))
+        archive.writestr("findings.txt", _findings(diagnosis))
+        for name, item in _files(diagnosis, weights):
+            archive.write(item, name)
 
 
 def _files(diagnosis: Diagnosis, weights: str | None) -> list[tuple[str, Path]]:

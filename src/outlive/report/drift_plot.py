@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
 
+from outlive.keeping import write_whole
 from outlive.names import safe
 from outlive.quant.nouns import Drift, TensorDrift
 from outlive.report.plan_drawing import HEIGHT, WIDTH, Box, Label, Line, Mark
@@ -29,7 +29,7 @@ def plot_drift(drift: Drift, path: str) -> None:
     check_plot(path)
     marks = list(draw_drift(drift))
     if path.lower().endswith(".svg"):
-        Path(path).write_text(svg(marks), encoding="utf-8")
+        write_whole(path, svg(marks))
     else:
         write_png(marks, path)
 

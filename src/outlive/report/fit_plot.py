@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from outlive.fitting.nouns import Fit, Outcome
+from outlive.keeping import write_whole
 from outlive.names import safe
 from outlive.report.fit_text import loss_words
 from outlive.report.plan_drawing import HEIGHT, WIDTH, Box, Label, Line, Mark
@@ -38,7 +39,7 @@ def plot_fit(fit: Fit, path: str) -> None:
     check_plot(path)
     marks = list(draw_fit(fit))
     if path.lower().endswith(".svg"):
-        Path(path).write_text(svg(marks), encoding="utf-8")
+        write_whole(path, svg(marks))
     else:
         write_png(marks, path)
 

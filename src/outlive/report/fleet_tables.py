@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from outlive.fleet.rows import Row
+from outlive.keeping import whole_file, whole_text
 from outlive.names import plain_cell, safe
 
 _NAME = 1000
@@ -80,7 +81,7 @@ def accelerators_in(rows: Iterable[Row]) -> tuple[str, ...]:
 
 def write_csv(rows: Iterable[Row], path: Path, layout: Sequence[Column]) -> None:
     """Write the table as text for spreadsheets."""
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with whole_text(path, newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([_text(title) for title, _, _ in layout])
         writer.writerows([_text(get(row)) for _, _, get in layout] for row in rows)
@@ -106,7 +107,7 @@ def write_parquet(rows: Iterable[Row], path: Path, layout: Sequence[Column]) -> 
 
     kinds = {"s": pa.string(), "i": pa.int64(), "f": pa.float64(), "b": pa.bool_()}
     schema = pa.schema([(title, kinds[kind]) for title, kind, _ in layout])
-    with parquet.ParquetWriter(path, schema) as writer:
+    with whole_file(path) as file, parquet.ParquetWriter(file, schema) as writer:
         for group in _groups(rows):
             arrays = {
                 title: pa.array([get(row) for row in group], kinds[kind]) for title, kind, get in layout

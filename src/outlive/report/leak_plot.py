@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from pathlib import Path
 
+from outlive.keeping import write_whole
 from outlive.meter.growth import LEAKS, Growth, Stage
 from outlive.meter.growth_trend import WARM_UP_SHARE
 from outlive.names import safe
@@ -27,7 +27,7 @@ def draw_growth(growth: Growth, path: str) -> None:
     check_plot(path)
     marks = tuple(_marks(growth))
     if path.lower().endswith(".svg"):
-        Path(path).write_text(svg(marks), encoding="utf-8")
+        write_whole(path, svg(marks))
     else:
         write_png(marks, path)
 

@@ -9,6 +9,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from outlive.arena.plan import Plan
+from outlive.keeping import whole_file, write_whole
 from outlive.report.plan_drawing import HEIGHT, WIDTH, Box, Label, Line, Mark, draw_plan
 
 _FONT = "font-family='system-ui, Helvetica, Arial, sans-serif'"
@@ -33,7 +34,7 @@ def draw(plan: Plan, path: str) -> None:
     check_plot(path)
     marks = draw_plan(plan)
     if path.lower().endswith(".svg"):
-        Path(path).write_text(svg(marks), encoding="utf-8")
+        write_whole(path, svg(marks))
     else:
         write_png(marks, path)
 
@@ -67,7 +68,7 @@ def _text(label: Label) -> str:
 
 
 def write_png(marks: Sequence[Mark], path: str) -> None:
-    """Draw with matplotlib, which writes the file."""
+    """Draw with matplotlib."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -79,7 +80,8 @@ def write_png(marks: Sequence[Mark], path: str) -> None:
     axes.axis("off")
     for depth, mark in enumerate(marks):
         _paint(axes, mark, depth)
-    figure.savefig(path, dpi=_DOTS_PER_INCH, facecolor="#ffffff")
+    with whole_file(path) as file:
+        figure.savefig(file, format="png", dpi=_DOTS_PER_INCH, facecolor="#ffffff")
 
 
 def _paint(axes: Any, mark: Mark, depth: int) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from outlive.keeping import write_whole
 from outlive.meter import Timeline
 from outlive.names import safe
 from outlive.report.console import print_parts
@@ -52,7 +52,7 @@ def draw_watch(timeline: Timeline, path: str | None) -> Any:
     check_plot(path)
     marks = tuple(_marks(timeline))
     if path.lower().endswith(".svg"):
-        Path(path).write_text(svg(marks), encoding="utf-8")
+        write_whole(path, svg(marks))
     else:
         write_png(marks, path)
     return None

@@ -11,10 +11,10 @@ import operator
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 from weakref import WeakKeyDictionary
 
+from outlive.keeping import write_whole
 from outlive.model import Model, Tensor
 from outlive.surgery.assembling import Change, Part, assemble
 from outlive.surgery.attached import moved_archive
@@ -73,8 +73,8 @@ class Cut:
         return len(self.model)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the part to a file."""
-        Path(path).write_bytes(self.model)
+        """Write the part to a file, whole or not at all."""
+        write_whole(path, self.model)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
