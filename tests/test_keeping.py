@@ -19,7 +19,7 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.exporting.micro import FILES
-from outlive.keeping import cache_folder, keep_file, whole_file, whole_text, write_whole
+from outlive.keeping import whole_file, whole_text, write_whole
 
 MODEL = str(demo_models.path("healthy"))
 OLD = b"what was there before"
@@ -277,18 +277,3 @@ def test_a_command_that_runs_out_of_room_leaves_the_old_file(
     assert "Traceback" not in done.stderr
     assert all(path.read_bytes() == OLD for path in olds), done.stderr
     assert not list(tmp_path.rglob(".outlive-*"))
-
-
-def test_the_folder_is_the_one_the_user_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OUTLIVE_CACHE", "/wish")
-    assert cache_folder("fit") == Path("/wish/fit")
-    monkeypatch.delenv("OUTLIVE_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", "/usual")
-    assert cache_folder("fit") == Path("/usual/outlive/fit")
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    assert cache_folder("fit") == Path.home() / ".cache/outlive/fit"
-
-
-def test_a_file_that_cannot_be_kept_is_no_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("not a folder")
-    assert not keep_file(tmp_path / "file" / "note.json", b"new")

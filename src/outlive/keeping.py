@@ -9,12 +9,10 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO
 
 FilePath = str | os.PathLike[str]
 
-_FOLDER_VARIABLE = "OUTLIVE_CACHE"
 # A draft lies beside the file whose place it takes: only within a file system can one replace the other.
 DRAFT, DRAFT_END = ".outlive-", ".part"
 # What a folder says that takes no new file.
@@ -22,28 +20,9 @@ _NO_DRAFT = (errno.EACCES, errno.EPERM, errno.EROFS)
 _LINKS = 40  # as many as Linux follows: include/linux/namei.h, MAXSYMLINKS
 
 
-def cache_folder(room: str) -> Path:
-    """Where a room keeps its results: in `OUTLIVE_CACHE`, else in the user's cache folder."""
-    named = os.environ.get(_FOLDER_VARIABLE)
-    if named:
-        return Path(named) / room
-    usual = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(usual) / "outlive" / room
-
-
-def keep_file(path: Path, data: bytes) -> bool:
-    """Write a file so that others see all of it or nothing; False, with nothing left, if it could not be."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, data)
-    except OSError:
-        return False
-    return True
-
-
-def write_whole(path: FilePath, data: bytes | str) -> None:
+def write_whole(path: FilePath, data: bytes | str, mode: int = 0o666) -> None:
     """Write a file; see `whole_file`. Text is written as UTF-8."""
-    with whole_file(path) as file:
+    with whole_file(path, mode) as file:
         file.write(data.encode() if isinstance(data, str) else data)
 
 
@@ -57,17 +36,17 @@ def whole_text(path: FilePath, newline: str | None = None) -> Iterator[IO[str]]:
 
 
 @contextlib.contextmanager
-def whole_file(path: FilePath) -> Iterator[IO[bytes]]:
+def whole_file(path: FilePath, mode: int = 0o666) -> Iterator[IO[bytes]]:
     """A stream; what was written to it takes the place of the file when the block ends without an error.
 
     An error or Ctrl-C leaves the file as it was, and nothing beside it. Mode and owner stay, and so does a
-    link: what it points to is replaced. What is no file, such as /dev/stdout or a FIFO, is written to as it
-    is. An OSError names the file.
+    link: what it points to is replaced. A new file has `mode`, less the umask. What is no file, such as
+    /dev/stdout or a FIFO, is written to as it is. An OSError names the file.
     """
     name = os.fspath(path)
     try:
         target = os.path.realpath(name)
-        with _replacing(target) if _can_be_replaced(name, target) else open(name, "wb") as file:
+        with _replacing(target, mode) if _can_be_replaced(name, target) else open(name, "wb") as file:
             yield file
     except OSError as error:
         if error.errno is None or not _is_of_draft(error.filename):
@@ -104,10 +83,10 @@ def _is_descriptor(name: str) -> bool:
 
 
 @contextlib.contextmanager
-def _replacing(target: str) -> Iterator[IO[bytes]]:
+def _replacing(target: str, mode: int) -> Iterator[IO[bytes]]:
     draft = os.path.join(os.path.dirname(target), f"{DRAFT}{secrets.token_hex(8)}{DRAFT_END}")
     try:
-        descriptor = _open_draft(draft, target)
+        descriptor = _open_draft(draft, target, mode)
         if descriptor is None:
             held = io.BytesIO()
             yield held
@@ -121,10 +100,10 @@ def _replacing(target: str) -> Iterator[IO[bytes]]:
             os.unlink(draft)
 
 
-def _open_draft(draft: str, target: str) -> int | None:
+def _open_draft(draft: str, target: str, mode: int) -> int | None:
     """A new file with the mode and owner of the old; None if none may be beside the old one."""
     old = os.stat(target) if os.path.exists(target) else None
-    mode = 0o666 if old is None else stat.S_IMODE(old.st_mode)
+    mode = mode if old is None else stat.S_IMODE(old.st_mode)
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         descriptor = os.open(draft, flags, mode & 0o777)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import outlive
+from outlive.caches import cache_folder
 from outlive.delegates.remembering import Memory
 from outlive.delegates.trying import Order
 from outlive.delegates.ways import choose_ways
-from outlive.keeping import cache_folder
 from tests.delegates.small_library import build, needs_compiler
 from tests.delegates.small_models import line
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import stat
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +17,7 @@ import outlive
 from outlive import demo_models
 from outlive.arena.budget import Budget
 from outlive.finding import Tag
-from outlive.fitting import capping, remembering
+from outlive.fitting import capping
 from outlive.fitting.adapting import Predictor, scaled
 from outlive.fitting.building import Built
 from outlive.fitting.capping import Cage, Seen, _recalled
@@ -272,7 +271,7 @@ def test_notes_that_make_no_sense_are_forgotten() -> None:
     assert _recalled({"surprise": 1}) == Seen()
 
 
-def test_the_shelf_is_the_users_own_and_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_shelf_is_the_users_own(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path / "shelf")
     assert stat.S_IMODE((tmp_path / "shelf").stat().st_mode) == 0o700
     shelf.keep({"a": 1}, "key", 1)
@@ -286,14 +285,6 @@ def test_the_shelf_is_the_users_own_and_bounded(tmp_path: Path, monkeypatch: pyt
     for path in (tmp_path / "shelf").glob("*.json"):
         path.write_bytes(b"{" * 10_000)
     assert shelf.recall("key", 1) == {}
-    monkeypatch.setattr(remembering, "_MOST_BYTES", 100)
-    for number in range(20):
-        shelf.keep({"a": "b" * 20}, number)
-        os.utime(
-            max((tmp_path / "shelf").iterdir(), key=lambda one: one.stat().st_mtime_ns), (number, number)
-        )
-    shelf.tidy()
-    assert sum(path.stat().st_size for path in (tmp_path / "shelf").iterdir()) <= 100
     assert Shelf(None).recall("key", 1) == {}
 
 

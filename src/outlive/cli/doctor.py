@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 
+from outlive import caches
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, write_json, write_text
 
@@ -12,12 +14,18 @@ EXAMPLES = """\
 examples:
   outlive doctor                         runtimes, memory, limits, isolation, accelerators
   outlive doctor --format json           the same for programs
+  outlive doctor --clean                 empty the caches, and say what was removed
 exit code 1 if models cannot be run here: no runtime is installed, or no process can be started
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
+    parser.add_argument(
+        "--clean",
+        action="store_true",
+        help="first remove all that is kept between runs, and temporary files that killed programs left",
+    )
     add_output_options(parser)
 
 
@@ -28,6 +36,7 @@ def run(args: argparse.Namespace) -> int:
     from outlive.worker.capabilities import is_ready, survey
     from outlive.worker.surroundings import look_around
 
+    removed = caches.clean() if args.clean else ()
     checks = survey()
     ready = is_ready(checks)
     about_here = [rule for rule in RULES if rule.facts == ("surroundings",)]
@@ -35,9 +44,9 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         from outlive.report.doctor_json import doctor_json
 
-        write_json(args, doctor_json(checks, ready, findings))
+        write_json(args, doctor_json(checks, ready, findings, removed))
     else:
-        from outlive.report.doctor_text import doctor_parts
+        from outlive.report.doctor_text import cache_parts, doctor_parts
 
-        write_text(args, doctor_parts(checks, ready, findings))
+        write_text(args, itertools.chain(doctor_parts(checks, ready, findings), cache_parts(removed)))
     return exits.CLEAN if ready else exits.FINDINGS

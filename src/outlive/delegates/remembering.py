@@ -11,10 +11,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from outlive.caches import cache_folder, keep, recall
 from outlive.delegates.nouns import Accelerator, Crossing, Death, Difference, Refusal, WhatIf
 from outlive.delegates.trying import Order
 from outlive.delegates.ways import Way
-from outlive.keeping import cache_folder, keep_file
 from outlive.model import Model
 
 # What is kept is of no use to another version of this file.
@@ -40,11 +40,8 @@ class Memory:
     def recall(self, way: Way) -> Accelerator | None:
         """What was found out the last time; None if that was never, or if it cannot be read."""
         try:
-            text = self._path(way).read_bytes()
-            if len(text) > _MOST_BYTES:
-                return None
-            found = _accelerator(json.loads(text))
-        except (OSError, ValueError, KeyError, TypeError):
+            found = _accelerator(json.loads(recall(self._path(way), _MOST_BYTES)))
+        except (ValueError, KeyError, TypeError):
             return None
         return replace(found, from_cache=True)
 
@@ -56,7 +53,7 @@ class Memory:
             body = json.dumps(asdict(replace(accelerator, flight=None, culprit=None)))
         except (ValueError, TypeError):
             return
-        keep_file(self._path(way), body.encode())
+        keep(self._path(way), body.encode())
 
     def _path(self, way: Way) -> Path:
         order = json.dumps(way.to_arguments(), sort_keys=True, default=repr)

@@ -116,7 +116,7 @@ def _file_of(model: Model) -> Iterator[str]:
     if model.path is not None and os.path.isfile(model.path):
         yield model.path
         return
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(prefix="outlive-prune-") as folder:
         path = os.path.join(folder, "model.tflite")
         Path(path).write_bytes(model.content)
         yield path

@@ -15,12 +15,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from outlive.keeping import keep_file
+from outlive.caches import keep, recall
 
 # What is kept is of no use to another version of this file.
 _FORM = "1"
 _PACKAGES = ("outlive", "ai-edge-litert", "ai-edge-quantizer", "tensorflow", "tensorflow-cpu")
-_MOST_BYTES = 512 << 20
 _MOST_NOTE_BYTES = 1 << 16
 _MOST_MODEL_BYTES = 128 << 20
 
@@ -57,21 +56,6 @@ class Shelf:
             self._write(self._path(key, ".tflite"), content)
             self.keep({"sha256": hashlib.sha256(content).hexdigest()}, "model", *key)
 
-    def tidy(self) -> None:
-        """Throw away what was not used for longest, until the rest is small enough."""
-        if self._folder is None:
-            return
-        try:
-            files = [(path.stat(), path) for path in self._folder.iterdir() if path.is_file()]
-        except OSError:
-            return
-        total = sum(status.st_size for status, _ in files)
-        for status, path in sorted(files, key=lambda item: item[0].st_mtime):
-            if total <= _MOST_BYTES:
-                return
-            path.unlink(missing_ok=True)
-            total -= status.st_size
-
     @cached_property
     def _surroundings(self) -> tuple[str, ...]:
         return (_FORM, *map(_version, _PACKAGES), platform.machine(), platform.node(), str(os.cpu_count()))
@@ -82,20 +66,11 @@ class Shelf:
         return (self._folder or Path()) / f"{name}{suffix}"
 
     def _read(self, path: Path, most_bytes: int) -> bytes:
-        if self._folder is None:
-            return b""
-        try:
-            if path.stat().st_size > most_bytes:
-                return b""
-            content = path.read_bytes()
-            os.utime(path)  # what is used stays
-            return content
-        except OSError:
-            return b""
+        return b"" if self._folder is None else recall(path, most_bytes)
 
     def _write(self, path: Path, content: bytes) -> None:
         if self._folder is not None:
-            keep_file(path, content)
+            keep(path, content)
 
 
 def _own(folder: Path) -> Path | None:

@@ -21,6 +21,7 @@ from typing import Any
 
 from outlive.arena.budget import Budget
 from outlive.arena.questions import Wish
+from outlive.caches import cache_folder
 from outlive.fitting.building import Refused, Workshop, is_quantized
 from outlive.fitting.capping import Cage
 from outlive.fitting.choosing import best, find_refusal, find_shortage, with_front
@@ -33,7 +34,6 @@ from outlive.fitting.offering import MIXED_FROM, Offer, Round, mixed, rounds_for
 from outlive.fitting.reconverting import Origin
 from outlive.fitting.remembering import Shelf
 from outlive.fitting.stocking import Stock
-from outlive.keeping import cache_folder
 from outlive.model import Model
 
 _MOST_JOBS = 4
@@ -96,7 +96,6 @@ class Search:
             self._stopped = "interrupted"
         except TimeIsUp:
             self._stopped = "seconds"
-        self._shelf.tidy()
         return self._fit()
 
     def _rounds(self) -> Iterator[Round]:

@@ -7,9 +7,9 @@ import platform
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from outlive.caches import cache_folder, keep, recall
 from outlive.fleet.nouns import Order, Task, versions
 from outlive.fleet.rows import Row, read_row
-from outlive.keeping import cache_folder, keep_file
 
 _MOST_BYTES = 4 << 20
 
@@ -25,11 +25,8 @@ class Cache:
         if not task.sha256:
             return None
         try:
-            data = self._path(task.sha256, task.order_key).read_bytes()
-            if len(data) > _MOST_BYTES:
-                return None
-            row = read_row(data)
-        except (OSError, ValueError):
+            row = read_row(recall(self._path(task.sha256, task.order_key), _MOST_BYTES))
+        except ValueError:
             return None
         if (row.sha256, row.order_key) != (task.sha256, task.order_key):
             return None
@@ -42,7 +39,7 @@ class Cache:
         elsewhere = (order.run or order.delegates) and row.host != platform.node()
         if elsewhere or dict(row.versions) != versions():
             return  # found out by other versions, or by running it on another machine
-        keep_file(self._path(row.sha256, row.order_key), row.line())
+        keep(self._path(row.sha256, row.order_key), row.line())
 
     def _path(self, sha256: str, order_key: str) -> Path:
         key = hashlib.sha256(f"{sha256}|{order_key}".encode()).hexdigest()

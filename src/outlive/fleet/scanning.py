@@ -75,7 +75,9 @@ class Scan:
 
     def __iter__(self) -> Iterator[Row]:
         """The rows, in the order of their paths."""
-        return iter(RowFile(self.path))
+        yield from RowFile(
+            self.path
+        )  # a generator has the scan, and so its folder, for as long as it is read
 
     def __len__(self) -> int:
         """How many rows there are."""

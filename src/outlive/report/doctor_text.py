@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from outlive.caches import MOST_DAYS, Usage, most_bytes, usage
 from outlive.finding import Finding
 from outlive.names import safe
 from outlive.report.finding_text import count_findings, rich_finding
 from outlive.report.model_text import grid, heading
-from outlive.units import plural
+from outlive.units import format_bytes, plural
 from outlive.worker.checkup import Check, State
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.table import Table
     from rich.text import Text
 
 _STYLE = {State.OK: "green", State.LIMITED: "yellow", State.MISSING: "yellow"}
@@ -40,6 +42,31 @@ def doctor_parts(
         yield heading("to get more")
         width = max(len(check.name) for check in remedies)
         yield from (_command(check, width) for check in remedies)
+
+
+def cache_parts(removed: Sequence[Usage] = ()) -> Iterator[RenderableType]:
+    """What was removed, if that was asked for, and what is kept between runs."""
+    if removed:
+        yield heading("removed", _amount(removed))
+        yield _usages(item for item in removed if item.files)
+    kept = usage()
+    yield heading(
+        "kept between runs", f"{_amount(kept)}, at most {format_bytes(most_bytes())} and {MOST_DAYS} days"
+    )
+    yield _usages(kept)
+
+
+def _usages(items: Iterable[Usage]) -> Table:
+    table = grid("left", "right", "right", "left")
+    for item in items:
+        size = format_bytes(item.size_bytes)
+        table.add_row("", item.name, plural(item.files, "file"), size, safe(str(item.folder), _LIMIT))
+    return table
+
+
+def _amount(items: Sequence[Usage]) -> str:
+    files, size = sum(item.files for item in items), sum(item.size_bytes for item in items)
+    return f"{plural(files, 'file')}, {format_bytes(size)}"
 
 
 def _verdict(checks: Sequence[Check], ready: bool) -> Text:
