@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from outlive import api
 from outlive.arena.plan import Plan
 from outlive.cli import exits
-from outlive.cli.diagnose import exit_code, progress
+from outlive.cli.diagnose import exit_code
 from outlive.cli.output import (
     Parser,
     add_output_options,
     complain,
+    progress,
     refuse_to_overwrite,
     write_json,
     write_text,

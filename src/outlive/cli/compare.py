@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 from outlive import api
 from outlive.cli import exits
@@ -13,6 +10,7 @@ from outlive.cli.formats import graph_of
 from outlive.cli.output import (
     OutputError,
     add_output_options,
+    progress,
     refuse_to_overwrite,
     write_file,
     write_json,
@@ -91,18 +89,6 @@ def run(args: argparse.Namespace) -> int:
         return exits.tell_failure(args, error)
     _report(args, drift)
     return exits.FINDINGS if any(one.severity is Severity.ERROR for one in drift.findings) else exits.CLEAN
-
-
-@contextmanager
-def progress(first: str) -> Iterator[Callable[[str], None]]:
-    """A line on the terminal that says how far it is; nothing where nobody watches."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(first) as status:
-        yield lambda words: status.update(f"{first}: {words}")
 
 
 def _report(args: argparse.Namespace, drift: Drift) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 from outlive import api
 from outlive.cli import exits
-from outlive.cli.diagnose import progress
 from outlive.cli.formats import EXPORTS, export_coverage
 from outlive.cli.output import (
     add_output_options,
     complain,
+    progress,
     refuse_to_overwrite,
     write_file,
     write_json,

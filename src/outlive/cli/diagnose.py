@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 from outlive import api
 from outlive.cli import exits
-from outlive.cli.output import add_output_options, complain, refuse_to_overwrite, write_json, write_text
+from outlive.cli.output import (
+    add_output_options,
+    complain,
+    progress,
+    refuse_to_overwrite,
+    write_json,
+    write_text,
+)
 from outlive.cli.pages import need_a_file, show_diagnosis
 from outlive.cli.run import parse_inputs
 from outlive.cli.run_options import add_run_options
@@ -82,18 +86,6 @@ def exit_code(diagnosis: Diagnosis) -> int:
     if diagnosis.died:
         return exits.DIED
     return exits.FINDINGS if diagnosis.verdict is not None else exits.CLEAN
-
-
-@contextmanager
-def progress() -> Iterator[Callable[[str], None]]:
-    """A line on the terminal that says what is being tried; nothing where nobody watches."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("reading") as status:
-        yield status.update
 
 
 def _bundle(args: argparse.Namespace, diagnosis: Diagnosis) -> None:

@@ -12,8 +12,7 @@ from pathlib import Path
 from outlive import api
 from outlive.arena.questions import parse_input
 from outlive.cli import exits
-from outlive.cli.compare import progress
-from outlive.cli.output import OutputError, refuse_to_overwrite, write_json, write_text
+from outlive.cli.output import OutputError, progress, refuse_to_overwrite, write_json, write_text
 from outlive.cli.pages import show_fit
 from outlive.cli.signals import ended_like_ctrl_c
 from outlive.errors import OutliveError

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
 from outlive.errors import OutliveError
@@ -77,6 +78,20 @@ def refuse_to_overwrite(output: str | None, inputs: Sequence[str]) -> None:
     for path in inputs:
         if os.path.exists(path) and os.path.samefile(path, output):
             raise OutputError(f"--output {output} would overwrite the model itself")
+
+
+@contextmanager
+def progress(what: str = "") -> Iterator[Callable[[str], None]]:
+    """A line on the terminal that says what is done, and how far it is; nothing where nobody watches."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True).status(what or "reading") as status:
+        # Not as a string, in which a name could be taken for markup.
+        yield lambda words: status.update(Text(safe(f"{what}: {words}" if what else words)))
 
 
 def track(items: Sequence[str], what: str) -> Iterable[str]:

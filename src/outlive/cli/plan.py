@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -29,6 +27,7 @@ from outlive.cli.output import (
     OutputError,
     add_output_options,
     complain,
+    progress,
     refuse_to_overwrite,
     write_json,
     write_text,
@@ -158,7 +157,7 @@ def _plan(args: argparse.Namespace) -> int:
     model = reading.model
     input_shapes(model, wish)  # what cannot be asked is told before anything is planned
     settings = _settings(args, model, wish)
-    with _working("planning"):
+    with progress("planning"):
         plan = _note_word(plan_model(model, wish, args.measure), device)
         verdict = judge_fit(model, wish, plan, budget) if budget else None
         rows = [_row(model, label, other, budget) for label, other in settings]
@@ -316,15 +315,3 @@ def _draw(args: argparse.Namespace, plan: Plan) -> None:
             draw(plan, args.plot)
         except OSError as error:
             raise OutputError(f"cannot write {args.plot}: {error.strerror}") from error
-
-
-@contextlib.contextmanager
-def _working(what: str) -> Iterator[None]:
-    """A sign of life on standard error while it takes time, if somebody watches."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(what):
-        yield

@@ -6,8 +6,7 @@ import argparse
 
 from outlive import api
 from outlive.cli import exits
-from outlive.cli.compare import progress
-from outlive.cli.output import refuse_to_overwrite, write_file, write_json, write_text
+from outlive.cli.output import progress, refuse_to_overwrite, write_file, write_json, write_text
 from outlive.errors import OutliveError
 from outlive.finding import Severity
 from outlive.quant.nouns import Quantized

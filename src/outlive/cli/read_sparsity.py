@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from outlive.cli.compare import progress
+from outlive.cli.output import progress
 from outlive.model import Model
 
 if TYPE_CHECKING:

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Any
 from outlive import api
 from outlive.arena.questions import ACCELERATORS
 from outlive.cli import exits
-from outlive.cli.diagnose import exit_code, progress
-from outlive.cli.output import Parser, complain, refuse_to_overwrite, say, write_json, write_plain, write_text
+from outlive.cli.diagnose import exit_code
+from outlive.cli.output import (
+    Parser,
+    complain,
+    progress,
+    refuse_to_overwrite,
+    say,
+    write_json,
+    write_plain,
+    write_text,
+)
 from outlive.cli.run import parse_inputs
 from outlive.errors import OutliveError
 from outlive.finding import Severity
