@@ -18,6 +18,7 @@ import pytest
 
 import outlive
 from outlive import demo_models
+from outlive.cli.main import main
 from outlive.exporting.micro import FILES
 from outlive.keeping import whole_file, whole_text, write_whole
 
@@ -246,11 +247,9 @@ def test_save_on_a_full_disk_leaves_the_old_model(full: Path) -> None:
     [
         (("report", MODEL, "--no-run", "-o", "old"), 4096),
         (("read", MODEL, "--output", "old"), 100),
-        (("check", MODEL, "--format", "sarif", "--output", "old"), 100),
         (("check", MODEL, "--also", "junit=old"), 30),
         (("plan", MODEL, "--plot", "old.svg"), 100),
         (("cut", MODEL, "--ops", "0", "-o", "old"), 100),
-        (("snippet", MODEL, "-o", "old"), 100),
         (("scan", MODEL, "-o", "rows.jsonl", "-o", "old.html", "--no-cache"), 4096),
         (("export", MODEL, "--tflm", "--force", "-o", "."), 100),
         (("notebook", "install"), 10),
@@ -277,3 +276,32 @@ def test_a_command_that_runs_out_of_room_leaves_the_old_file(
     assert "Traceback" not in done.stderr
     assert all(path.read_bytes() == OLD for path in olds), done.stderr
     assert not list(tmp_path.rglob(".outlive-*"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", MODEL, "--save", "{}.npz"),
+        ("compare", MODEL, MODEL, "--plot", "{}.svg"),
+        ("compare", MODEL, MODEL, "--csv", "{}.csv"),
+        ("plan", MODEL, "--plot", "{}.svg"),
+        ("leak", MODEL, "--repeat", "6", "--cycle", "invoke", "--plot", "{}.svg"),
+        ("diagnose", MODEL, "--bundle", "{}.zip"),
+        ("export", MODEL, "--tflm", "-o", "{}"),
+        ("quantize", MODEL, "--recipe", "dynamic-int8", "-o", "{}.tflite"),
+    ],
+    ids=lambda words: f"{words[0]} {words[-2]}",
+)
+def test_a_file_that_cannot_be_written_is_named_with_the_reason(
+    words: tuple[str, ...], old: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = words[-1].format(old / "new")
+    assert main([*words[:-1], target]) == 2
+    assert capsys.readouterr().err.endswith(f"cannot write {target}: Not a directory\n")
+
+
+def test_a_picture_of_another_kind_is_refused_before_anything_is_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["compare", MODEL, "/nowhere.tflite", "--plot", "x.gif"]) == 2
+    assert "writes .svg or .png files" in capsys.readouterr().err

@@ -8,13 +8,13 @@ from outlive import api
 from outlive.cli import exits
 from outlive.cli.formats import graph_of
 from outlive.cli.output import (
-    OutputError,
     add_output_options,
     progress,
     refuse_to_overwrite,
     write_file,
     write_json,
     write_text,
+    writing,
 )
 from outlive.cli.pages import need_a_file, show_drift
 from outlive.errors import OutliveError
@@ -73,6 +73,10 @@ def run(args: argparse.Namespace) -> int:
     for output in (args.output, args.csv, args.node_data, args.plot):
         refuse_to_overwrite(output, [args.reference, args.candidate])
     try:
+        if args.plot:
+            from outlive.report.plan_plot import check_plot
+
+            check_plot(args.plot)
         with progress("comparing") as tell:
             drift = api.compare(
                 args.reference,
@@ -102,10 +106,8 @@ def _report(args: argparse.Namespace, drift: Drift) -> None:
     if args.plot:
         from outlive.report.drift_plot import plot_drift
 
-        try:
+        with writing(args.plot):
             plot_drift(drift, args.plot)
-        except (OSError, ImportError, ValueError) as error:
-            raise OutputError(f"cannot write {args.plot}: {error}") from error
     if args.format == "html":
         show_drift(args, drift, drift_json.drift_json(drift, args.reference, args.candidate))
     elif args.format == "json":

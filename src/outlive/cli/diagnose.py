@@ -13,6 +13,7 @@ from outlive.cli.output import (
     refuse_to_overwrite,
     write_json,
     write_text,
+    writing,
 )
 from outlive.cli.pages import need_a_file, show_diagnosis
 from outlive.cli.run import parse_inputs
@@ -91,7 +92,8 @@ def exit_code(diagnosis: Diagnosis) -> int:
 def _bundle(args: argparse.Namespace, diagnosis: Diagnosis) -> None:
     from outlive.report.diagnosis_bundle import write_bundle
 
-    write_bundle(diagnosis, args.bundle, args.file if args.with_weights else None)
+    with writing(args.bundle):
+        write_bundle(diagnosis, args.bundle, args.file if args.with_weights else None)
 
 
 def _report(args: argparse.Namespace, diagnosis: Diagnosis) -> None:

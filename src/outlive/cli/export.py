@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from outlive.arena.questions import ABIS, KERNELS
 from outlive.cli import exits
-from outlive.cli.output import OutputError, complain, write_json, write_text
+from outlive.cli.output import complain, write_json, write_text, writing
 from outlive.errors import OutliveError
 from outlive.keeping import whole_file
 
@@ -175,15 +175,12 @@ def _refuse(args: argparse.Namespace, findings: tuple[Finding, ...], verdict: Ve
 
 def _write(made: Export, folder: Path) -> None:
     """Write every file before any takes its place: a full disk or Ctrl-C leaves what was there."""
-    try:
+    with writing(folder), ExitStack() as files:
         folder.mkdir(parents=True, exist_ok=True)
-        with ExitStack() as files:
-            for name, text in made.files:
-                file = files.enter_context(whole_file(folder / name))
-                file.write(text.encode())
-                file.flush()
-    except OSError as error:
-        raise OutputError(f"cannot write {error.filename or folder}: {error.strerror}") from error
+        for name, text in made.files:
+            file = files.enter_context(whole_file(folder / name))
+            file.write(text.encode())
+            file.flush()
 
 
 def _tell(

@@ -12,7 +12,7 @@ from pathlib import Path
 from outlive import api
 from outlive.arena.questions import parse_input
 from outlive.cli import exits
-from outlive.cli.output import OutputError, progress, refuse_to_overwrite, write_json, write_text
+from outlive.cli.output import OutputError, progress, refuse_to_overwrite, write_json, write_text, writing
 from outlive.cli.pages import show_fit
 from outlive.cli.signals import ended_like_ctrl_c
 from outlive.errors import OutliveError
@@ -210,7 +210,7 @@ def _write(fit: Fit, output: str) -> tuple[str, ...]:
     from outlive.report.fit_json import fit_json
 
     model, document, snippet = _targets(output)
-    try:
+    with writing(output):
         document.parent.mkdir(parents=True, exist_ok=True)
         written = [str(document)]
         if fit.chosen is not None:
@@ -222,8 +222,6 @@ def _write(fit: Fit, output: str) -> tuple[str, ...]:
             written = [str(model), str(document), str(snippet)]
         where = str(model) if fit.chosen is not None else None
         write_whole(document, dump(fit_json(fit, where)) + "\n")
-    except OSError as error:
-        raise OutputError(f"cannot write {error.filename or output}: {error.strerror}") from error
     return tuple(written)
 
 
@@ -231,10 +229,8 @@ def _report(args: argparse.Namespace, fit: Fit, written: tuple[str, ...]) -> Non
     if args.plot:
         from outlive.report.fit_plot import plot_fit
 
-        try:
+        with writing(args.plot):
             plot_fit(fit, args.plot)
-        except (OSError, ImportError, ValueError) as error:
-            raise OutputError(f"cannot write {args.plot}: {error}") from error
     told = argparse.Namespace(output=None)  # --output is the model; what is said goes to standard output
     if args.format == "json":
         from outlive.report.fit_json import fit_json

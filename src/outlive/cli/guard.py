@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from outlive.cli import exits
-from outlive.cli.output import OutputError, add_output_options, complain, write_json, write_text
+from outlive.cli.output import add_output_options, complain, write_json, write_text, writing
 from outlive.worker.limits import Limits
 
 if TYPE_CHECKING:
@@ -64,11 +64,8 @@ def _check_output(args: argparse.Namespace) -> None:
     """A file that cannot be written is better known before an hour of work than after it."""
     if args.output is None:
         return
-    try:
-        with open(args.output, "a", encoding="utf-8"):
-            pass
-    except OSError as error:
-        raise OutputError(f"cannot write {args.output}: {error.strerror}") from error
+    with writing(args.output), open(args.output, "a", encoding="utf-8"):
+        pass
 
 
 def _report(args: argparse.Namespace, target: str, end: ScriptEnd) -> int:

@@ -8,13 +8,13 @@ from typing import Any
 
 from outlive.cli import exits
 from outlive.cli.output import (
-    OutputError,
     add_output_options,
     complain,
     complain_lines,
     refuse_to_overwrite,
     write_json,
     write_text,
+    writing,
 )
 from outlive.cli.pages import need_a_file, show_growth
 from outlive.errors import OutliveError
@@ -143,10 +143,8 @@ def _report(args: argparse.Namespace, growth: Any) -> int:
 def _plot(path: str, growth: Any) -> None:
     from outlive.report.leak_plot import draw_growth
 
-    try:
+    with writing(path):
         draw_growth(growth, path)
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}") from error
 
 
 class _Progress:

@@ -71,6 +71,17 @@ def add_output_options(parser: argparse.ArgumentParser, *more: str) -> None:
     group.add_argument("--output", metavar="FILE", help="write to FILE instead of standard output")
 
 
+@contextmanager
+def writing(path: FilePath) -> Iterator[None]:
+    """What cannot be written is an `OutputError` that names the file and the reason."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {error.filename or os.fspath(path)}: {error.strerror or error}"
+        ) from error
+
+
 def refuse_to_overwrite(output: str | None, inputs: Sequence[str]) -> None:
     """`OutputError` if the output would take the place of one of the inputs."""
     if output is None or not os.path.exists(output):
@@ -109,11 +120,8 @@ def write_text(args: argparse.Namespace, parts: Iterable[RenderableType]) -> Non
     if args.output is None:
         print_parts(parts, sys.stdout)
         return
-    try:
-        with whole_text(args.output) as file:
-            print_parts(parts, file)
-    except OSError as error:
-        raise OutputError(f"cannot write {args.output}: {error.strerror}") from error
+    with writing(args.output), whole_text(args.output) as file:
+        print_parts(parts, file)
 
 
 def write_json(args: argparse.Namespace, document: object) -> None:
@@ -131,7 +139,5 @@ def write_plain(args: argparse.Namespace, text: str) -> None:
 
 def write_file(path: FilePath, data: bytes | str) -> None:
     """Write a file that an option names, whole or not at all; `OutputError` if that fails."""
-    try:
+    with writing(path):
         write_whole(path, data)
-    except OSError as error:
-        raise OutputError(f"cannot write {os.fspath(path)}: {error.strerror}") from error

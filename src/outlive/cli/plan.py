@@ -24,13 +24,13 @@ from outlive.arena.questions import (
 from outlive.cli import exits
 from outlive.cli.formats import EXPORTS, check_plan_format, export_plan, tell_errors
 from outlive.cli.output import (
-    OutputError,
     add_output_options,
     complain,
     progress,
     refuse_to_overwrite,
     write_json,
     write_text,
+    writing,
 )
 from outlive.cli.pages import need_a_file, show_broken, show_plan
 from outlive.model import Model, read_source
@@ -311,7 +311,5 @@ def _draw(args: argparse.Namespace, plan: Plan) -> None:
     if args.plot:
         from outlive.report.plan_plot import draw
 
-        try:
+        with writing(args.plot):
             draw(plan, args.plot)
-        except OSError as error:
-            raise OutputError(f"cannot write {args.plot}: {error.strerror}") from error

@@ -10,7 +10,7 @@ from typing import Any
 from outlive import api
 from outlive.cli import exits
 from outlive.cli.formats import EXPORTS, export_run, tell_errors
-from outlive.cli.output import add_output_options, complain, write_json, write_text
+from outlive.cli.output import add_output_options, complain, write_json, write_text, writing
 from outlive.cli.pages import need_a_file, show_broken, show_run
 from outlive.cli.run_options import add_run_options
 from outlive.errors import LimitReached, OutliveError
@@ -148,7 +148,7 @@ def _report(args: argparse.Namespace, flight: Any) -> int:
         import numpy as np
 
         name = args.save if args.save.endswith(".npz") else f"{args.save}.npz"
-        with whole_file(name) as file:
+        with writing(name), whole_file(name) as file:
             np.savez(file, **flight.values)
     if flight.died or flight.ended_by:
         return exits.DIED

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from outlive.cli import exits
-from outlive.cli.output import OutputError, complain, write_json, write_text
+from outlive.cli.output import OutputError, complain, write_json, write_text, writing
 from outlive.cli.signals import ended_like_ctrl_c
 from outlive.keeping import whole_file, write_whole
 from outlive.rules.choosing import split_words
@@ -222,10 +222,8 @@ def _journal_path(outputs: list[str]) -> Path | None:
 def _write(args: argparse.Namespace, scan: Scan) -> None:
     """Write the tables that were asked for."""
     for output in args.output:
-        try:
+        with writing(output):
             _write_one(Path(output), scan, args.output)
-        except OSError as error:
-            raise OutputError(f"cannot write {output}: {error.strerror}") from error
 
 
 def _write_one(output: Path, scan: Scan, outputs: list[str]) -> None:
