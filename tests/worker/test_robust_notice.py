@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -157,3 +158,53 @@ def test_a_nursery_that_is_killed_while_it_starts_is_tried_again(tmp_path: Path)
     with outlive.Interpreter(scenes.HEALTHY, python=python_with(tmp_path, payload)) as interpreter:
         scenes.run_whole(interpreter)
     assert once.exists()
+
+
+def test_a_stopped_nursery_ends_with_its_program() -> None:
+    """The system wakes it when its parent ends; then it ends its workers, stopped ones too."""
+    process = scenes.start("""
+    interpreter = open_healthy()
+    family = scenes.children()
+    for pid in family:
+        os.kill(pid, signal.SIGSTOP)
+    say(family=sorted(family))
+    os.kill(os.getpid(), signal.SIGKILL)
+    """)
+    with process:
+        out, _ = process.communicate(timeout=60)
+    family = set(json.loads(out.splitlines()[-1])["family"])
+    assert len(family) >= 2
+    assert scenes.wait_for_death(family) == set()
+
+
+def test_a_storm_of_interrupts_leaves_no_zombies() -> None:
+    process = scenes.start("""
+    from outlive.worker import nurseries
+    open_healthy().close()
+    stop = threading.Event()
+    def storm():
+        while not stop.wait(0.007):
+            os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=storm, daemon=True).start()
+    rounds = 0
+    while rounds < 200:
+        try:
+            rounds += 1
+            interpreter = open_healthy()
+            interpreter.close()
+            if rounds % 3 == 0:
+                nurseries.close_hatcheries()
+        except KeyboardInterrupt:
+            pass
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stop.set()
+    interpreter = None
+    nurseries.close_hatcheries()
+    scenes.gc.collect()
+    left = scenes.wait_for_death(scenes.children())
+    zombies = [pid for pid in scenes.children() if scenes.is_dead(pid)]
+    say(left=sorted(left), zombies=zombies)
+    """)
+    with process:
+        out, _ = process.communicate(timeout=120)  # Python itself complains of interrupted finalizers
+    assert json.loads(out) == {"left": [], "zombies": []}

@@ -35,7 +35,10 @@ _LATER_SLEEP_MS = 200
 _ENDING_TIMEOUT_S = 5.0
 _START_TIMEOUT_S = 120.0
 # How long the runtime may take to free a model before its worker is ended without.
-_FREE_TIMEOUT_S = 0.7
+_FREE_TIMEOUT_S = 0.5
+# What only the model can say how long it takes, and how long all other questions may take without `seconds`.
+_MODELS_OWN = ("open", "allocate", "invoke", "call", "run", "reset")
+_OTHER_TIMEOUT_S = 120.0
 _CLOSED = "this interpreter is closed: its worker has ended, and a new interpreter is needed"
 
 _alive: weakref.WeakSet[Worker] = weakref.WeakSet()
@@ -127,7 +130,10 @@ class Worker:
 
         The payload may have `most_bytes`, or it fills the place it goes `into`.
         """
-        deadline, verb = self._deadline(), header["do"]
+        verb = header["do"]
+        deadline = self._deadline()
+        if deadline is None and verb not in _MODELS_OWN:
+            deadline = time.monotonic() + _OTHER_TIMEOUT_S
         try:
             self._channel.send(header, payload, deadline)
             answer, data = self._channel.receive(verb, deadline, most_bytes, into)

@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -139,14 +140,37 @@ def _is_ours(kind: Kind) -> bool:
     return os.path.abspath(kind.python) == os.path.abspath(sys.executable)
 
 
+# Whatever this program started and has not yet waited for: an interrupt may come between any two lines, and
+# what nobody waits for stays in the process table.
+_unburied: set[subprocess.Popen[bytes]] = set()
+
+
+def bury(timeout_s: float = 0.0) -> None:
+    """Wait for processes that have ended, and so long at the most for those that are about to."""
+    end = time.monotonic() + timeout_s
+    while True:
+        _unburied.difference_update([process for process in list(_unburied) if process.poll() is not None])
+        if not _unburied or time.monotonic() >= end:
+            return
+        time.sleep(0.002)
+
+
+def disown() -> None:
+    """In a forked child of the program: they are the parent's to wait for."""
+    for process in _unburied:
+        process.returncode = 0
+    _unburied.clear()
+
+
 def spawn(
     kind: Kind, role: str, arguments: dict[str, Any], descriptors: list[int], errors: int
 ) -> subprocess.Popen[bytes]:
     """Start a child in a session of its own: a Ctrl-C in the terminal is not for it."""
     misleading = () if _is_ours(kind) else _OF_THIS_PYTHON
     own = {k: v for k, v in os.environ.items() if k not in misleading} | dict(kind.environment)
+    bury()
     try:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             child_command(kind, role, arguments),
             pass_fds=descriptors,
             stdin=subprocess.DEVNULL,
@@ -157,6 +181,8 @@ def spawn(
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise CannotHatch(f"cannot start {kind.python}: {in_words(error)}") from error
+    _unburied.add(process)
+    return process
 
 
 def in_words(error: BaseException) -> str:

@@ -11,11 +11,13 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from outlive.worker.fresh import FreshHatchery
-from outlive.worker.hatchery import Hatchery, Kind, MakerGone, TooSlow
+from outlive.worker.hatchery import Hatchery, Kind, MakerGone, TooSlow, bury, disown
 from outlive.worker.nursery import Nursery, abandon_all, starting
 
 # A nursery may be killed while it starts, and its successor as well.
 _TRIES = 3
+# How long to wait, when all are closed, for one that an interrupt has made us forget.
+_BURIAL_S = 1.0
 _hatcheries: dict[Kind, Hatchery] = {}
 # Who starts a nursery of a kind has its turn, and the others wait for it: not for the lock of all kinds.
 _turns: dict[Kind, threading.RLock] = {}
@@ -95,6 +97,7 @@ def close_hatcheries(which: Callable[[Kind, Hatchery], bool] = lambda kind, hatc
         if which(kind, hatchery):
             _hatcheries.pop(kind, None)
             hatchery.close()
+    bury(_BURIAL_S if not _hatcheries else 0.0)
 
 
 def close_special_hatcheries() -> None:
@@ -112,6 +115,7 @@ def _forget_hatcheries() -> None:
     for hatchery in _hatcheries.values():
         hatchery.abandon()
     abandon_all()
+    disown()
     _hatcheries.clear()
     _turns.clear()
     starting.release()

@@ -43,7 +43,7 @@ _FORK_TIMEOUT_S = 20.0
 _ECHO_TIMEOUT_S = 2.0
 _END_TIMEOUT_S = 2.0
 # How long to wait for a worker that was killed; it takes a millisecond unless its maker is stopped.
-_KILL_TIMEOUT_S = 0.5
+_KILL_TIMEOUT_S = 0.4
 # How long one look for a message lasts: another thread may have taken ours in the meantime.
 _GLANCE_S = 0.05
 _MAX_MESSAGE_BYTES = 1 << 20
