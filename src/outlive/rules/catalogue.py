@@ -24,6 +24,7 @@ from outlive.rules.environment.e401_runtime_missing import runtime_missing
 from outlive.rules.environment.e402_numpy_mismatch import numpy_mismatched
 from outlive.rules.environment.e403_system_library_missing import system_library_missing
 from outlive.rules.environment.e404_c_library_too_old import c_library_too_old
+from outlive.rules.environment.e405_sandbox_missing import sandbox_missing
 from outlive.rules.environment.e411_runtime_for_older_numpy import runtime_for_older_numpy
 from outlive.rules.environment.e412_no_wheel_for_machine import no_wheel_for_machine
 from outlive.rules.environment.e413_cpu_without_avx import cpu_without_avx
@@ -174,6 +175,7 @@ RULES: tuple[Rule, ...] = (
     numpy_mismatched,
     system_library_missing,
     c_library_too_old,
+    sandbox_missing,
     runtime_for_older_numpy,
     no_wheel_for_machine,
     cpu_without_avx,

@@ -50,10 +50,11 @@ class CompiledModel:
         *,
         memory: str | int | None = None,
         seconds: float | None = None,
+        sandbox: str | None = None,
     ) -> CompiledModel:
         """Compile a model in a file."""
         order = _order(hardware_accel, environment, options)
-        return cls(_open(order, Limits(memory=memory, seconds=seconds), model_path=model_path))
+        return cls(_open(order, Limits(memory=memory, seconds=seconds), sandbox, model_path=model_path))
 
     @classmethod
     def from_buffer(
@@ -65,10 +66,11 @@ class CompiledModel:
         *,
         memory: str | int | None = None,
         seconds: float | None = None,
+        sandbox: str | None = None,
     ) -> CompiledModel:
         """Compile a model in memory."""
         order = _order(hardware_accel, environment, options)
-        return cls(_open(order, Limits(memory=memory, seconds=seconds), model_content=model_data))
+        return cls(_open(order, Limits(memory=memory, seconds=seconds), sandbox, model_content=model_data))
 
     def get_signature_list(self) -> dict[str, dict[str, list[str]]]:
         """The signatures by key, each with the names of its inputs and outputs."""
@@ -224,7 +226,7 @@ class CompiledModel:
         return self._engine
 
 
-def _open(order: dict[str, Any], limits: Limits, **source: Any) -> Engine:
+def _open(order: dict[str, Any], limits: Limits, sandbox: str | None, **source: Any) -> Engine:
     opening = make_opening(
         model_path=source.get("model_path"),
         model_content=source.get("model_content"),
@@ -237,6 +239,7 @@ def _open(order: dict[str, Any], limits: Limits, **source: Any) -> Engine:
         python=None,
         custom_ops=None,
         compiled=order,
+        sandbox=sandbox,
     )
     return Engine(opening, restart=False)
 

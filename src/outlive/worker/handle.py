@@ -72,6 +72,7 @@ class Worker:
         limits: Limits,
         content: bytes | memoryview | None,
         deadline: float | None = None,
+        sandbox: dict[str, Any] | None = None,
     ) -> None:
         """Start it; `CannotHatch` if the system does not let us, `Died` if it does not live to say so."""
         self._hatchery, self._limits, self._owner = hatchery, limits, os.getpid()
@@ -87,6 +88,7 @@ class Worker:
             "runtime": runtime,
             "spin": way,
             "limits": {"memory_bytes": limits.effective_memory_bytes()},
+            "sandbox": sandbox or {"off": "nobody asked for it"},
         }
         self._hatched, self._lines = _hatch(hatchery, order, content, deadline)
         self._give_back = weakref.finalize(

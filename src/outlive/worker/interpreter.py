@@ -34,7 +34,8 @@ class Interpreter(Engine):
     `on_death="restart"` puts a new worker in the place of a dead one at the next call (inputs and shapes are
     kept, variables start anew); `runtime` and `python` choose what runs it. `.flight` is the record of the
     last death, `.pid` the worker's process. `accelerator` is "gpu", "npu", "cpu", "builtin", "reference", or
-    "auto" to take the first of `ladder` that is fit for the model and to step down when it dies.
+    "auto" to take the first of `ladder` that is fit for the model and to step down when it dies. `sandbox` is
+    "auto" (the default, or what OUTLIVE_SANDBOX says), "on" or "off": see docs/explanation/processes.md.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Interpreter(Engine):
         python: str | None = None,
         accelerator: str | None = None,
         ladder: Sequence[str] = LADDER,
+        sandbox: str | None = None,
         _custom_ops: Sequence[str] | None = None,
         _watch: Callable[[int], None] | None = None,
         _environment: Mapping[str, str] | None = None,
@@ -88,6 +90,7 @@ class Interpreter(Engine):
             watch=_watch,
             environment=_environment,
             compiled=_compiled,
+            sandbox=sandbox,
         )
         self._compressed = experimental_compress_quantization_zero_points
         opening, self._ladder = stand(opening, accelerator, ladder, type(self)._of)

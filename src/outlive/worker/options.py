@@ -11,6 +11,7 @@ from typing import Any
 
 from outlive.worker.hatchery import Kind
 from outlive.worker.limits import Limits
+from outlive.worker.sandbox import choose_mode
 from outlive.worker.session import Opening
 
 RUNTIMES = ("litert", "tensorflow", "tflite_runtime")
@@ -63,6 +64,7 @@ def make_opening(
     watch: Callable[[int], None] | None = None,
     environment: Mapping[str, str] | None = None,
     compiled: dict[str, Any] | None = None,
+    sandbox: str | None = None,
 ) -> Opening:
     """What a worker needs to open this model; ValueError in LiteRT's words for arguments it refuses."""
     if runtime not in RUNTIMES:
@@ -90,6 +92,7 @@ def make_opening(
         custom_ops=None if custom_ops is None else tuple(_name(item) for item in custom_ops),
         watch=watch,
         compiled=compiled,
+        sandbox=choose_mode(sandbox),
     )
 
 

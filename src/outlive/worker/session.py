@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from outlive.errors import RunError
 from outlive.meter import read_machine
 from outlive.units import format_bytes
-from outlive.worker import answers, details, verdicts
+from outlive.worker import answers, details, sandbox, verdicts
 from outlive.worker.block import lay_out
 from outlive.worker.flight import Flight
 from outlive.worker.handle import Died, RuntimeRaised, Worker
@@ -52,6 +52,7 @@ class Opening:
     custom_ops: tuple[str, ...] | None = None
     watch: Callable[[int], None] | None = None
     compiled: dict[str, Any] | None = None
+    sandbox: str = "auto"
 
     @property
     def source(self) -> str | bytes:
@@ -108,6 +109,8 @@ class Session:
         if opening.compiled is not None:
             header["compiled"] = opening.compiled
         try:
+            if opening.sandbox == "on" and not sandbox.is_whole(self.worker.applied_limits):
+                raise verdicts.unsandboxed(self.worker.applied_limits)
             if opening.watch is not None:
                 opening.watch(self.worker.pid)
             self.ask(header)
@@ -122,9 +125,10 @@ class Session:
         seconds = opening.limits.seconds
         deadline = None if seconds is None else time.monotonic() + max(seconds, _LEAST_START_S)
         runtime, limits, content = opening.kind.runtime, opening.limits, opening.content
+        order = self._sandbox_order()
         try:
             return with_hatchery(
-                opening.kind, lambda maker: Worker(maker, runtime, limits, content, deadline), deadline
+                opening.kind, lambda maker: Worker(maker, runtime, limits, content, deadline, order), deadline
             )
         except RuntimeAbsent as error:
             raise verdicts.missing(str(error)) from None
@@ -135,6 +139,17 @@ class Session:
             raise self.death(late) from None
         except CannotHatch as error:
             raise verdicts.unavailable(str(error)) from error
+
+    def _sandbox_order(self) -> dict[str, Any]:
+        opening = self._opening
+        return sandbox.make_order(
+            opening.sandbox,
+            opening.kind,
+            self._arguments().get("model_path"),
+            [library for library, _ in opening.delegates],
+            opening.custom_ops,
+            opening.compiled or {},
+        )
 
     def _arguments(self) -> dict[str, Any]:
         """As they were given; a relative path still means the folder that was current then."""

@@ -81,6 +81,12 @@ def unavailable(text: str, flight: Flight | None = None) -> WorkerUnavailable:
     return WorkerUnavailable(finding, drawn, flight=seen)
 
 
+def unsandboxed(applied: dict[str, Any]) -> RunError:
+    """The error for a sandbox that was insisted on and cannot be had."""
+    finding, drawn, _ = _judged("unsandboxed", str(applied.get("sandbox", {}).get("why", "")))
+    return RunError(finding, drawn)
+
+
 def raised(error: RuntimeRaised, flight: Flight, source: Source | None = None) -> Exception:
     """The error for a runtime that complained in words: the same type and text, with a finding."""
     # A name that is no UTF-8: a kind of ValueError that cannot be made again from its words.

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from . import confine, runtimes, wire
+from . import confine, runtimes, sandbox, wire
 from .guest import Guest
 
 # How long a worker stays awake after a call, waiting for the next one of a burst: an eighth of what the call
@@ -60,6 +60,7 @@ def prepare() -> None:
     """In the nursery: do once what each worker would do after the fork."""
     platform.machine()
     confine.prepare()
+    sandbox.prepare()
     gc.collect()
     gc.freeze()  # what is never collected is never written to, and stays shared
     confine.trim_heap()
@@ -80,6 +81,7 @@ def run(message: dict[str, Any], descriptors: list[int], facts: dict[str, Any] |
     applied = confine.limit(message["limits"])
     server = _Server(commands, replies, block, errors, spin=message.get("spin", ""))
     server.guest = Guest(message["runtime"], content, server.enter)
+    applied["sandbox"] = sandbox.enter(message["sandbox"])
     memory = confine.memory() or None
     ready = {"ready": os.getpid(), "limits": applied, "memory": memory, "facts": facts or {}}
     wire.send(replies, dict(ready, answer="ok"))
@@ -118,8 +120,7 @@ class _Server:
                 return
 
     def _remap(self, size: int) -> None:
-        if os.fstat(self._block).st_size < size:
-            os.ftruncate(self._block, size)
+        # The parent has made the block this large; in a sandbox a worker could not.
         # The old mapping goes when the last view of it goes.
         self._map = mmap.mmap(self._block, size)
         self._words = memoryview(self._map)[: wire.HEADER_BYTES].cast("I")
