@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, complain, write_json, write_text, writing
+from outlive.cli.run_options import add_sandbox_option
 from outlive.worker.limits import Limits
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", dest="as_module", action="store_true", help="SCRIPT is the name of a module")
     parser.add_argument("--memory", metavar="SIZE", help="most private memory it may add, such as 2GB")
     parser.add_argument("--seconds", type=float, metavar="S", help="most seconds it may take")
+    add_sandbox_option(parser, "off", "the script is your own, and off unless you ask for it")
     add_output_options(parser)
     parser.add_argument(
         "words",
@@ -51,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
             raise ValueError(f"there is no file {target!r}")
         _check_output(args)
         sys.stdout.flush()
-        end = run_script(target, words, as_module=args.as_module, limits=limits)
+        end = run_script(target, words, as_module=args.as_module, limits=limits, sandbox=args.sandbox)
     except (ValueError, OSError) as error:
         if isinstance(error, BrokenPipeError):
             raise

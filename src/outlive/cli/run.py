@@ -12,7 +12,7 @@ from outlive.cli import exits
 from outlive.cli.formats import EXPORTS, export_run, tell_errors
 from outlive.cli.output import add_output_options, complain, write_json, write_text, writing
 from outlive.cli.pages import need_a_file, show_broken, show_run
-from outlive.cli.run_options import add_run_options
+from outlive.cli.run_options import add_run_options, add_sandbox_option
 from outlive.errors import LimitReached, OutliveError
 from outlive.keeping import whole_file
 from outlive.worker.compiled_ways import AcceleratorWarning
@@ -39,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     parser.add_argument("file", metavar="FILE", help="a .tflite model")
     add_run_options(parser, "--input", compiled=True)
+    add_sandbox_option(parser, None, "auto, or what OUTLIVE_SANDBOX says, has it for LiteRT on CPUs")
     parser.add_argument(
         "--force", action="store_true", help="start it even if the plan says that it cannot fit --memory"
     )
@@ -80,6 +81,7 @@ def run(args: argparse.Namespace) -> int:
             "num_threads": args.threads,
             "runtime": args.runtime,
             "python": args.python,
+            "sandbox": args.sandbox,
             "experimental_delegates": [_delegate(word) for word in args.delegate] or None,
         }
         with warnings.catch_warnings():

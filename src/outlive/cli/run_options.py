@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from outlive.worker.sandbox import MODES
+
 _KERNELS = "cpu is XNNPACK, builtin LiteRT's own kernels, reference the plain ones"
 _MORE = {
     "gpu": "the GPU",
@@ -38,3 +40,9 @@ def add_run_options(
         help=_KERNELS + more,
     )
     parser.add_argument("--threads", type=int, metavar="N", help="threads the model may use")
+
+
+def add_sandbox_option(parser: argparse.ArgumentParser, default: str | None, when: str) -> None:
+    """Whether it runs in a sandbox of the operating system; `when` says what goes without the option."""
+    words = "no files but those it needs, no network, no other processes"
+    parser.add_argument("--sandbox", choices=MODES, default=default, help=f"{words} (Linux): {when}")

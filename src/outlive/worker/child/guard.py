@@ -26,6 +26,7 @@ from . import guard_wire as wire
 from .guard_lane import BLOCK_BYTES
 from .guard_link import Link
 from .guard_serving import Server
+from .sandbox import enter
 
 
 def main(
@@ -40,6 +41,7 @@ def main(
     awake: bool = False,
     modules: Any = (),
     idle_s: float = 0.0,
+    sandbox: Any = None,
     **_: Any,
 ) -> None:
     """Serve the caller until it closes its end."""
@@ -49,6 +51,8 @@ def main(
     faulthandler.enable(os.fdopen(faults, "w"), all_threads=True)
     confine.name_process("outlive-guard")
     applied = confine.limit({})
+    # Before the first import that starts threads: landlock holds for this one and those that it starts.
+    applied["sandbox"] = enter(sandbox, for_model=False)
     slots = mmap.mmap(block, BLOCK_BYTES)
     os.close(block)
     link = Link(socket.socket(fileno=talk), socket.socket(fileno=rights), slots, awake)

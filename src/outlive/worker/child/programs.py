@@ -21,7 +21,7 @@ def become(message: dict[str, Any], descriptors: list[int]) -> NoReturn:
         os.set_inheritable(descriptor, True)
     # What goes wrong before the program has its own streams is told where it will look.
     os.dup2(ends["errors"], 2)
-    own = {name: message[name] for name in ("sys_path", "awake", "modules", "idle_s")}
+    own = {name: message[name] for name in ("sys_path", "awake", "modules", "idle_s", "sandbox")}
     arguments = json.dumps(dict(ends, **own))
     start = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
     environment = dict(os.environ)

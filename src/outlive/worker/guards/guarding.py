@@ -18,6 +18,7 @@ from outlive.worker.guards.process import GuardProcess
 from outlive.worker.guards.raised import CannotSend
 from outlive.worker.hatchery import CannotHatch
 from outlive.worker.limits import Limits
+from outlive.worker.sandbox import choose_mode
 
 # A worker that has grown by this much since it was new is replaced, unless the user says otherwise.
 _MOST_GROWTH_BYTES = 2_000_000_000
@@ -39,10 +40,11 @@ class Guarded:
         recycle: int | str | None,
         quiet: bool = False,
         doing: dict[str, str] | None = None,
+        sandbox: str = "off",
     ) -> None:
         """Nothing is started, unless the function needs TensorFlow, which takes long to load."""
         functools.update_wrapper(self, function)
-        self.limits, self.fresh, self.recycle = limits, fresh, recycle
+        self.limits, self.fresh, self.recycle, self.sandbox = limits, fresh, recycle, choose_mode(sandbox)
         self._function = function
         self._most_calls = recycle if isinstance(recycle, int) else None
         self._most_growth = parse_bytes(recycle) if isinstance(recycle, str) else _MOST_GROWTH_BYTES
@@ -75,7 +77,12 @@ class Guarded:
             raise CannotSend(f"the function cannot be sent to a worker: {what}") from error
         while True:
             try:
-                process = pool.take(fresh=self.fresh, tensorflow=self._tensorflow, known=sent.number)
+                process = pool.take(
+                    fresh=self.fresh,
+                    tensorflow=self._tensorflow,
+                    known=sent.number,
+                    sandbox=self.sandbox,
+                )
             except CannotHatch as error:
                 raise OSError(f"no worker process can be had: {error}") from error
             try:
@@ -115,6 +122,7 @@ class Guarded:
             "recycle": self.recycle,
             "quiet": self._terms.quiet,
             "doing": self._terms.doing,
+            "sandbox": self.sandbox,
         }
         return _rebuild, (self._function, options)
 
@@ -136,13 +144,14 @@ def make_guarded(
     recycle: int | str | None = None,
     quiet: bool = False,
     doing: dict[str, str] | None = None,
+    sandbox: str = "off",
 ) -> Guarded:
     """The guarded function; TypeError if it is none, ValueError for limits that cannot be."""
     if not callable(function):
         raise TypeError(f"a guard needs a function, and was given a {type(function).__name__}")
     if isinstance(recycle, int) and (isinstance(recycle, bool) or recycle < 1):
         raise ValueError("recycle= is a number of calls, at least 1, or a size such as '500MB'")
-    return Guarded(function, Limits(memory=memory, seconds=seconds), fresh, recycle, quiet, doing)
+    return Guarded(function, Limits(memory=memory, seconds=seconds), fresh, recycle, quiet, doing, sandbox)
 
 
 @overload
@@ -154,6 +163,7 @@ def guard(
     seconds: float | None = None,
     fresh: bool = False,
     recycle: int | str | None = None,
+    sandbox: str = "off",
 ) -> Guarded: ...
 @overload
 def guard(
@@ -164,6 +174,7 @@ def guard(
     seconds: float | None = None,
     fresh: bool = False,
     recycle: int | str | None = None,
+    sandbox: str = "off",
 ) -> Callable[[Callable[..., Any]], Guarded]: ...
 def guard(
     function: Callable[..., Any] | None = None,
@@ -173,6 +184,7 @@ def guard(
     seconds: float | None = None,
     fresh: bool = False,
     recycle: int | str | None = None,
+    sandbox: str = "off",
 ) -> Any:
     """A function that runs in a worker of its own: it may crash, hang or eat memory, and the caller lives.
 
@@ -180,10 +192,12 @@ def guard(
     `memory` is what a call may add to its worker, `seconds` what an answer may take. Workers are kept and
     used again; `fresh=True` is a new one for each call, `recycle=100` a new one after so many calls,
     `recycle="500MB"` after so much growth. Generators stream, given or returned; arrays are not copied more
-    than once each way; what is printed and logged appears here.
+    than once each way; what is printed and logged appears here. With `sandbox="on"` it cannot write files,
+    read others than those of Python and `sys.path`, open sockets, or start processes.
     """
-    options = {"memory": memory, "seconds": seconds, "fresh": fresh, "recycle": recycle}
+    options = {"memory": memory, "seconds": seconds, "fresh": fresh, "recycle": recycle, "sandbox": sandbox}
     if function is not None:
         return make_guarded(function, **options)  # type: ignore[arg-type]
     Limits(memory=memory, seconds=seconds)  # mistakes show at once
+    choose_mode(sandbox)
     return functools.partial(make_guarded, **options)  # type: ignore[arg-type]

@@ -31,27 +31,33 @@ class Pool:
         self._idle: list[GuardProcess] = []
         self._starting = 0
 
-    def take(self, *, fresh: bool, tensorflow: bool, known: int) -> GuardProcess:
+    def take(self, *, fresh: bool, tensorflow: bool, known: int, sandbox: str = "off") -> GuardProcess:
         """A worker of one's own: one that knows the function, else any, else a new one."""
         with self._changed:
             if self._idle and not fresh and known in self._idle[-1].functions:
                 return self._idle.pop()  # the usual case, without a look at the others
             end = time.monotonic() + _PATIENCE_S
             while True:
-                found = self._choose(fresh, tensorflow, known)
+                found = self._choose(fresh, tensorflow, known, sandbox)
                 if found is not None:
                     return found
-                if not self._starting or not self._changed.wait(max(0.0, end - time.monotonic())):
+                if (
+                    sandbox != "off"
+                    or not self._starting
+                    or not self._changed.wait(max(0.0, end - time.monotonic()))
+                ):
                     break
-        return _start(_TENSORFLOW if tensorflow else ())
+        return _start(_TENSORFLOW if tensorflow else (), sandbox)
 
-    def _choose(self, fresh: bool, tensorflow: bool, known: int) -> GuardProcess | None:
+    def _choose(self, fresh: bool, tensorflow: bool, known: int, sandbox: str) -> GuardProcess | None:
         best: GuardProcess | None = None
         best_rank = (-1, -1, -1)
         for process in list(self._idle):
             if not process.is_alive():
                 self._idle.remove(process)
                 process.end()
+                continue
+            if process.sandbox != sandbox:
                 continue
             if not tensorflow and not process.has_loaded():
                 continue  # it takes seconds to load what this call does not need
@@ -114,8 +120,8 @@ class Pool:
         self.__init__()  # type: ignore[misc]
 
 
-def _start(preload: tuple[str, ...]) -> GuardProcess:
-    process = GuardProcess()
+def _start(preload: tuple[str, ...], sandbox: str = "off") -> GuardProcess:
+    process = GuardProcess(sandbox=sandbox)
     alive.add(process)
     if preload:
         process.preload(preload)

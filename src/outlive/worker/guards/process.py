@@ -11,6 +11,7 @@ from typing import Any
 from outlive.meter import Probe
 from outlive.meter.activity import watch_activity
 from outlive.meter.gpu import GpuMeter, watch_gpu
+from outlive.worker import verdicts
 from outlive.worker.child import guard_wire as wire
 from outlive.worker.child.nursery import NO_RUNTIME
 from outlive.worker.flight import Flight
@@ -20,6 +21,7 @@ from outlive.worker.limits import DeadlineMissed, Limits
 from outlive.worker.nurseries import with_hatchery
 from outlive.worker.nursery import starting
 from outlive.worker.recorder import LastWords, Recorder
+from outlive.worker.sandbox import is_whole
 from outlive.worker.story import Story
 
 _ENDING_TIMEOUT_S = 5.0
@@ -27,13 +29,19 @@ _START_TIMEOUT_S = 120.0
 _MOMENT_S = 0.001
 # A worker that nobody has called for so long ends by itself: one with TensorFlow holds hundreds of megabytes.
 IDLE_S = 600.0
+_NO_SANDBOX = 'a function is the user\'s own code; sandbox="on" asks for one'
 
 
 class GuardProcess:
     """One worker process, from its start to its end; one call at a time."""
 
-    def __init__(self, *, stdin: int = -1, raw: bool = False) -> None:
-        """Start it; `CannotHatch` if the system does not let us. It is not waited for."""
+    def __init__(
+        self, *, stdin: int = -1, raw: bool = False, sandbox: str = "off", read: tuple[str, ...] = ()
+    ) -> None:
+        """Start it; `CannotHatch` if the system does not let us. It is not waited for.
+
+        In a sandbox it may read what lies in the folders of `sys.path`, and `read`.
+        """
         self.owner = os.getpid()
         self.flight: Flight | None = None
         self.calls = 0
@@ -50,6 +58,7 @@ class GuardProcess:
         self.doing: dict[str, str] = {}  # {"script": its name}, {"cell": its name}; empty for a function
         self._story: Story | None = None
         self.applied: dict[str, Any] = {}
+        self.sandbox, self._read = sandbox, read
         self._is_ready = False
         self._probe: Probe | None = None
         self._gpu: GpuMeter | None = None
@@ -83,10 +92,12 @@ class GuardProcess:
                 raise
 
     def _order(self) -> dict[str, Any]:
+        places = [entry for entry in sys.path if entry and isinstance(entry, str)]
         return {
             "program": "guard",
             "names": NAMES,
-            "sys_path": [entry for entry in sys.path if entry and isinstance(entry, str)],
+            "sys_path": places,
+            "sandbox": {"off": _NO_SANDBOX} if self.sandbox == "off" else {"read": [*places, *self._read]},
             "awake": self._wires.awake,
             "idle_s": IDLE_S,
             # What the function may well need; loaded before the call, and no part of its memory.
@@ -126,6 +137,8 @@ class GuardProcess:
             frame = self.receive(time.monotonic() + timeout_s)
             if frame.kind == wire.READY:
                 _, self.applied, self.sizes = frame.extra
+                if self.sandbox == "on" and not is_whole(self.applied):
+                    raise verdicts.unsandboxed(self.applied)
                 self._is_ready = True
                 self.first_bytes = self.held_bytes
                 self._gpu = watch_gpu(self.pid)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
 
 from outlive.errors import RunError
@@ -26,13 +27,16 @@ class ScriptEnd:
     flight: Flight
 
 
-def run_script(target: str, arguments: list[str], *, as_module: bool, limits: Limits) -> ScriptEnd:
+def run_script(
+    target: str, arguments: list[str], *, as_module: bool, limits: Limits, sandbox: str = "off"
+) -> ScriptEnd:
     """Run a script, or a module, as the main program of a worker that has this process's streams.
 
     OSError if no worker can be had.
     """
     try:
-        process = GuardProcess(stdin=0, raw=True)
+        folder = os.getcwd() if as_module else os.path.dirname(os.path.abspath(target))
+        process = GuardProcess(stdin=0, raw=True, sandbox=sandbox, read=(folder,))
     except CannotHatch as error:
         raise OSError(f"no worker process can be had: {error}") from error
     alive.add(process)
