@@ -13,6 +13,7 @@ from outlive.worker.capabilities import (
     check_isolation,
     check_own_cgroup,
     check_ptrace,
+    check_sandbox,
     check_shared_memory,
     is_ready,
     survey,
@@ -27,7 +28,7 @@ from outlive.worker.machine_checks import (
     check_swap,
 )
 from outlive.worker.packages import LITERT, check_package, check_packages, check_runtime, find_version
-from outlive.worker.trials import Trials, read_answers, run_trials, try_cgroup
+from outlive.worker.trials import Trials, read_answers, run_trials, try_cgroup, try_sandbox
 
 GIB = 1 << 30
 
@@ -147,6 +148,17 @@ def test_shared_memory_faulthandler_and_cgroup() -> None:
     assert [check_shared_memory(*size).state for size in sizes] == [State.LIMITED, State.LIMITED, State.OK]
     assert [check_faulthandler(there).state for there in (True, False)] == [State.OK, State.MISSING]
     assert [check_own_cgroup(reason).state for reason in ("", "no")] == [State.OK, State.MISSING]
+
+
+def test_sandbox() -> None:
+    whole = {"parts": "landlock 7, seccomp", "why": "", "escapes": []}
+    states = [
+        check_sandbox({**whole, **changed}).state
+        for changed in ({}, {"why": "no landlock"}, {"escapes": ["fork"]}, {"parts": "", "why": "no Linux"})
+    ]
+    assert states == [State.OK, State.LIMITED, State.LIMITED, State.MISSING]
+    tried = try_sandbox()
+    assert not (tried["parts"] and tried.get("escapes") and not tried["why"])
 
 
 GPU_FILES = {

@@ -7,6 +7,7 @@ import os
 import platform
 import sys
 from pathlib import Path
+from typing import Any
 
 from outlive.meter import read_machine
 from outlive.meter.gpu import find_gpus
@@ -25,7 +26,7 @@ from outlive.worker.machine_checks import (
     check_swap,
 )
 from outlive.worker.packages import check_packages
-from outlive.worker.trials import Trials, run_trials, try_cgroup
+from outlive.worker.trials import Trials, run_trials, try_cgroup, try_sandbox
 
 ISOLATION = "isolation"
 _RLIMITS = ("AS", "DATA", "NPROC", "NOFILE", "CORE")
@@ -46,6 +47,7 @@ def survey(root: Path = Path("/")) -> tuple[Check, ...]:
         *check_rlimits({name: read_rlimit(name) for name in _RLIMITS}),
         *check_isolation(run_trials(), read_number(root / "proc/sys/kernel/yama/ptrace_scope")),
         check_own_cgroup(try_cgroup()),
+        check_sandbox(try_sandbox()),
         check_shared_memory(*_shared_memory(root / "dev" / "shm")),
         check_faulthandler(importlib.util.find_spec("faulthandler") is not None),
         check_gpu(root),
@@ -66,6 +68,20 @@ def check_own_cgroup(reason: str) -> Check:
     meaning = "memory limits are kept by RLIMIT_DATA and by a watchdog instead"
     remedy = "systemd-run --user --scope outlive run model.tflite  # or as root"
     return _row("own cgroup", State.MISSING, reason, meaning, remedy)
+
+
+def check_sandbox(tried: dict[str, Any]) -> Check:
+    """Whether a worker can be kept from files, network and other processes, as one tried it."""
+    parts, why, escapes = tried["parts"], tried["why"], tried.get("escapes", [])
+    if parts and not why and not escapes:
+        meaning = "a model that takes over LiteRT on the CPU reaches no files, network or other processes"
+        return _row("sandbox", State.OK, f"a process came under {parts}", meaning)
+    found = "; ".join([*filter(None, [parts, why]), *(f"it could {name}" for name in escapes)])
+    meaning = "a model that takes over its worker can do what is named here"
+    if not parts:
+        meaning = "a model that takes over its worker can do what you can do"
+    remedy = "use Linux 6.12 or later with landlock in lsm=, in a container that does not filter it"
+    return _row("sandbox", State.LIMITED if parts else State.MISSING, found, meaning, remedy)
 
 
 def check_isolation(trials: Trials, yama: int | None) -> tuple[Check, ...]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import signal
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from outlive.meter import make_cgroup
 
@@ -87,6 +89,23 @@ def try_cgroup() -> str:
         waiting.communicate()
     cgroup.close()
     return "" if taken else "one can be made, but no process may be moved into it"
+
+
+def try_sandbox() -> dict[str, Any]:
+    """Enter the sandbox of workers in a throwaway process: its parts, why not more, and ways out of it."""
+    start = Path(__file__).with_name("child") / "start.py"
+    try:
+        ended = subprocess.run(
+            [sys.executable, *_BARE_PYTHON, str(start), "sandbox_trial", '{"sys_path": []}'],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE_S,
+            check=False,
+        )
+        answer: dict[str, Any] = json.loads(ended.stdout)
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        return {"parts": "", "why": f"the process that tried it gave no answer ({type(error).__name__})"}
+    return answer
 
 
 def _all(reason: str) -> Trials:
