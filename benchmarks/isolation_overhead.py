@@ -128,6 +128,9 @@ OPEN_DIRECT = Contestant(
     name="direct", program=_OPEN.format(package="ai_edge_litert.interpreter") + _OPEN_TURN
 )
 OPEN_OURS = Contestant(name="outlive", program=_OPEN.format(package="outlive") + _OPEN_TURN)
+OPEN_BARE = Contestant(
+    name="without sandbox", program='import os; os.environ["OUTLIVE_SANDBOX"] = "off"\n' + OPEN_OURS.program
+)
 FIRST_OURS = Contestant(
     name="outlive", program=_OPEN.format(package="outlive") + "print(json.dumps([first]))"
 )
@@ -227,7 +230,7 @@ def measure(
         "one core": (tiny, 2000, ONE_CORE),
         **{name: (data, rounds, [DIRECT, OURS, AGAIN, PIPE]) for name, (data, rounds) in slow.items()},
         "large": (single("FLOOR", 8, [1, LARGE]), 6, [DIRECT, OURS, PIPE]),
-        "second open": (tiny, 0, [OPEN_DIRECT, OPEN_OURS]),
+        "second open": (tiny, 0, [OPEN_DIRECT, OPEN_OURS, OPEN_BARE]),
     }
     rounds_of_programs = 1 if quick else 5
     times: dict[str, dict[str, float]] = {}
@@ -299,6 +302,11 @@ def claims(times: dict[str, dict[str, float]], slower: list[Claim]) -> list[Clai
             text="ms more to open a second model",
             ratio=(second["outlive"] - second["direct"]) / 1e3,
             bound=10,
+        ),
+        Claim(
+            text="ms that the sandbox adds to an open",
+            ratio=(second["outlive"] - second["without sandbox"]) / 1e3,
+            bound=2,
         ),
         Claim(
             text="ms to the first result of a program", ratio=times["first open"]["outlive"] / 1e3, bound=300
