@@ -208,3 +208,16 @@ def test_a_storm_of_interrupts_leaves_no_zombies() -> None:
     with process:
         out, _ = process.communicate(timeout=120)  # Python itself complains of interrupted finalizers
     assert json.loads(out) == {"left": [], "zombies": []}
+
+
+def test_a_nursery_that_is_stopped_while_it_starts_is_replaced(tmp_path: Path) -> None:
+    once = tmp_path / "once"
+    payload = f"""
+    import os, signal
+    if not os.path.exists({str(once)!r}):
+        open({str(once)!r}, "w").close()
+        os.kill(os.getpid(), signal.SIGSTOP)
+    """
+    with outlive.Interpreter(scenes.HEALTHY, python=python_with(tmp_path, payload)) as interpreter:
+        scenes.run_whole(interpreter)
+    assert once.exists()

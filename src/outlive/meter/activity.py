@@ -43,6 +43,11 @@ def watch_activity(pid: int, root: Path = Path("/proc")) -> dict[str, Any]:
     }
 
 
+def is_stopped(pid: int, root: Path = Path("/proc")) -> bool:
+    """True if the process stands still until a signal tells it to go on."""
+    return _stat(pid, root)[:1] == ["T"]
+
+
 def _share(before: float | None, after: float | None, seconds: float) -> float:
     return 0.0 if before is None or after is None else round((after - before) / seconds, 2)
 

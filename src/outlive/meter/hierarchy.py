@@ -70,6 +70,14 @@ def find_memory_cgroup(pid: int | None = None, root: Path = Path("/")) -> Memory
     return place if _controls_memory(place) else None
 
 
+def oom_counter_file() -> str:
+    """The file that counts kills for want of memory, as near to us as there is one."""
+    place = find_memory_cgroup()
+    if place is None or place.oom_events()[1] is None:
+        return "/proc/vmstat"
+    return str(place.path / ("memory.oom_control" if place.version == 1 else "memory.events"))
+
+
 def folder_limit(folder: Path) -> int | None:
     """The hard limit set on one cgroup; None if it has none."""
     limits = (_limit(folder / name) for name in ("memory.max", "memory.limit_in_bytes"))

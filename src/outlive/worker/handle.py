@@ -21,10 +21,9 @@ from outlive.worker.answers import Malformed
 from outlive.worker.channel import Unreachable
 from outlive.worker.child import wire
 from outlive.worker.flight import Flight
-from outlive.worker.hatchery import CannotHatch, Hatched, Hatchery, RuntimeAbsent, in_words
+from outlive.worker.hatchery import CannotHatch, Hatched, Hatchery, RuntimeAbsent, in_words, starting
 from outlive.worker.limits import DeadlineMissed, Limits
 from outlive.worker.lines import Lines
-from outlive.worker.nursery import starting
 from outlive.worker.recorder import LastWords, Recorder
 from outlive.worker.story import Story
 from outlive.worker.waiting import Waiting, this_core, way_to_wait
@@ -273,7 +272,8 @@ class Worker:
             ended = self._ended(error)
             if isinstance(ended, Died):
                 return ended.flight
-            raise ended from None
+            if not isinstance(ended, CannotHatch):  # one that cannot be reached has been ended
+                raise ended from None
         self.kill()
         return None
 

@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -140,6 +141,10 @@ def _is_ours(kind: Kind) -> bool:
     return os.path.abspath(kind.python) == os.path.abspath(sys.executable)
 
 
+# Held while a process is being started, and by a fork of the program: a forked child must not get a copy of a
+# pipe's end that is the worker's, or the parent would never see the end of file that means its death. Nobody
+# waits for another process while holding it.
+starting = threading.RLock()
 # Whatever this program started and has not yet waited for: an interrupt may come between any two lines, and
 # what nobody waits for stays in the process table.
 _unburied: set[subprocess.Popen[bytes]] = set()
@@ -153,6 +158,24 @@ def bury(timeout_s: float = 0.0) -> None:
         if not _unburied or time.monotonic() >= end:
             return
         time.sleep(0.002)
+
+
+def wait_for_end(process: subprocess.Popen[bytes], timeout_s: float) -> None:
+    """Wait for a process that was told to end, and end it if it does not.
+
+    An interrupt is raised only after that, or its remains would stay in the process table.
+    """
+    interrupt: BaseException | None = None
+    while process.returncode is None:
+        try:
+            process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        except BaseException as error:
+            interrupt = error
+            process.kill()
+    if interrupt is not None:
+        raise interrupt
 
 
 def disown() -> None:

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from outlive.worker.fresh import FreshHatchery
-from outlive.worker.hatchery import Hatchery, Kind, MakerGone, TooSlow, bury, disown
-from outlive.worker.nursery import Nursery, abandon_all, starting
+from outlive.worker.hatchery import Hatchery, Kind, MakerGone, TooSlow, bury, disown, starting
+from outlive.worker.nursery import Nursery, abandon_all
 
 # A nursery may be killed while it starts, and its successor as well.
 _TRIES = 3

@@ -20,7 +20,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from outlive.meter import find_memory_cgroup
+from outlive.meter import oom_counter_file
+from outlive.meter.activity import is_stopped
 from outlive.worker import unpatched
 from outlive.worker.child import orders
 from outlive.worker.child.anonymous import anonymous_file, tail_of
@@ -35,6 +36,8 @@ from outlive.worker.hatchery import (
     TooSlow,
     in_words,
     spawn,
+    starting,
+    wait_for_end,
 )
 
 # TensorFlow takes seconds to load on an idle machine, and minutes on one with far more to do than cores.
@@ -46,14 +49,12 @@ _END_TIMEOUT_S = 2.0
 _KILL_TIMEOUT_S = 0.4
 # How long one look for a message lasts: another thread may have taken ours in the meantime.
 _GLANCE_S = 0.05
+# How often to look whether a nursery that loads its runtime was stopped.
+_LOOK_S = 1.0
 _MAX_MESSAGE_BYTES = 1 << 20
 _HELLO = 0
 
 
-# Held while a process is being started, and by a fork of the program: a forked child must not get a copy of a
-# pipe's end that is the worker's, or the parent would never see the end of file that means its death. Nobody
-# waits for another process while holding it.
-starting = threading.RLock()
 _nurseries: weakref.WeakSet[Nursery] = weakref.WeakSet()
 
 
@@ -91,7 +92,7 @@ class Nursery:
                         "control": control,
                         "parent": self._owner,
                         "runtime": kind.runtime,
-                        "oom_counter": _oom_counter(),
+                        "oom_counter": oom_counter_file(),
                     }
                     process = spawn(kind, "nursery", arguments, [control], self._errors)
                 undo.pop_all()
@@ -127,11 +128,27 @@ class Nursery:
         """Wait until the runtime is loaded; what is known of it. `TooSlow` if that is after the deadline."""
         if self.facts is None:
             end = time.monotonic() + _HELLO_TIMEOUT_S
-            message = self._await(self._answers, _HELLO, end if deadline is None else min(end, deadline))
-            if message is None and _has_passed(deadline) and self.alive():
-                raise TooSlow("loading the runtime takes longer than that")
+            message: dict[str, Any] | None = None
+            while message is None and time.monotonic() < end:
+                look = min(time.monotonic() + _LOOK_S, end if deadline is None else deadline)
+                message = self._await(self._answers, _HELLO, look)
+                if message is None and not self._goes_on(deadline):
+                    break
             self.facts = self._understood(message)
         return self.facts
+
+    def _goes_on(self, deadline: float | None) -> bool:
+        """True if it is worth waiting for; one that was stopped while it starts is ended."""
+        with self._io:
+            lives = self._take_all()
+        if not lives or not self.alive():
+            return False
+        if is_stopped(self.pid):
+            self._process.kill()
+            return False
+        if _has_passed(deadline):
+            raise TooSlow("loading the runtime takes longer than that")
+        return True
 
     def _understood(self, message: dict[str, Any] | None) -> dict[str, Any]:
         self._forget(_HELLO)
@@ -250,21 +267,7 @@ class Nursery:
             self._send({"end": True}, [])
         self._channel.close()
         self._close_errors()
-        self._bury()
-
-    def _bury(self) -> None:
-        """Wait for its end; an interrupt is raised only after that, or its remains would stay."""
-        interrupt: BaseException | None = None
-        while self._process.returncode is None:
-            try:
-                self._process.wait(timeout=_END_TIMEOUT_S)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-            except BaseException as error:
-                interrupt = error
-                self._process.kill()
-        if interrupt is not None:
-            raise interrupt
+        wait_for_end(self._process, _END_TIMEOUT_S)
 
     def abandon(self) -> None:
         """Let go of another process's nursery without ending it."""
@@ -335,7 +338,12 @@ class Nursery:
         if descriptor >= 0:
             poll = unpatched.poll()
             poll.register(descriptor, event)
-            poll.poll(timeout_s * 1000)
+            try:
+                poll.poll(timeout_s * 1000)
+            except OSError as error:
+                if error.errno != errno.ENOMEM:
+                    raise  # a handler of the user's, which may raise anything
+                time.sleep(timeout_s)
 
     def _take_all(self) -> bool:
         """Put all messages that have come where they belong; False if no more can come."""
@@ -387,11 +395,3 @@ def _has_passed(deadline: float | None) -> bool:
 
 def _how(code: int) -> str:
     return signal.Signals(-code).name if code < 0 else f"exit code {code}"
-
-
-def _oom_counter() -> str:
-    """The file that counts kills for want of memory, as near to us as there is one."""
-    place = find_memory_cgroup()
-    if place is None or place.oom_events()[1] is None:
-        return "/proc/vmstat"
-    return str(place.path / ("memory.oom_control" if place.version == 1 else "memory.events"))

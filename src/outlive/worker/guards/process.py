@@ -16,10 +16,9 @@ from outlive.worker.child import guard_wire as wire
 from outlive.worker.child.nursery import NO_RUNTIME
 from outlive.worker.flight import Flight
 from outlive.worker.guards.wires import NAMES, Wires
-from outlive.worker.hatchery import CannotHatch, Hatchery, Kind, in_words
+from outlive.worker.hatchery import CannotHatch, Hatchery, Kind, in_words, starting
 from outlive.worker.limits import DeadlineMissed, Limits
 from outlive.worker.nurseries import with_hatchery
-from outlive.worker.nursery import starting
 from outlive.worker.recorder import LastWords, Recorder
 from outlive.worker.sandbox import is_whole
 from outlive.worker.story import Story
