@@ -106,6 +106,16 @@ class Mutator:
             subject.data[4:8] = b"TFL3"  # without it no reader looks any further
         return Mutant(bytes(subject.data), tuple(how))
 
+    def impostor(self, seed: int) -> Mutant:
+        """A file whose layout is sound, and whose numbers lie: shapes, options, indices, types."""
+        rng = random.Random(seed)
+        chosen = rng.choice(self.seeds)
+        subject = Subject(bytearray(chosen.data), chosen, chosen)
+        count = rng.choice((1, 1, 2, 3, 8))
+        for _ in range(count):
+            set_value(subject, rng)
+        return Mutant(bytes(subject.data), (set_value.__name__,) * count)
+
 
 def flip_bits(subject: Subject, rng: random.Random) -> None:
     for _ in range(rng.choice((1, 1, 2, 8, 64))):
@@ -151,6 +161,15 @@ def set_extreme(subject: Subject, rng: random.Random) -> None:
     site = subject.site(rng, "offset", "length", "vtable-offset", "slot", "tag", "scalar", "element")
     if site:
         subject.put(site, rng.choice(_EXTREMES[site.width]))
+
+
+def set_value(subject: Subject, rng: random.Random) -> None:
+    """A number that is no offset and no length becomes large, small, negative, or a little different."""
+    site = subject.site(rng, "scalar", "element")
+    if site:
+        large = 1 << rng.randrange(8 * site.width)
+        near = subject.get(site) + rng.choice((-2, -1, 1, 2))
+        subject.put(site, rng.choice((*_EXTREMES[site.width], large, large, near, near, near)))
 
 
 def nudge(subject: Subject, rng: random.Random) -> None:
