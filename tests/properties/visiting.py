@@ -10,6 +10,7 @@ from itertools import chain
 
 import outlive
 from outlive.model import Model, Reading, read_source
+from outlive.model.file_bytes import FileBytes
 from outlive.report.console import print_parts
 from outlive.report.document import dump
 from outlive.report.finding_text import plain_finding, rich_finding
@@ -18,7 +19,7 @@ from outlive.report.model_lists import graph_lines, operator_list, tensor_list
 from outlive.report.model_text import summary
 
 # Numbers, names and bytes have nothing below them.
-_LEAVES = (str, bytes, int, float, memoryview, type(None))
+_LEAVES = (str, bytes, int, float, memoryview, FileBytes, type(None))
 
 
 def read_everything(data: bytes) -> Reading:

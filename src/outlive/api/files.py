@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from outlive.errors import ModelError
-from outlive.model import Model, Source, read_source
+from outlive.model import Identity, Model, Reading, Source, read_source
+from outlive.model.file_bytes import FileChanged
 
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
@@ -22,8 +23,8 @@ def read(source: Source | Model, *, tolerant: bool = False) -> Model:
 
     A file that lies about itself raises `ModelError`, whose `.finding` says what is wrong and where. With
     `tolerant=True` as much as can be read comes back, and `check(model)` lists what is wrong with it; only
-    a file that is no model at all still raises. A path is mapped, not read: give its bytes instead if
-    another program may cut the file short while you use the model.
+    a file that is no model at all still raises. Weights are read when they are asked for (`tensor.data`):
+    `ModelError` then, if the file has changed meanwhile; give its bytes if it may.
     """
     if isinstance(source, Model):
         return source
@@ -168,6 +169,14 @@ def sound(source: Source | Model) -> Model:
 def content_of(source: Any) -> bytes:
     """The bytes of a model, or of what was given in its place."""
     return bytes(source.content if isinstance(source, Model) else source)
+
+
+def changed_file(change: FileChanged) -> ModelError:
+    """The error for a file that is no longer what was read, where its weights are asked for later."""
+    from outlive.rules.catalogue import file_errors
+
+    identity = Identity(kind="changed", detail=change.detail)
+    return _refusal(file_errors(Reading(path=change.path, file_bytes=0, identity=identity, model=None)))
 
 
 def _refusal(errors: tuple[Finding, ...]) -> ModelError:

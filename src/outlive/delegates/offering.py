@@ -145,7 +145,5 @@ class Offering:
         tensors = self._model.subgraphs[0].tensors
         given = [tensors[i] for i in operator.inputs if 0 <= i < len(tensors)]
         return tuple(
-            bytes(tensor.data)
-            for tensor in given
-            if tensor.is_constant and tensor.data is not None and tensor.data.nbytes <= 64
+            bytes(tensor.data or b"") for tensor in given if tensor.has_data and tensor.stored_bytes <= 64
         )

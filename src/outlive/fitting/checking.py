@@ -10,6 +10,7 @@ from outlive.arena.budget import Budget, Verdict, device_budget
 from outlive.arena.devices import Device, find_device
 from outlive.arena.plan import Plan
 from outlive.arena.questions import Wish, choose_abi
+from outlive.errors import ModelError
 from outlive.finding import Finding
 from outlive.fitting.feeding import calls_of, make_feed
 from outlive.fitting.planning import plan_model
@@ -89,6 +90,13 @@ def make_order(
 
 def check_reading(reading: Reading, order: Order) -> Checked:
     """What all rules say about a file that was opened; ValueError for values of inputs there are not."""
+    try:
+        return _check(reading, order)
+    except ModelError as error:  # the file has changed since it was opened
+        return Checked(reading=reading, judgement=Judgement(findings=error.findings, not_checked=()))
+
+
+def _check(reading: Reading, order: Order) -> Checked:
     facts: dict[str, object] = {"file": reading, "surroundings": order.surroundings}
     if file_errors(reading) or reading.model is None:
         # What a broken file seems to waste or need is no more to be trusted than the rest of it.
@@ -113,6 +121,8 @@ def _weigh(model: Model, order: Order) -> tuple[Plan | None, Verdict | None, str
         if order.budget is None:
             return plan, None, ""
         return plan, judge_fit(model, order.wish, plan, order.budget), ""
+    except ModelError:
+        raise
     except Exception as error:
         # As with rules: what one part cannot do must not cost what all the others found, and is said.
         return None, None, f"it cannot be planned: {type(error).__name__}: {error}"[:300]

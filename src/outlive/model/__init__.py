@@ -1,21 +1,23 @@
 """WHAT IS IN THE FILE?
 
     path, bytes, file ──> source ──> identity ──> flat + graph + metadata ──> Reading
-                          (mapped)   (is it one?)  (every offset checked)       ├─ Model
+                          (opened)   (is it one?)  (every offset checked)       ├─ Model
                                                                                 └─ flaws
 
 Nouns: `Model`, `Subgraph`, `Operator`, `Options`, `Tensor`, `Buffer`, `Quantization`, `Sparsity`,
 `Signature`, `ModelCard`; `Reading` and `Flaw` for files that are not what they say.
-Weights stay in the mapped file; the cost of reading grows with operators and tensors, not with weights.
+Weights are read when they are asked for (`file_bytes`): the cost of a reading grows with operators and
+tensors, not with weights.
 """
 
+from outlive.model.buffer import Buffer
 from outlive.model.card import AttachedFile, Conversion, MetadataEntry, ModelCard, TensorCard
 from outlive.model.flaw import Flaw
 from outlive.model.identity import Identity
 from outlive.model.nouns import Model, Operator, OperatorCode, Options, Signature, Subgraph
 from outlive.model.reader import Reading, read_source
 from outlive.model.source import Source
-from outlive.model.tensor import Buffer, ExternalBuffer, Quantization, Sparsity, Tensor
+from outlive.model.tensor import ExternalBuffer, Quantization, Sparsity, Tensor
 
 __all__ = [
     "AttachedFile",

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from outlive.model.buffer import Buffer
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MetadataEntry:
-    """A named metadata buffer, as its bytes."""
+    """A named metadata buffer; `buffer` is None if the file has none of that index."""
 
     name: str
     buffer_index: int
-    data: memoryview | None = field(repr=False)
+    buffer: Buffer | None = field(repr=False)
+
+    @property
+    def has_data(self) -> bool:
+        """True if the file has bytes for it, be they none."""
+        return self.buffer is not None and self.buffer.has_data
+
+    @property
+    def data(self) -> memoryview | None:
+        """Its bytes."""
+        return None if self.buffer is None else self.buffer.data
 
     @property
     def size_bytes(self) -> int:
         """How many bytes it holds."""
-        return 0 if self.data is None else self.data.nbytes
+        return 0 if self.buffer is None else self.buffer.size_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

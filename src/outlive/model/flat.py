@@ -1,12 +1,14 @@
 """Decodes FlatBuffer tables from bytes that nobody vouches for.
 
-    view ──> Flat.table(position, "Tensor") ──> {"shape": (1, 8), "type": "FLOAT32", ...}
+    bytes ──> Flat.table(position, "Tensor") ──> {"shape": (1, 8), "type": "FLOAT32", ...}
                     │
                     └──> FlawLog: what was wrong, at which byte; reading goes on without it
 
 Nothing is raised for bad bytes: a field that cannot be read is noted as a flaw and left at its default.
-Every position is checked before it is read. Work and memory are bounded by `_BUDGET` times the size of
-the file, however often a hostile file refers to the same bytes. The format: FlatBuffers, "Internals".
+Every position is checked before it is read, and what lies there is brought from the file (`ready`, `need`: see
+`file_bytes`; one look at `ready` covers whatever is no longer than a chunk). Work and memory are bounded by
+`_BUDGET` times the size of the file, however often a hostile file refers to the same bytes. The format:
+FlatBuffers, "Internals".
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from struct import Struct, unpack_from
 from typing import Any
 
 from outlive.model import quick
+from outlive.model.file_bytes import CHUNK, SHIFT, FileBytes
 from outlive.model.flaw import Flaw, FlawKind, FlawLog
 from outlive.model.quick import SCALARS, Read, Span
 from outlive.model.schema import Enumeration, Field, Schema
@@ -60,7 +63,7 @@ class Tables:
     __slots__ = ("_flat", "_owner", "_start", "_table", "count")
 
     def __init__(self, flat: Flat, table: str, start: int, count: int, owner: tuple[str, str]) -> None:
-        """Remember where the vector's offsets lie; they are known to be inside the file."""
+        """Remember where the vector's offsets lie; they are known to be inside the file, and are read."""
         self._flat, self._table, self._start, self.count, self._owner = flat, table, start, count, owner
 
     def __len__(self) -> int:
@@ -88,9 +91,11 @@ class Tables:
 class Flat:
     """A FlatBuffer of a known schema inside a block of bytes."""
 
-    def __init__(self, view: memoryview, schema: Schema, log: FlawLog, base: int = 0) -> None:
-        """Read from `view`; `base` is where it starts in the file, for the bytes that flaws name."""
-        self.view, self.size, self.schema, self.log, self.base = view, len(view), schema, log, base
+    def __init__(self, file: FileBytes, schema: Schema, log: FlawLog, base: int = 0) -> None:
+        """Read from `file`; `base` is where it starts in the whole one, for the bytes that flaws name."""
+        file.need(0, min(file.size, 8))  # from now on `view` and `ready` stay the same objects
+        self.file, self.view, self.size, self.need = file, file.view, file.size, file.need
+        self.schema, self.log, self.base = schema, log, base
         self.left = _BUDGET * self.size + 1024
         self._layouts: dict[str, dict[int, _Layout | None]] = {}
         self._decoders: dict[str, Callable[[int], Record]] = {}
@@ -118,8 +123,16 @@ class Flat:
     def _make_decoder(self, name: str) -> Callable[[int], Record]:
         view, size, layouts = self.view, self.size, self._layouts.setdefault(name, {})
         absent, least = self.blank(name), self.least(name)
+        ready, need = self.file.ready, self.need
+        read_far = quick.far_buffer_reader(self) if name == "Buffer" else None
 
         def decode(pos: int) -> Record:
+            if not ready[pos >> SHIFT]:
+                span = read_far(pos, layouts.get) if read_far else None
+                if span is not None:
+                    self.charge(least)
+                    return {**absent, "data": span}
+                need(pos, pos + 4)
             layout = layouts.get(pos - _I32(view, pos)[0])
             if layout is None or pos + layout.size > size:
                 layout = self._layout(pos, name)  # not seen before, or not sound
@@ -177,7 +190,7 @@ class Flat:
 
     def bytes_of(self, span: Span | None) -> memoryview | None:
         """The bytes of a span, as a view."""
-        return None if span is None else self.view[span.start : span.stop]
+        return None if span is None else self.file.look(span.start, span.stop)
 
     def follow(self, at: int, owner: tuple[str, str]) -> int | None:
         """Where the offset stored at `at` leads; None, and a flaw, if that is not in the file."""
@@ -213,10 +226,15 @@ class Flat:
                 layouts.clear()
             layouts[vtable] = self._read_vtable(vtable, pos, name)
         layout = layouts[vtable]
-        if layout is not None and pos + layout.size > self.size:
+        if layout is None:
+            return None
+        if pos + layout.size > self.size:
             detail = f"a table of {layout.size} bytes does not end inside the file"
             self.note("past-end", detail, (name, ""), pos, reach=pos + layout.size)
             return None
+        if layout.size > CHUNK:
+            del layouts[vtable]  # so that the next one comes here, too
+            self.need(pos, pos + layout.size)
         return layout
 
     def _read_vtable(self, vtable: int, pos: int, name: str) -> _Layout | None:
@@ -225,6 +243,7 @@ class Flat:
             kind: FlawKind = "malformed" if vtable < 0 else "past-end"
             self.note(kind, detail, (name, ""), pos, reach=vtable + 4)
             return None
+        self.need(vtable, vtable + 4)
         vtable_size, table_size = unpack_from("<HH", self.view, vtable)
         if vtable + vtable_size > self.size:
             detail = f"its field list would end at byte {vtable + vtable_size + self.base:,}"
@@ -234,6 +253,7 @@ class Flat:
             detail = f"its field list claims {vtable_size} bytes for fields of {table_size} bytes"
             self.note("malformed", detail, (name, ""), pos)
             return None
+        self.need(vtable, vtable + vtable_size)
         present = []
         for slot, field in enumerate(self.schema.tables[name][: vtable_size // 2 - 2]):
             at = vtable + 4 + 2 * slot
@@ -320,6 +340,7 @@ class Flat:
         if end is None:
             return ""
         self.charge(end - start)
+        self.need(start, min(end + 1, self.size))
         raw = bytes(self.view[start + 4 : end])
         # A C program reads the name up to its NUL, so a missing one is as bad as a wrong length.
         if end >= self.size:
@@ -337,6 +358,7 @@ class Flat:
 
     def _vector_end(self, start: int, width: int, owner: tuple[str, str]) -> int | None:
         """The end of the vector at `start`, known to be inside the file; None, and a flaw, if it is not."""
+        self.need(start, start + 4)
         count = _U32(self.view, start)[0]
         end: int = start + 4 + count * width
         if end > self.size:
@@ -363,6 +385,7 @@ class Flat:
             return Span(start + 4, end)
         count = (end - start - 4) // width
         self.charge(quick.vector_charge(count, width))
+        self.need(start, end)
         if kind == "string":
             return tuple(self.string(at, owner) or "" for at in range(start + 4, end, 4))
         if scalar is None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from outlive.model.buffer import Buffer
 from outlive.model.flat import Flat, Record, Tables
 from outlive.model.flaw import Flaw, FlawKind
 from outlive.model.nouns import Operator, OperatorCode, Options, Subgraph
@@ -13,7 +14,6 @@ from outlive.model.quick import Span
 from outlive.model.schema import FORMATS, load_schema
 from outlive.model.swift import maker
 from outlive.model.tensor import (
-    Buffer,
     ExternalBuffer,
     Quantization,
     SparseDimension,
@@ -55,11 +55,9 @@ class GraphReader:
         codes: tuple[OperatorCode, ...],
         buffers: tuple[Buffer, ...],
         external: Mapping[int, ExternalBuffer],
-        view: memoryview,
     ) -> None:
         """Keep what tensors and operators refer to by index."""
         self._flat, self._codes, self._buffers, self._external = flat, codes, buffers, external
-        self._view = view
 
     def subgraph(self, index: int, record: Record) -> Subgraph:
         """One subgraph; every index in it is checked against what exists."""
@@ -136,7 +134,7 @@ class GraphReader:
     def _check_size(self, tensor: Tensor) -> None:
         shape, buffer, bits = tensor.shape, tensor.buffer, DTYPE_BITS.get(tensor.dtype, 0)
         count = math.prod(shape) if len(shape) <= 8 else _SURELY_FITS
-        stored = None if buffer is None or buffer.data is None else 8 * buffer.data.nbytes
+        stored = None if buffer is None or buffer.length is None else 8 * buffer.length
         possible = count < _SURELY_FITS and (not shape or min(shape) >= 0)
         if possible and (stored is None or count * bits <= stored):
             return  # all is well, as in nearly every tensor of nearly every file
@@ -147,15 +145,15 @@ class GraphReader:
             what = f"{format_shape(shape[:8])} {tensor.dtype}"
             detail = f"{what} would take more bytes than a 63-bit number can count"
             self._note("bad-shape", detail, "Tensor", "shape")
-        elif tensor.data is not None and tensor.sparsity is None and tensor.external is None:
+        elif tensor.has_data and tensor.sparsity is None and tensor.external is None:
             self._check_constant(tensor, size)
 
     def _check_constant(self, tensor: Tensor, size: int | None) -> None:
         # As SetTensorParametersReadOnly requires: LiteRT, tflite/core/subgraph.cc
-        if size is None or tensor.dtype in _UNSIZED or tensor.data is None or tensor.data.nbytes >= size:
+        if size is None or tensor.dtype in _UNSIZED or tensor.stored_bytes >= size:
             return
         shape = format_shape(tensor.shape[:8])
-        detail = f"{tensor.data.nbytes:,} bytes where {shape} {tensor.dtype} needs {size:,}"
+        detail = f"{tensor.stored_bytes:,} bytes where {shape} {tensor.dtype} needs {size:,}"
         self._note("short-constant", detail, "Tensor", "buffer")
 
     def _variants(self, rows: Tables) -> tuple[VariantType, ...]:
@@ -256,11 +254,11 @@ class GraphReader:
         )
         if inside is not None or start <= 1:
             return self._flat.bytes_of(inside)
-        if start + size > len(self._view):
+        if start + size > self._flat.size:
             detail = f"{size:,} bytes from byte {start:,} do not lie in the file"
             self._note("outside-buffer", detail, "Operator", "large_custom_options_offset")
             return None
-        return self._view[start : start + size]
+        return self._flat.file.look(start, start + size)
 
     def _options(self, record: Record) -> Options | None:
         for union in ("builtin_options", "builtin_options_2"):

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from outlive.model.attachments import BadArchive, list_zip
+from outlive.model.file_bytes import FileBytes
 from outlive.model.source import Content
 
 Kind = Literal[
     "model", "unreadable", "directory", "empty", "git-lfs-pointer", "web-page", "zip-archive", "text",
-    "other-format", "no-identifier",
+    "other-format", "no-identifier", "changed",
 ]  # fmt: skip
 
 _IDENTIFIER = b"TFL3"
@@ -46,19 +47,19 @@ def identify(content: Content) -> Identity:
     if content.obstacle:
         kind: Kind = "directory" if content.obstacle == "directory" else "unreadable"
         return Identity(kind=kind, detail=content.detail)
-    head = bytes(content.view[:_LOOKED_AT])
+    head = bytes(content.file.look(0, min(_LOOKED_AT, content.file.size)))
     if not head:
         return Identity(kind="empty")
     if head[4:8] == _IDENTIFIER:
         return Identity(kind="model")
-    return _identify_stranger(content.view, head)
+    return _identify_stranger(content.file, head)
 
 
-def _identify_stranger(view: memoryview, head: bytes) -> Identity:
+def _identify_stranger(file: FileBytes, head: bytes) -> Identity:
     if head.startswith(b"version https://git-lfs"):
         return Identity(kind="git-lfs-pointer", detail=_lfs_size(head))
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return Identity(kind="zip-archive", detail=_zip_members(view))
+        return Identity(kind="zip-archive", detail=_zip_members(file))
     for magic, what in _MAGIC:
         if head.startswith(magic):
             return Identity(kind="other-format", detail=what)
@@ -105,9 +106,9 @@ def _lfs_size(head: bytes) -> str:
     return ""
 
 
-def _zip_members(view: memoryview) -> str:
+def _zip_members(file: FileBytes) -> str:
     try:
-        names = [item.name for item in list_zip(view)]
+        names = [item.name for item in list_zip(file)]
     except BadArchive:
         return ""
     models = [name for name in names if name.endswith(".tflite")]

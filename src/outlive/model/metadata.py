@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from outlive.model.attachments import BadArchive, has_zip, list_zip
+from outlive.model.buffer import Buffer
 from outlive.model.card import AttachedFile, Conversion, MetadataEntry, ModelCard, TensorCard
+from outlive.model.file_bytes import FileBytes
 from outlive.model.flat import Flat, Overspent, Record
 from outlive.model.flaw import Flaw, FlawLog
 from outlive.model.nouns import Subgraph
 from outlive.model.schema import load_schema
-from outlive.model.tensor import Buffer
 
 _Edges = tuple[tuple[int, int], ...]
 # kModelControlDependenciesMetadataVersion: LiteRT, tflite/converter/experimental/remat/metadata_util.h
@@ -38,21 +39,19 @@ class Extras:
         return ordered + subgraphs[len(ordered) :]
 
 
-def read_extras(
-    flat: Flat, root: Record, buffers: tuple[Buffer, ...], view: memoryview, log: FlawLog
-) -> Extras:
+def read_extras(flat: Flat, root: Record, buffers: tuple[Buffer, ...], log: FlawLog) -> Extras:
     """Everything metadata says; what cannot be read is noted and left out."""
     entries = _entries(root, buffers, log)
     found: dict[str, Buffer] = {}
     for entry in entries:
-        if entry.data is not None:
+        if entry.has_data:
             found.setdefault(entry.name, buffers[entry.buffer_index])
     return Extras(
         entries=entries,
         min_runtime_version=_text(found.get("min_runtime_version")),
         card=_card(_inner(found.get("TFLITE_METADATA"), "ModelMetadata", log)),
         conversion=_conversion(_inner(found.get("CONVERSION_METADATA"), "ConversionMetadata", log)),
-        attached_files=_attached_files(view, log),
+        attached_files=_attached_files(flat.file, log),
         control_dependencies=_control_dependencies(found.get("model_control_dependencies"), log),
     )
 
@@ -64,15 +63,15 @@ def _entries(root: Record, buffers: tuple[Buffer, ...], log: FlawLog) -> tuple[M
         if index >= len(buffers):
             detail = f"refers to buffer {index}, and there are {len(buffers)}"
             log.add(Flaw(kind="dangling-index", detail=detail, table="Metadata", field="buffer"))
-        data = buffers[index].data if index < len(buffers) else None
-        entries.append(MetadataEntry(name=record["name"] or "", buffer_index=index, data=data))
+        buffer = buffers[index] if index < len(buffers) else None
+        entries.append(MetadataEntry(name=record["name"] or "", buffer_index=index, buffer=buffer))
     return tuple(entries)
 
 
 def _text(buffer: Buffer | None) -> str:
-    if buffer is None or buffer.data is None:
+    if buffer is None:
         return ""
-    return bytes(buffer.data[:64]).split(b"\0")[0].decode("utf-8", "backslashreplace")
+    return bytes(buffer.part(0, 64)).split(b"\0")[0].decode("utf-8", "backslashreplace")
 
 
 def _inner(buffer: Buffer | None, table: str, log: FlawLog) -> Record | None:
@@ -80,7 +79,7 @@ def _inner(buffer: Buffer | None, table: str, log: FlawLog) -> Record | None:
     if buffer is None or buffer.data is None:
         return None
     inner_log = FlawLog()
-    inner = Flat(buffer.data, load_schema("metadata_schema"), inner_log, base=buffer.offset or 0)
+    inner = Flat(FileBytes(buffer.data), load_schema("metadata_schema"), inner_log, base=buffer.offset or 0)
     try:
         record = _unfold(inner.root(table))
     except Overspent:
@@ -162,11 +161,11 @@ def _conversion(root: Record | None) -> Conversion | None:
     )
 
 
-def _attached_files(view: memoryview, log: FlawLog) -> tuple[AttachedFile, ...]:
-    if not has_zip(view):
+def _attached_files(file: FileBytes, log: FlawLog) -> tuple[AttachedFile, ...]:
+    if not has_zip(file):
         return ()
     try:
-        return list_zip(view)
+        return list_zip(file)
     except BadArchive as error:
         log.add(Flaw(kind="bad-metadata", detail=f"the zip archive at the file's end: {error}"))
         return ()

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from outlive.model.buffer import Buffer
 from outlive.model.card import AttachedFile, Conversion, MetadataEntry, ModelCard
+from outlive.model.file_bytes import FileBytes
 from outlive.model.flaw import Flaw
-from outlive.model.tensor import Buffer, Tensor
+from outlive.model.tensor import Tensor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -70,6 +72,7 @@ class OperatorCode:
     type: str
     custom_name: str
     version: int
+    newer_field: str = ""  # what `builtin_code` says, the newer of the two fields for it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -119,10 +122,10 @@ class Signature:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Model:
-    """Everything a `.tflite` file says, read without running it; weights stay in the file as views."""
+    """Everything a `.tflite` file says, read without running it; weights are read when they are asked for."""
 
     path: str | None
-    content: memoryview = field(repr=False)
+    file: FileBytes = field(repr=False)
     schema_version: int
     description: str
     operator_codes: tuple[OperatorCode, ...]
@@ -147,16 +150,19 @@ class Model:
         return self.subgraphs[0].outputs if self.subgraphs else ()
 
     @property
+    def content(self) -> memoryview:
+        """All bytes of the file, which stay in memory from now on. `ModelError` if it has changed."""
+        return self.file.look(0, self.file.size)
+
+    @property
     def file_bytes(self) -> int:
         """The size of the file."""
-        return self.content.nbytes
+        return self.file.size
 
     @cached_property
     def sha256(self) -> str:
         """The digest of the whole file; computed when first asked for."""
-        import hashlib
-
-        return hashlib.sha256(self.content).hexdigest()
+        return self.file.digest(0, self.file.size).hex()
 
     def tensors(self) -> Iterator[Tensor]:
         """All tensors of all subgraphs."""

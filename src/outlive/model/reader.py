@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from outlive.model.buffer import Buffer
+from outlive.model.file_bytes import FileChanged
 from outlive.model.flat import Flat, Overspent, Record
 from outlive.model.flaw import Flaw, FlawKind, FlawLog
 from outlive.model.graph import GraphReader
@@ -13,7 +15,7 @@ from outlive.model.nouns import Model, OperatorCode, Signature, Subgraph
 from outlive.model.schema import load_schema
 from outlive.model.source import Content, Source, open_source
 from outlive.model.swift import maker
-from outlive.model.tensor import Buffer, ExternalBuffer
+from outlive.model.tensor import ExternalBuffer
 
 # TFLITE_SCHEMA_VERSION: LiteRT, tflite/version.h
 _SCHEMA_VERSION = 3
@@ -36,9 +38,18 @@ def read_source(source: Source | Model) -> Reading:
     if isinstance(source, Model):
         return _reading_of(source)
     content = open_source(source)
-    identity = identify(content)
-    log = FlawLog()
-    model = None
+    try:
+        reading = _read(content)
+        content.file.close()
+    except FileChanged as change:
+        return _changed(content.path, content.file.size, change)
+    finally:
+        content.file.release()
+    return reading
+
+
+def _read(content: Content) -> Reading:
+    identity, log, model = identify(content), FlawLog(), None
     if identity.kind == "model":
         try:
             model = _ModelReader(content, log).read()
@@ -49,12 +60,18 @@ def read_source(source: Source | Model) -> Reading:
             log.add(Flaw(kind="overlap", detail=detail))
     return Reading(
         path=content.path,
-        file_bytes=content.view.nbytes,
+        file_bytes=content.file.size,
         identity=identity,
         model=model,
         flaws=tuple(log.flaws),
         flaw_count=log.count,
     )
+
+
+def _changed(path: str | None, size: int, change: FileChanged) -> Reading:
+    """Of a file that changes while it is read nothing is believed, not even what came before."""
+    identity = Identity(kind="changed", detail=change.detail)
+    return Reading(path=path, file_bytes=size, identity=identity, model=None)
 
 
 def _reading_of(model: Model) -> Reading:
@@ -77,7 +94,7 @@ class _ModelReader:
     def __init__(self, content: Content, log: FlawLog) -> None:
         self._content, self._log = content, log
         self._schema = load_schema()
-        self._flat = Flat(content.view, self._schema, log)
+        self._flat = Flat(content.file, self._schema, log)
 
     def read(self) -> Model | None:
         root = self._flat.root("Model")
@@ -87,7 +104,7 @@ class _ModelReader:
         codes = self._operator_codes(root)
         buffers = self._buffers(root)
         external = self._external_buffers(root)
-        graph_reader = GraphReader(self._flat, codes, buffers, external, self._content.view)
+        graph_reader = GraphReader(self._flat, codes, buffers, external)
         subgraphs = tuple(
             graph_reader.subgraph(index, record) for index, record in enumerate(root["subgraphs"] or ())
         )
@@ -95,7 +112,7 @@ class _ModelReader:
             self._note("missing", "the model has no subgraph, so there is nothing to run", "subgraphs")
         self._check_calls(subgraphs)
         signatures = self._signatures(root, subgraphs)
-        extras = read_extras(self._flat, root, buffers, self._content.view, self._log)
+        extras = read_extras(self._flat, root, buffers, self._log)
         return self._make(root, codes, buffers, subgraphs, signatures, extras)
 
     def _make(
@@ -109,7 +126,7 @@ class _ModelReader:
     ) -> Model:
         return Model(
             path=self._content.path,
-            content=self._content.view,
+            file=self._content.file,
             schema_version=root["version"],
             description=root["description"] or "",
             operator_codes=codes,
@@ -147,17 +164,22 @@ class _ModelReader:
             if kind == "CUSTOM" and record["custom_code"] is None:
                 self._note("missing", "a custom operator without a name", "operator_codes")
             codes.append(
-                OperatorCode(type=kind, custom_name=record["custom_code"] or "", version=record["version"])
+                OperatorCode(
+                    type=kind,
+                    custom_name=record["custom_code"] or "",
+                    version=record["version"],
+                    newer_field=str(new),
+                )
             )
         return tuple(codes)
 
     def _buffers(self, root: Record) -> tuple[Buffer, ...]:
         if root["buffers"] is None:
             self._note("missing", "the model has no list of buffers", "buffers")
-        view = self._flat.view
+        file = self._flat.file
         return tuple(
             [
-                _make_buffer(index, view[span[0] : span[1]], span[0], False)
+                _make_buffer(index, file, span[1] - span[0], span[0], False)
                 if (span := record["data"]) is not None
                 else self._outside_buffer(index, record)
                 for index, record in enumerate(root["buffers"] or ())
@@ -169,16 +191,15 @@ class _ModelReader:
         start, size = record["offset"], record["size"]
         # Offsets 0 and 1 mean "none": LiteRT, tflite/core/interpreter_builder.cc
         if start <= 1:
-            return Buffer(index=index, data=None, offset=None)
+            return Buffer(index=index, file=self._flat.file, length=None, offset=None)
         if start + size > self._flat.size:
             detail = f"{size:,} bytes from byte {start:,} do not lie in the file"
             flaw = Flaw(
                 kind="outside-buffer", detail=detail, table="Buffer", field="offset", reach=start + size
             )
             self._log.add(flaw)
-            return Buffer(index=index, data=None, offset=start, outside=True)
-        data = self._flat.view[start : start + size]
-        return Buffer(index=index, data=data, offset=start, outside=True)
+            return Buffer(index=index, file=self._flat.file, length=None, offset=start, outside=True)
+        return Buffer(index=index, file=self._flat.file, length=size, offset=start, outside=True)
 
     def _external_buffers(self, root: Record) -> dict[int, ExternalBuffer]:
         groups = [record["name"] or "" for record in root["external_buffer_groups"] or ()]

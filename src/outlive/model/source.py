@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from outlive.model.file_bytes import FileBytes
 from outlive.units import plural
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
@@ -20,20 +20,20 @@ class Content:
     """The bytes behind a source, or the obstacle that kept us from them."""
 
     path: str | None
-    view: memoryview = field(repr=False)
+    file: FileBytes = field(repr=False)
     obstacle: Obstacle = ""
     detail: str = ""
 
 
 def open_source(source: Source) -> Content:
-    """The bytes of a path (mapped, not read), of a bytes-like object, or of a binary file object."""
+    """The bytes of a path, none of which is read yet, of a bytes-like object or of a binary file object."""
     if isinstance(source, (str, os.PathLike)):
         return _open_path(os.fspath(source))
     if isinstance(source, bytes):
-        return Content(path=None, view=memoryview(source))
+        return Content(path=None, file=FileBytes(memoryview(source)))
     if isinstance(source, (bytearray, memoryview)):
         # A copy: what was checked must not change under us afterwards.
-        return Content(path=None, view=memoryview(bytes(source)))
+        return Content(path=None, file=FileBytes(memoryview(bytes(source))))
     if hasattr(source, "read"):
         return _read_file_object(source)
     raise TypeError(f"cannot read a model from {type(source).__name__}; give a path, bytes or a binary file")
@@ -44,7 +44,7 @@ def _read_file_object(file: BinaryIO) -> Content:
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError("the file is open in text mode; open it with mode 'rb'")
     name = getattr(file, "name", None)
-    return Content(path=name if isinstance(name, str) else None, view=memoryview(bytes(data)))
+    return Content(path=name if isinstance(name, str) else None, file=FileBytes(memoryview(bytes(data))))
 
 
 def _open_path(path: str) -> Content:
@@ -54,7 +54,7 @@ def _open_path(path: str) -> Content:
             return _blocked(path, "directory", _describe_directory(Path(path)))
         if not stat.S_ISREG(mode):
             return _blocked(path, "not-regular", f"it is {_kind_of(mode)}, not a file")
-        return Content(path=path, view=_map(path))
+        return Content(path=path, file=FileBytes.open(path))
     except (FileNotFoundError, NotADirectoryError):
         return _blocked(path, "missing", _describe_neighbours(Path(path)))
     except ValueError:
@@ -68,15 +68,8 @@ def _kind_of(mode: int) -> str:
     return next((name for test, name in kinds if test(mode)), "a device")
 
 
-def _map(path: str) -> memoryview:
-    with open(path, "rb") as file:
-        if os.fstat(file.fileno()).st_size == 0:
-            return memoryview(b"")
-        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-
-
 def _blocked(path: str, obstacle: Obstacle, detail: str) -> Content:
-    return Content(path=path, view=memoryview(b""), obstacle=obstacle, detail=detail)
+    return Content(path=path, file=FileBytes(memoryview(b"")), obstacle=obstacle, detail=detail)
 
 
 def _describe_directory(path: Path) -> str:

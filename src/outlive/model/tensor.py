@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from outlive.model.buffer import Buffer
 from outlive.units import tensor_bytes
 
 if TYPE_CHECKING:
@@ -25,25 +26,6 @@ _NOT_IN_NUMPY = {
     "float8_e4m3fn",
     "float8_e5m2",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Buffer:
-    """Bytes a file keeps for constants and metadata: a view into the file, never a copy.
-
-    `data` is None where the file has no bytes, and empty where it has a vector of none: the runtime
-    takes the second for a constant.
-    """
-
-    index: int
-    data: memoryview | None = field(repr=False)
-    offset: int | None
-    outside: bool = False
-
-    @property
-    def size_bytes(self) -> int:
-        """How many bytes it holds."""
-        return 0 if self.data is None else self.data.nbytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,13 +108,26 @@ class Tensor:
 
     @property
     def data(self) -> memoryview | None:
-        """The constant's bytes in the file; None if it is not a constant."""
+        """The constant's bytes, read from the file when first asked for; None if it is not a constant.
+
+        `ModelError` if the file has changed since the model was read.
+        """
         return None if self.buffer is None else self.buffer.data
+
+    @property
+    def has_data(self) -> bool:
+        """True if the file holds bytes for it, be they none; says so without reading them."""
+        return self.buffer is not None and self.buffer.length is not None
+
+    @property
+    def stored_bytes(self) -> int:
+        """How many bytes the file holds for it."""
+        return 0 if self.buffer is None else self.buffer.size_bytes
 
     @property
     def is_constant(self) -> bool:
         """True if the file carries its value."""
-        return self.data is not None or self.external is not None
+        return self.has_data or self.external is not None
 
     @property
     def size_bytes(self) -> int | None:
@@ -145,10 +140,10 @@ class Tensor:
         return self.shape_signature is not None and -1 in self.shape_signature
 
     def array(self) -> NDArray[np.generic]:
-        """The constant as a numpy array on the file's own bytes, read-only and without a copy."""
+        """The constant as a numpy array, read-only and without a copy; read when first asked for."""
         import numpy as np
 
-        if self.data is None:
+        if not self.has_data:
             raise LookupError(
                 f"tensor {self.index} {self.name!r} is not a constant: it has no value before a run"
             )
@@ -158,11 +153,13 @@ class Tensor:
                 f"tensor {self.index} {self.name!r} is {kind}; its stored bytes are `tensor.data`"
             )
         wanted = self.size_bytes
-        if wanted is None or wanted > self.data.nbytes:
+        if wanted is None or wanted > self.stored_bytes:
             raise LookupError(
-                f"tensor {self.index} {self.name!r} has {self.data.nbytes} bytes, needs {wanted}"
+                f"tensor {self.index} {self.name!r} has {self.stored_bytes} bytes, needs {wanted}"
             )
+        data = self.data
+        assert data is not None
         try:
-            return np.frombuffer(self.data[:wanted], dtype=self.dtype).reshape(self.shape)
+            return np.frombuffer(data[:wanted], dtype=self.dtype).reshape(self.shape)
         except ValueError as error:  # more dimensions than numpy has
             raise LookupError(f"tensor {self.index} {self.name!r} does not fit numpy: {error}") from error

@@ -5,10 +5,11 @@ A pruned weight is still stored: a zero takes as many bytes as any other number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from outlive.model.buffer import Buffer
 from outlive.model.nouns import Model
 from outlive.model.tensor import Tensor
 from outlive.units import count_elements
@@ -70,21 +71,21 @@ def _count(model: Model, worth: float) -> Iterator[WeightZeros]:
 
 
 def _is_weight(tensor: Tensor) -> bool:
-    return tensor.data is not None and (tensor.size_bytes or 0) >= LEAST_BYTES
+    return tensor.has_data and (tensor.size_bytes or 0) >= LEAST_BYTES
 
 
 def _zeros(subgraph: int, tensor: Tensor, worth: float) -> WeightZeros | None:
-    assert tensor.data is not None
+    assert tensor.buffer is not None
     elements, dense_bytes = count_elements(tensor.shape) or 0, tensor.size_bytes or 0
     if tensor.sparsity is not None:
         width = dense_bytes // elements if elements else 0
-        kept = tensor.data.nbytes // width if width else elements
+        kept = tensor.stored_bytes // width if width else elements
         zeros = max(0, elements - kept)
     else:
-        data = tensor.data[:dense_bytes]
-        if data.nbytes < dense_bytes or (worth and _of(tensor, data[:_PROBE_BYTES]) < worth):
+        probe = tensor.buffer.part(0, min(_PROBE_BYTES, dense_bytes))
+        if tensor.stored_bytes < dense_bytes or (worth and _of(tensor, probe) < worth):
             return None
-        counted = _zeros_in(tensor, data)
+        counted = _zeros_in(tensor, _chunks(tensor.buffer, dense_bytes))
         if counted is None:
             return None
         zeros = counted
@@ -93,7 +94,7 @@ def _zeros(subgraph: int, tensor: Tensor, worth: float) -> WeightZeros | None:
         tensor=tensor,
         elements=elements,
         zeros=zeros,
-        stored_bytes=tensor.data.nbytes + _lists_bytes(tensor),
+        stored_bytes=tensor.stored_bytes + _lists_bytes(tensor),
         dense_bytes=dense_bytes,
         is_sparse=tensor.sparsity is not None,
     )
@@ -101,20 +102,20 @@ def _zeros(subgraph: int, tensor: Tensor, worth: float) -> WeightZeros | None:
 
 def _of(tensor: Tensor, data: memoryview) -> float:
     """The share of zeros in some of a tensor's bytes."""
-    counted = _zeros_in(tensor, data)
+    counted = _zeros_in(tensor, [data])
     width = _WIDTHS.get(tensor.dtype, 1)
     return 0.0 if counted is None else counted * width / max(1, data.nbytes)
 
 
-def _zeros_in(tensor: Tensor, data: memoryview) -> int | None:
+def _zeros_in(tensor: Tensor, chunks: Iterable[memoryview]) -> int | None:
     """How many elements are zero; None for types that are not looked at."""
     if tensor.dtype in _BYTES:
         zero = _zero_byte(tensor)
-        return None if zero is None else sum(chunk.count(zero) for chunk in map(bytes, _chunks(data)))
+        return None if zero is None else sum(chunk.count(zero) for chunk in map(bytes, chunks))
     if tensor.dtype not in _FLOATS:
         return None
     code, zeros = _FLOATS[tensor.dtype]
-    numbers = (chunk.cast(code).tolist() for chunk in _chunks(data))
+    numbers = (chunk.cast(code).tolist() for chunk in chunks)
     return sum(row.count(zero) for row in numbers for zero in zeros)
 
 
@@ -126,9 +127,9 @@ def _zero_byte(tensor: Tensor) -> bytes | None:
     return bytes([(points[0] if points else 0) & 0xFF])
 
 
-def _chunks(data: memoryview) -> Iterator[memoryview]:
-    for at in range(0, data.nbytes, _CHUNK_BYTES):
-        yield data[at : at + _CHUNK_BYTES]
+def _chunks(buffer: Buffer, size: int) -> Iterator[memoryview]:
+    for at in range(0, size, _CHUNK_BYTES):
+        yield buffer.part(at, min(at + _CHUNK_BYTES, size))
 
 
 def _lists_bytes(tensor: Tensor) -> int:

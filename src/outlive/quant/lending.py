@@ -64,7 +64,7 @@ def with_full_floats(tree: Tree, model: Model) -> Tree:
     gone = set()
     for step in graph.operators:
         given = graph.tensors[step.inputs[0]] if step.type == "DEQUANTIZE" else None
-        if given is None or given.dtype != "float16" or given.data is None or given.sparsity is not None:
+        if given is None or given.dtype != "float16" or not given.has_data or given.sparsity is not None:
             continue
         buffers.append({"data": given.array().astype(np.float32).tobytes()})
         out = step.outputs[0]

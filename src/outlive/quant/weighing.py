@@ -32,7 +32,7 @@ def weigh(reference: Graph, candidate: Graph, theirs: Operator, ours: Operator) 
     tensor = candidate.tensors[ours.inputs[1]]
     wanted = _constant(reference, theirs.inputs[1])
     parameters = affine(tensor)
-    if wanted is None or tensor.data is None or not parameters.is_quantized or axis >= wanted.ndim:
+    if wanted is None or not tensor.has_data or not parameters.is_quantized or axis >= wanted.ndim:
         return None
     if tensor.dtype not in _LEVELS or tensor.shape != wanted.shape or not wanted.size:
         return None
@@ -57,7 +57,7 @@ def _constant(graph: Graph, index: int) -> NDArray[Any] | None:
     if index < 0:
         return None
     tensor = graph.tensors[graph.roots[index]]
-    if tensor.data is None or tensor.dtype not in ("float32", "float16") or tensor.sparsity is not None:
+    if not tensor.has_data or tensor.dtype not in ("float32", "float16") or tensor.sparsity is not None:
         return None
     try:
         return tensor.array()

@@ -39,7 +39,7 @@ def tensor_json(tensor: Tensor) -> Json:
         "has_rank": tensor.has_rank,
         "size_bytes": tensor.size_bytes,
         "buffer": tensor.buffer_index,
-        "constant_bytes": None if tensor.data is None else tensor.data.nbytes,
+        "constant_bytes": tensor.stored_bytes if tensor.has_data else None,
         "is_variable": tensor.is_variable,
         "quantization": None if tensor.quantization is None else _quantization(tensor.quantization),
         "sparsity": None if tensor.sparsity is None else _sparsity(tensor.sparsity),

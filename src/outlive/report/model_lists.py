@@ -122,9 +122,9 @@ def _file_row(model: Model) -> tuple[str, ...]:
     sizes: dict[str, int] = {}
     seen = set()
     for tensor in model.tensors():
-        if tensor.data is not None and tensor.buffer_index not in seen:
+        if tensor.has_data and tensor.buffer_index not in seen:
             seen.add(tensor.buffer_index)
-            sizes[tensor.dtype] = sizes.get(tensor.dtype, 0) + tensor.data.nbytes
+            sizes[tensor.dtype] = sizes.get(tensor.dtype, 0) + tensor.stored_bytes
     operators = list(model.operators())
     return (
         format_bytes(model.file_bytes),

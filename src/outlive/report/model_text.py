@@ -159,7 +159,7 @@ def _bytes(model: Model) -> Iterator[RenderableType]:
         yield heading("biggest constants")
         table = grid("right", "left", "left", "left")
         for tensor in biggest:
-            size = 0 if tensor.data is None else tensor.data.nbytes
+            size = tensor.stored_bytes
             table.add_row(
                 "", format_bytes(size), safe(tensor.name, _NAME), format_shape(tensor.shape), tensor.dtype
             )
@@ -170,7 +170,7 @@ def _biggest(model: Model) -> list[Tensor]:
     """The tensors with the largest constants, one for each buffer."""
     found: dict[int, Tensor] = {}
     for tensor in model.tensors():
-        if tensor.data is not None and tensor.data.nbytes:
+        if tensor.stored_bytes:
             found.setdefault(tensor.buffer_index, tensor)
     return sorted(found.values(), key=lambda tensor: -(tensor.buffer.size_bytes if tensor.buffer else 0))[
         :_BIGGEST

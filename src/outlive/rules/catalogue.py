@@ -56,6 +56,7 @@ from outlive.rules.file.f120_missing_part import missing_part
 from outlive.rules.file.f121_overlapping_parts import overlapping_parts
 from outlive.rules.file.f122_unsupported_version import unsupported_version
 from outlive.rules.file.f123_broken_metadata import broken_metadata
+from outlive.rules.file.f124_file_changed import file_changed
 from outlive.rules.growth.g601_native_heap_leak import native_heap_leak
 from outlive.rules.growth.g602_python_objects_kept import python_objects_kept
 from outlive.rules.growth.g603_descriptors_leak import descriptors_leak
@@ -207,6 +208,7 @@ RULES: tuple[Rule, ...] = (
     overlapping_parts,
     unsupported_version,
     broken_metadata,
+    file_changed,
     native_heap_leak,
     python_objects_kept,
     descriptors_leak,
@@ -331,6 +333,6 @@ def find_rule(word: str) -> Rule | None:
 def near_rules(word: str) -> list[str]:
     """Codes and names that look like a mistyped one."""
     known = [*(rule.code for rule in RULES), *(rule.name for rule in RULES)]
-    return difflib.get_close_matches(word.strip().upper(), known, 2) or difflib.get_close_matches(
-        word.strip().lower(), known, 2
+    return difflib.get_close_matches(word.strip().upper(), known, 3) or difflib.get_close_matches(
+        word.strip().lower(), known, 3
     )

@@ -59,7 +59,7 @@ def _value(feed: Feed, step: Operator, place: int) -> NDArray[Any] | None:
         if (step, place) in list(uses(feed, given)):
             return given.array
     graph, index = feed.model.subgraphs[0], step.inputs[place]
-    if not 0 <= index < len(graph.tensors) or graph.tensors[index].data is None:
+    if not 0 <= index < len(graph.tensors) or not graph.tensors[index].has_data:
         return None
     try:
         return graph.tensors[index].array()

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from outlive.errors import ModelError
 from outlive.finding import Finding, Severity, Sighting
 
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
@@ -83,7 +84,10 @@ def rule(
 
 
 def judge(facts: Mapping[str, object], rules: Iterable[Rule]) -> Judgement:
-    """Run every rule whose facts are at hand; a fact that is None is not at hand."""
+    """Run every rule whose facts are at hand; a fact that is None is not at hand.
+
+    `ModelError` if the file has changed since it was read.
+    """
     findings: list[Finding] = []
     skipped: list[NotChecked] = []
     for entry in rules:
@@ -94,6 +98,8 @@ def judge(facts: Mapping[str, object], rules: Iterable[Rule]) -> Judgement:
             continue
         try:
             sightings = list(entry.function(**{name: facts[name] for name in entry.facts}))
+        except ModelError:
+            raise  # the file is no longer what was read: no rule can look at it
         except Exception as error:
             # One rule with a bug must not cost the user what all the others found; it is said, not hidden.
             reason = f"the rule failed: {type(error).__name__}: {error}"

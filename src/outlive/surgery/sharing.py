@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
 
@@ -30,8 +29,7 @@ def _repeats(candidates: list[Buffer]) -> dict[int, int]:
     first: dict[bytes, int] = {}
     found = {}
     for buffer in candidates:
-        assert buffer.data is not None
-        earlier = first.setdefault(hashlib.sha256(buffer.data).digest(), buffer.index)
+        earlier = first.setdefault(buffer.digest(), buffer.index)
         if earlier != buffer.index:
             found[buffer.index] = earlier
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from outlive.model.file_bytes import FileBytes
 from outlive.model.flat import Flat, Tables
 from outlive.model.flaw import FlawLog
 from outlive.model.quick import Span
@@ -38,7 +39,7 @@ class _Exact(Flat):
 
 def tree_of(content: memoryview) -> Tree:
     """Everything the FlatBuffer says, in the schema's words; constants behind it are in `data` as well."""
-    flat = _Exact(content, load_schema(), FlawLog())
+    flat = _Exact(FileBytes(content), load_schema(), FlawLog())
     tree: Tree = _plain(flat.root("Model"), content)
     for buffer in tree["buffers"] or ():
         _bring_in(buffer, ("data", "offset", "size"), content)

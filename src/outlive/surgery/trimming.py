@@ -172,7 +172,7 @@ class _Trimming:
 
     def _says_nothing(self, buffer: int) -> bool:
         """True if it is empty as the first one is."""
-        return self._model.buffers[buffer].data is None and self._model.buffers[0].data is None
+        return not self._model.buffers[buffer].has_data and not self._model.buffers[0].has_data
 
     @cached_property
     def _codes(self) -> dict[int, int]:
@@ -302,7 +302,7 @@ class _Trimming:
             saved = sum(buffers[index].size_bytes for index in rows)
             gone -= {*rows}
             yield f"places in the source, kept for debugging: {format_bytes(saved)}"
-        full = [index for index in gone if buffers[index].data is not None]
+        full = [index for index in gone if buffers[index].has_data]
         if full:
             saved = sum(buffers[index].size_bytes for index in full)
             yield f"{plural(len(full), 'constant')} that nothing uses: {format_bytes(saved)}"

@@ -114,11 +114,11 @@ def _constant(operator: Operator, subgraph: Subgraph) -> list[int] | None:
         return None
     tensor = subgraph.tensors[operator.inputs[1]]
     width = _WIDTHS.get(tensor.dtype)
-    if width is None or tensor.data is None or tensor.sparsity is not None:
+    if width is None or tensor.buffer is None or not tensor.has_data or tensor.sparsity is not None:
         return None
-    if tensor.data.nbytes != tensor.size_bytes or tensor.data.nbytes > _MOST_BYTES:
+    if tensor.stored_bytes != tensor.size_bytes or tensor.stored_bytes > _MOST_BYTES:
         return None
-    raw = bytes(tensor.data)
+    raw = bytes(tensor.buffer.part(0, tensor.stored_bytes))
     return [int.from_bytes(raw[at : at + width], "little", signed=True) for at in range(0, len(raw), width)]
 
 

@@ -118,7 +118,7 @@ def open_table(subgraph: Subgraph, given: Mapping[int, Shape]) -> TensorTable:
     )
     for tensor in tensors:
         if table.where[tensor.index] == "constant":
-            table.bytes[tensor.index] = 0 if tensor.data is None else tensor.data.nbytes
+            table.bytes[tensor.index] = tensor.stored_bytes
         else:
             table.resize(tensor.index, tensor.shape)
     return table
@@ -126,7 +126,7 @@ def open_table(subgraph: Subgraph, given: Mapping[int, Shape]) -> TensorTable:
 
 def _where(tensor: Tensor) -> Where:
     """SetTensorParametersReadOnly and SetTensorParametersReadWrite: LiteRT, tflite/core/subgraph.cc."""
-    if tensor.data is not None and tensor.buffer_index != 0:
+    if tensor.has_data and tensor.buffer_index != 0:
         return "constant"
     if tensor.dtype in UNSIZED:
         return "dynamic"
@@ -134,11 +134,11 @@ def _where(tensor: Tensor) -> Where:
 
 
 def _integers(tensor: Tensor) -> Values | None:
-    code = _INTEGERS.get(tensor.dtype)
-    data = tensor.data
-    if code is None or data is None or tensor.sparsity is not None:
+    code, buffer = _INTEGERS.get(tensor.dtype), tensor.buffer
+    if code is None or buffer is None or not buffer.has_data or tensor.sparsity is not None:
         return None
-    count = data.nbytes // struct.calcsize(code)
+    width = struct.calcsize(code)
+    count = buffer.size_bytes // width
     wanted = 1
     for size in tensor.shape:
         wanted = wanted * size if 0 <= size <= _MOST_VALUES else -1
@@ -146,4 +146,6 @@ def _integers(tensor: Tensor) -> Values | None:
             return None
     if wanted > count:
         return None
-    return tuple(int(value) for value in struct.unpack_from(f"<{wanted}{code}", data))
+    return tuple(
+        int(value) for value in struct.unpack_from(f"<{wanted}{code}", buffer.part(0, wanted * width))
+    )

@@ -138,18 +138,19 @@ def is_constant(tensor: Tensor) -> bool:
 
     A vector of no bytes is none there, and bytes kept behind the FlatBuffer are not looked for.
     """
-    return bool(tensor.data) and not (tensor.buffer is not None and tensor.buffer.outside)
+    return tensor.buffer is not None and tensor.buffer.size_bytes > 0 and not tensor.buffer.outside
 
 
 def constant_numbers(tensor: Tensor, elements: int) -> tuple[int, ...] | None:
     """The first `elements` integers of a constant; None where there are none to be had."""
     form = _FORMATS.get(tensor.dtype)
-    data = tensor.data
-    if form is None or form == "f" or not data or not 0 <= elements <= _MOST_CONSTANTS:
+    buffer = tensor.buffer
+    if form is None or form == "f" or buffer is None or not 0 <= elements <= _MOST_CONSTANTS:
         return None
-    if data.nbytes < elements * struct.calcsize(form):
+    wanted = elements * struct.calcsize(form)
+    if not buffer.size_bytes or buffer.size_bytes < wanted:
         return None
-    return struct.unpack_from(f"<{elements}{form}", data)
+    return struct.unpack_from(f"<{elements}{form}", buffer.part(0, wanted))
 
 
 def count(dims: Sequence[int]) -> int:

@@ -162,7 +162,7 @@ def _tensors(subgraph: Subgraph, indices: Sequence[int]) -> list[Tensor]:
 
 def _weights(subgraph: Subgraph, operator: Operator) -> int | None:
     """Bytes of constants that the operator reads; None if it reads none."""
-    sizes = [tensor.data.nbytes for tensor in _tensors(subgraph, operator.inputs) if tensor.data is not None]
+    sizes = [tensor.stored_bytes for tensor in _tensors(subgraph, operator.inputs) if tensor.has_data]
     return sum(sizes) or None
 
 

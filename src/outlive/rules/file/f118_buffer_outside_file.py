@@ -39,7 +39,7 @@ def _first_reader(file: Reading) -> OpPlace | None:
     """The first operator that would read the bytes that are not there."""
     if file.model is None:
         return None
-    lost = {buffer.index for buffer in file.model.buffers if buffer.outside and buffer.data is None}
+    lost = {buffer.index for buffer in file.model.buffers if buffer.outside and not buffer.has_data}
     for subgraph in file.model.subgraphs:
         tensors = {tensor.index for tensor in subgraph.tensors if tensor.buffer_index in lost}
         for operator in subgraph.operators:

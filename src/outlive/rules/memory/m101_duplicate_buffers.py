@@ -15,7 +15,6 @@ Limits
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -66,8 +65,8 @@ def _groups(buffers: Iterable[Buffer]) -> Iterator[list[Buffer]]:
     """Sets of equal buffers; bytes are read only where size, start and end agree already."""
     alike = defaultdict(list)
     for buffer in _apart(buffers):
-        assert buffer.data is not None
-        ends = bytes(buffer.data[:_PROBE_BYTES]), bytes(buffer.data[-_PROBE_BYTES:])
+        size = buffer.size_bytes
+        ends = bytes(buffer.part(0, _PROBE_BYTES)), bytes(buffer.part(max(0, size - _PROBE_BYTES), size))
         alike[buffer.size_bytes, hash(ends)].append(buffer)
     for candidates in alike.values():
         if len(candidates) > 1:
@@ -78,7 +77,7 @@ def _apart(buffers: Iterable[Buffer]) -> Iterator[Buffer]:
     """Buffers that share no byte: references to the same place in the file are one copy, not two."""
     end = -1
     for buffer in sorted(buffers, key=lambda buffer: buffer.offset or 0):
-        if buffer.data is not None and (buffer.offset or 0) >= end:
+        if buffer.has_data and (buffer.offset or 0) >= end:
             end = (buffer.offset or 0) + buffer.size_bytes
             yield buffer
 
@@ -86,6 +85,5 @@ def _apart(buffers: Iterable[Buffer]) -> Iterator[Buffer]:
 def _equal(candidates: list[Buffer]) -> Iterator[list[Buffer]]:
     by_digest: dict[bytes, list[Buffer]] = defaultdict(list)
     for buffer in candidates:
-        assert buffer.data is not None
-        by_digest[hashlib.sha256(buffer.data).digest()].append(buffer)
+        by_digest[buffer.digest()].append(buffer)
     yield from (group for group in by_digest.values() if len(group) > 1)

@@ -91,8 +91,10 @@ def _constant(operator: Operator, subgraph: Subgraph) -> list[int] | None:
     if len(operator.inputs) < 2 or not 0 <= operator.inputs[1] < len(subgraph.tensors):
         return None
     tensor = subgraph.tensors[operator.inputs[1]]
-    if tensor.data is None or tensor.dtype not in ("int32", "int64") or tensor.data.nbytes > 16 * _MAX_RANK:
+    if tensor.buffer is None or not tensor.has_data or tensor.dtype not in ("int32", "int64"):
+        return None
+    if tensor.stored_bytes > 16 * _MAX_RANK:
         return None
     width = 4 if tensor.dtype == "int32" else 8
-    raw = bytes(tensor.data)
+    raw = bytes(tensor.buffer.part(0, tensor.stored_bytes))
     return [int.from_bytes(raw[at : at + width], "little", signed=True) for at in range(0, len(raw), width)]

@@ -60,7 +60,7 @@ def float32_weights(model: Model) -> Iterator[Sighting]:
 
 
 def _bytes(tensor: Tensor) -> int:
-    return 0 if tensor.data is None else tensor.data.nbytes
+    return tensor.stored_bytes
 
 
 def _weights(model: Model) -> dict[int, Tensor]:

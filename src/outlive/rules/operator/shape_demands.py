@@ -292,10 +292,10 @@ def _spare_bytes(slot: str) -> Check:
 
     def check(scene: Scene) -> Iterator[str]:
         tensor = scene.tensor(slot)
-        if tensor is None or tensor.data is None or tensor.size_bytes is None or tensor.sparsity is not None:
+        if tensor is None or not tensor.has_data or tensor.size_bytes is None or tensor.sparsity is not None:
             return
-        if tensor.data.nbytes > tensor.size_bytes:
-            words = f"{tensor.data.nbytes} bytes, {format_shape(tensor.shape)} takes {tensor.size_bytes}"
+        if tensor.stored_bytes > tensor.size_bytes:
+            words = f"{tensor.stored_bytes} bytes, {format_shape(tensor.shape)} takes {tensor.size_bytes}"
             yield f"{slot_words(scene, slot)} has {words}; the kernel copies what is there"
 
     return check

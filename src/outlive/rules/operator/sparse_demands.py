@@ -32,7 +32,7 @@ def _faults(tensor: Tensor, sparsity: Sparsity, reader: str) -> Iterator[str]:
     order, blocks, levels = sparsity.traversal_order, sparsity.block_map, sparsity.dimensions
     rank = len(tensor.shape)
     if reader not in _KNOW_SPARSE:
-        stored, dense = 0 if tensor.data is None else tensor.data.nbytes, tensor.size_bytes
+        stored, dense = tensor.stored_bytes, tensor.size_bytes
         if dense is not None and stored < dense:
             yield f"{stored} bytes of a sparse tensor, read as if they were all {dense}"
         return

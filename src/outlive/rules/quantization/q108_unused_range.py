@@ -47,11 +47,11 @@ def unused_range(model: Model) -> Iterator[Sighting]:
 
 def _used(tensor: Tensor) -> int:
     """How many steps there are from the least to the greatest value; 0 if that says nothing."""
-    found, data = tensor.quantization, tensor.data
-    if tensor.dtype != "int8" or found is None or found.kind != "per-tensor" or data is None:
+    found, buffer = tensor.quantization, tensor.buffer
+    if tensor.dtype != "int8" or found is None or found.kind != "per-tensor" or buffer is None:
         return 0
-    if not _FEWEST_VALUES <= data.nbytes <= _MOST_VALUES or tensor.sparsity is not None:
+    if not _FEWEST_VALUES <= buffer.size_bytes <= _MOST_VALUES or tensor.sparsity is not None:
         return 0
-    values = data.cast("b") if data.contiguous else memoryview(bytes(data)).cast("b")
+    values = buffer.part(0, buffer.size_bytes).cast("b")
     low, high = min(values), max(values)
     return high - low + 1 if low < high else 0

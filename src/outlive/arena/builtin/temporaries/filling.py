@@ -78,11 +78,13 @@ def word(situation: Situation, name: str) -> str:
 
 def values(tensor: Tensor, dtype: str = "int32") -> tuple[int, ...] | None:
     """The integers of a small constant; None where it is not one."""
-    data = tensor.data
+    buffer = tensor.buffer
     width = DTYPE_BITS[dtype] // 8
-    if data is None or tensor.dtype != dtype or data.nbytes > _MOST_VALUES * width:
+    if buffer is None or not buffer.has_data or tensor.dtype != dtype:
         return None
-    raw = bytes(data)
+    if buffer.size_bytes > _MOST_VALUES * width:
+        return None
+    raw = bytes(buffer.part(0, buffer.size_bytes))
     return tuple(
         int.from_bytes(raw[at : at + width], "little", signed=True)
         for at in range(0, len(raw) - width + 1, width)

@@ -116,10 +116,9 @@ def at(k: Preparation, tensor: TempTensor, axis: int) -> int:
 
 def as_int32(tensor: TempTensor, wanted: int) -> tuple[int, ...]:
     """The words of a constant as kernels read them: int32 whatever its type says, past its end if need be."""
-    data, buffer = tensor.tensor.data, tensor.tensor.buffer
-    if data is None or buffer is None:
+    buffer = tensor.tensor.buffer
+    if buffer is None or buffer.offset is None or not buffer.has_data:
         return ()
-    if data.nbytes < 4 * wanted and buffer.offset is not None:
-        # What follows in the file: TFLM reads it in place.
-        data = memoryview(data.obj).cast("B")[buffer.offset : buffer.offset + 4 * wanted]
-    return struct.unpack_from(f"<{min(wanted, data.nbytes // 4)}i", data)
+    # Past its end comes what follows in the file: TFLM reads it in place.
+    data = buffer.file.read(buffer.offset, min(buffer.offset + 4 * wanted, buffer.file.size))
+    return struct.unpack_from(f"<{data.nbytes // 4}i", data)

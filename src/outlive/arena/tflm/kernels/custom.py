@@ -56,7 +56,8 @@ def decode(k: Preparation) -> None:
     for which in range(outputs):
         packed, ancillary, output = k.input(2 * which), k.input(2 * which + 1), k.output(which)
         k.require(packed.constant and ancillary.constant, "its packed weights are not constants")
-        header = bytes((ancillary.tensor.data or b"")[:16])
+        buffer = ancillary.tensor.buffer
+        header = b"" if buffer is None else bytes(buffer.part(0, 16))
         k.require(len(header) == 16 and header[1] == header[4] == 1, "it is packed in a version other than 1")
         decoder = _DECODERS.get(header[0])
         if decoder is None:
