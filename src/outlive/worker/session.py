@@ -36,7 +36,7 @@ _LARGE_BYTES = 256 << 20
 _LEAST_START_S = 5.0
 # Values of tensors up to this come with the answer, larger ones in parts.
 _INLINE_BYTES, _PART_BYTES = 1 << 20, 32 << 20
-# Details of a model take this and 16 bytes for each of its file, and never more than half a gigabyte.
+# Details of a model take this and 32 bytes for each of its file, and never more than half a gigabyte.
 _LEAST_DETAILS, _MOST_DETAILS = 1 << 20, 512 << 20
 
 
@@ -224,7 +224,7 @@ class Session:
         size = len(self._opening.content or b"")
         with contextlib.suppress(OSError):
             size = size or os.stat(self._arguments().get("model_path", "")).st_size
-        return min(_LEAST_DETAILS + 16 * size, _MOST_DETAILS)
+        return min(_LEAST_DETAILS + 32 * size, _MOST_DETAILS)
 
     def invoke(self, first: bool) -> bool:
         """Run the model; the first run after an allocation is measured. True if its outputs have moved."""

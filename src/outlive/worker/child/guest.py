@@ -11,6 +11,8 @@ import numpy as np
 from . import codec, overlay, places, runtimes
 
 Reply = Tuple[Dict[str, Any], bytes]
+# Details of tiny models have more numbers than four for each byte of the file, but never so many.
+_FEWEST_NUMBERS = 1 << 16
 
 
 class Refused(Exception):
@@ -28,6 +30,7 @@ class Guest:
         """Nothing is loaded yet: `do_open` does that, so that a death there has a stage."""
         self._runtime, self._content_fd, self._enter = runtime, content, enter
         self._content: bytes | None = None
+        self._file_bytes = 0
         self._interpreter: Any = None
         self._native: Any = None
         self._runners: dict[str, Any] = {}
@@ -85,6 +88,8 @@ class Guest:
         if self._content_fd is not None:
             self._content = _read_all(self._content_fd)
             arguments["model_content"] = self._content
+        path = arguments.get("model_path", "")
+        self._file_bytes = os.path.getsize(path) if os.path.isfile(path) else len(self._content or b"")
         custom = header.get("custom_op_registerers")
         if custom is not None:
             self._interpreter = module.InterpreterWithCustomOps(custom_op_registerers=custom, **arguments)
@@ -314,7 +319,20 @@ class Guest:
             "subgraphs": "num_subgraphs",
         }[header["what"]]
         answer = getattr(self._interpreter, question)(*header.get("arguments", []))
+        self._refuse_giant(answer)
         return {}, codec.pack_tree(answer)
+
+    def _refuse_giant(self, answer: Any) -> None:
+        """RuntimeError for details with more numbers than the file can hold.
+
+        Blockwise scales are a tensor of the model, and a file of a few bytes can name one of any size.
+        """
+        most, count = max(_FEWEST_NUMBERS, 4 * self._file_bytes), _count_numbers(answer)
+        if count > most:
+            raise RuntimeError(
+                "the details of its tensors have %d numbers, more than a file of %d bytes can hold"
+                % (count, self._file_bytes)
+            )
 
     def do_nodes(self, header: dict[str, Any], payload: bytes) -> Reply:
         """Type, inputs and outputs of all nodes of the main graph; those of delegates are at the end."""
@@ -368,6 +386,17 @@ class Guest:
         self._enter("get")
         values = [native.GetTensor(index, subgraph) for index in header["outputs"]]
         return self._hand_over(values, header["large"])
+
+
+def _count_numbers(value: Any) -> int:
+    """The elements of all arrays in a detail."""
+    if isinstance(value, np.ndarray):
+        return int(value.size)
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (list, tuple)):
+        return 0
+    return sum(map(_count_numbers, value))
 
 
 def _read_all(descriptor: int) -> bytes:
