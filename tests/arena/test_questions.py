@@ -26,7 +26,7 @@ from outlive.arena.questions import (
 from outlive.model import Model
 from outlive.surgery import write
 from tests.arena.sketches import sketch
-from tests.rules.small import graph, operator, tensor, tree
+from tests.rules.small import graph, operator, relu, tensor, tree
 
 MODEL = outlive.read(demo_models.path("healthy"))
 
@@ -250,3 +250,20 @@ def test_what_does_not_grow_evenly_is_not_extrapolated(monkeypatch: pytest.Monke
 
     with pytest.raises(asking.CannotResize, match="no memory"):
         asking.answer(MODEL, Wish(batch=9), prepare)
+
+
+@pytest.mark.parametrize("accelerator", ["cpu", "builtin", "reference", "tflm"])
+@pytest.mark.parametrize("shape", [(2**31 - 1, 32, 32), (1,) * 40], ids=["many values", "many dimensions"])
+def test_a_shape_of_the_file_that_no_machine_can_hold_is_planned(
+    shape: tuple[int, ...], accelerator: str
+) -> None:
+    model = outlive.read(write(relu(shape)))
+    assert isinstance(outlive.plan(model, accelerator), Plan)
+    judgement = outlive.check(model, ram="64KB", accelerator=accelerator)
+    assert not [item for item in judgement.not_checked if "cannot be planned" in item.reason]
+
+
+def test_a_batch_that_no_machine_can_hold_is_refused() -> None:
+    model = outlive.read(demo_models.path("healthy"))
+    with pytest.raises(ValueError, match="is no possible shape"):
+        outlive.plan(model, batch=2**31 - 1)

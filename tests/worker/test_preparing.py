@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,13 @@ def test_a_death_is_told_and_we_live() -> None:
     assert "SIGSEGV" in seen.problem
     assert seen.invoke_bytes is None
     assert seen.allocate_bytes is not None
+
+
+def test_inputs_are_not_brought_over_for_their_shapes() -> None:
+    """Sharing an input of gigabytes would take seconds for each; a plan asks for shapes of many."""
+    with contextlib.closing(outlive.Interpreter(model_path=HEALTHY)) as interpreter:
+        block = interpreter._session.worker.block
+        before = len(block.map)
+        interpreter.resize_tensor_input(interpreter.get_input_details()[0]["index"], [500, 64, 64, 3])
+        assert interpreter.prepared_shapes()
+        assert len(block.map) == before

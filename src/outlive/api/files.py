@@ -126,10 +126,12 @@ def cut(
     up to 12. `outputs` are tensors by name or index; without `ops` the part is what they need. What operators
     that are left out would compute becomes an input. `make_input` turns constants and tensors in between into
     inputs, `make_constant` gives a tensor a value for good, `input_shapes` fixes shapes: a worker that never
-    invokes finds out what the others become. ValueError for names and numbers that are not there.
+    invokes finds out what the others become. ValueError for names and numbers that are not there, `ModelError`
+    for parts of a kind that the schema does not know.
     """
     from outlive.fitting.reshaping import cut_part
     from outlive.surgery import Request
+    from outlive.surgery.tree import UnknownOptions
 
     request = Request(
         ops=ops,
@@ -139,7 +141,11 @@ def cut(
         make_input=make_input,
         make_constant=make_constant or {},
     )
-    return cut_part(sound(source), request)
+    model = sound(source)
+    try:
+        return cut_part(model, request)
+    except UnknownOptions as error:
+        raise _uncopied(model, error) from error
 
 
 def explain(word: str) -> str:
@@ -177,6 +183,15 @@ def changed_file(change: FileChanged) -> ModelError:
 
     identity = Identity(kind="changed", detail=change.detail)
     return _refusal(file_errors(Reading(path=change.path, file_bytes=0, identity=identity, model=None)))
+
+
+def _uncopied(model: Model, error: Exception) -> ModelError:
+    """The error for a part of the file that nobody can copy, since nobody knows its kind."""
+    from outlive.report.finding_text import plain_finding
+    from outlive.rules.catalogue import assess
+
+    (finding,) = [item for item in assess(read_source(model)).findings if item.code == "F115"]
+    return ModelError(finding, f"{error}\n{plain_finding(finding)}")
 
 
 def _refusal(errors: tuple[Finding, ...]) -> ModelError:

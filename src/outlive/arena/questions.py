@@ -133,7 +133,10 @@ def vary(model: Model, wish: Wish, sweeps: Sequence[str]) -> Iterator[tuple[dict
 
 
 def input_shapes(model: Model, wish: Wish) -> dict[int, Shape]:
-    """New shapes by tensor index, for the inputs whose shape is to change. ValueError for what cannot be."""
+    """New shapes by tensor index, for the inputs whose shape is to change. ValueError for what cannot be.
+
+    The file's own shapes are not judged here: what no machine can hold is planned all the same.
+    """
     wanted = {tensor.index: tensor.shape for tensor in model.inputs}
     for name, shape in wish.inputs.items():
         tensor = find_input(model, name)
@@ -142,9 +145,10 @@ def input_shapes(model: Model, wish: Wish) -> dict[int, Shape]:
         if not any(wanted.values()):
             raise ValueError("no input has a dimension, so there is no batch to set")
         wanted = {index: (wish.batch, *shape[1:]) if shape else shape for index, shape in wanted.items()}
-    for shape in wanted.values():
+    changed = {tensor.index: wanted[tensor.index] for tensor in model.inputs if _changes(tensor, wanted)}
+    for shape in changed.values():
         _possible(shape, format_shape(shape), least=0)
-    return {tensor.index: wanted[tensor.index] for tensor in model.inputs if _changes(tensor, wanted)}
+    return changed
 
 
 def find_input(model: Model, name: str) -> Tensor:

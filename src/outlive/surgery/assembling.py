@@ -16,7 +16,7 @@ from typing import Any
 from outlive.model import Model
 from outlive.surgery.choosing import Chosen
 from outlive.surgery.resources import Calls
-from outlive.surgery.tree import Tree, check_options
+from outlive.surgery.tree import Tree, check_options, check_tensor
 
 _UNIONS = ("builtin_options", "builtin_options_2")
 # CALL has the first, STABLEHLO_CASE the second, STABLEHLO_CUSTOM_CALL the last; others _subgraph_index.
@@ -88,6 +88,7 @@ class _Assembly:
         }
 
     def _tensor(self, old: Tree, tensors: Mapping[int, int], change: Change | None) -> Tree:
+        check_tensor(old)
         new = {**old, "buffer": self._buffer(old["buffer"])}
         details = old["quantization"] and old["quantization"]["details"]
         if details and "scales" in details:

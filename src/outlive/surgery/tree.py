@@ -22,7 +22,7 @@ _FIRST_OFFSET = 2
 
 
 class UnknownOptions(ValueError):
-    """An operator has options of a kind that the schema does not know; they cannot be copied."""
+    """An operator or a tensor has a part of a kind that the schema does not know; it cannot be copied."""
 
 
 class _Exact(Flat):
@@ -66,6 +66,19 @@ def check_options(operator: Tree, index: int) -> None:
             raise UnknownOptions(
                 f"operator {index} has options of a kind this schema does not know ({operator[union]}), "
                 "so they cannot be copied"
+            )
+
+
+def check_tensor(tensor: Tree) -> None:
+    """`UnknownOptions` if the tensor is quantized or sparse in a way that was left behind in reading."""
+    levels = (tensor["sparsity"] or {}).get("dim_metadata") or ()
+    tags = [(tensor["quantization"] or {}).get("details_type")]
+    tags += [level[f"array_{side}_type"] for level in levels for side in ("segments", "indices")]
+    for tag in tags:
+        if str(tag).startswith("unknown"):
+            raise UnknownOptions(
+                f"tensor {str(tensor['name'])[:80]!r} is described in a way this schema does not know ({tag}), "
+                "so it cannot be copied"
             )
 
 

@@ -55,10 +55,9 @@ def _prepare(source: Any, threads: int | None, resized: Mapping[int, Shape]) -> 
         _refuse_giants(interpreter.get_input_details(), resized)
         for index, shape in resized.items():
             interpreter.resize_tensor_input(index, list(shape))
-        interpreter.allocate_tensors()
         return {
             (subgraph, index): tuple(int(size) for size in shape)
-            for subgraph, shapes in enumerate(interpreter.tensor_shapes())
+            for subgraph, shapes in enumerate(interpreter.prepared_shapes())
             for index, shape in enumerate(shapes)
             if shape is not None
         }
