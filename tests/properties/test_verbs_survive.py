@@ -1,4 +1,4 @@
-"""A few of the mutants of `make soak`: whatever a file says, verbs give a result or an error with a finding."""
+"""A few mutants through the verbs: whatever a file says, there is a result, or an error with a finding."""
 
 from __future__ import annotations
 

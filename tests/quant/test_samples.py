@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import outlive
+from outlive.quant import sources
 from outlive.quant.feeding import Samples, some_samples
 from tests.quant.networks import SIZE, dense_float, dense_int8, samples, weights
 
@@ -150,3 +152,16 @@ def test_random_samples_are_seeded() -> None:
     assert all(np.array_equal(left[0], right[0]) for left, right in zip(one, two, strict=True))
     drift = outlive.compare(MODEL, MODEL)
     assert any("no samples were given" in note for note in drift.notes)
+
+
+def test_a_large_array_of_the_users_is_never_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is cut short while it is mapped ends whoever looks at it by SIGBUS."""
+    monkeypatch.setattr(sources, "_WHOLE_BYTES", 64)
+    path = tmp_path / "all.npy"
+    np.save(path, STACKED)
+    with Samples(path, MODEL) as samples:
+        feeds = iter(samples)
+        next(feeds)
+        os.truncate(path, 0)
+        rest = [feed[0] for feed in feeds]
+    assert all(np.array_equal(one, two) for one, two in zip(rest, GIVEN[1:], strict=True))

@@ -62,7 +62,7 @@ def test_the_caller_of_a_giant_takes_no_memory_for_it(tmp_path: Path) -> None:
 def test_the_refusal_says_why_and_the_worker_lives_on(question: str) -> None:
     interpreter = outlive.Interpreter(model_content=with_scales(1_000_000))
     for _ in range(2):
-        with pytest.raises(outlive.RunError, match="more than a file of [0-9]+ bytes can hold"):
+        with pytest.raises(outlive.RunError, match=r"more than a file of [0-9]+ bytes can hold"):
             getattr(interpreter, question)()
     assert interpreter.get_output_details()[0]["name"] == "y"
     interpreter.close()

@@ -126,8 +126,8 @@ def cut(
     up to 12. `outputs` are tensors by name or index; without `ops` the part is what they need. What operators
     that are left out would compute becomes an input. `make_input` turns constants and tensors in between into
     inputs, `make_constant` gives a tensor a value for good, `input_shapes` fixes shapes: a worker that never
-    invokes finds out what the others become. ValueError for names and numbers that are not there, `ModelError`
-    for parts of a kind that the schema does not know.
+    invokes finds out what the others become. ValueError for names and numbers that are not there,
+    `ModelError` for parts of a kind that the schema does not know.
     """
     from outlive.fitting.reshaping import cut_part
     from outlive.surgery import Request

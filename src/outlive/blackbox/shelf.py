@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import json
-import mmap
 import os
 import sys
 import time
@@ -166,7 +165,7 @@ def _settle(folder: Path) -> None:
 def _what_is_left(folder: Path, about: dict[str, Any]) -> dict[str, Any] | None:
     """The record of a kernel that took its recorder along; None if it was idle, or the system went down."""
     with (folder / layout.NOTES_FILE).open("rb") as file:
-        notes = mmap.mmap(file.fileno(), layout.SIZE, access=mmap.ACCESS_READ)
+        notes = file.read(layout.SIZE).ljust(layout.SIZE, b"\0")
     busy = bool(layout.get_word(notes, layout.BUSY))
     if not busy or telling.was_normal(notes, None) or about.get("boot") != boot_id():
         return None

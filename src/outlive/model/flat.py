@@ -6,8 +6,8 @@
 
 Nothing is raised for bad bytes: a field that cannot be read is noted as a flaw and left at its default.
 Every position is checked before it is read, and what lies there is brought from the file (`ready`, `need`:
-see `file_bytes`; one look at `ready` covers whatever is no longer than a chunk). Work and memory are bounded by
-`_BUDGET` times the size of the file, however often a hostile file refers to the same bytes. The format:
+see `file_bytes`; one look at `ready` covers whatever is no longer than a chunk). Work and memory are bounded
+by `_BUDGET` times the size of the file, however often a hostile file refers to the same bytes. The format:
 FlatBuffers, "Internals".
 """
 

@@ -1,17 +1,19 @@
 """Where samples come from: arrays, mappings of arrays, generators, functions, .npy and .npz files, folders.
 
 Whatever it is, it is opened as an iterator over single samples, and never read as a whole: an .npz file is
-unpacked next to the other temporary files and mapped, a folder is read file by file.
+unpacked into temporary files and mapped, a large .npy file is copied into one, a folder is read file by file.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ from numpy.typing import NDArray
 from outlive.arena.questions import find_input
 from outlive.model import Model, Tensor
 
+_WHOLE_BYTES = 64 << 20
 _PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".gif")
 Sample = Any  # a mapping of names to arrays, a list in the model's order, or an array for the only input
 # Opens the samples from the start; `scratch` is a folder for what must be unpacked.
@@ -95,24 +98,44 @@ def _from_path(path: Path, model: Model) -> Opener:
 def _arrays(path: Path, model: Model, scratch: Path) -> dict[int, NDArray[Any]]:
     try:
         if path.suffix.lower() == ".npy":
-            return {_only(model).index: np.load(path, mmap_mode="r", allow_pickle=False)}
+            return {_only(model).index: _array(path, scratch)}
         named = _unpacked(path, scratch)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile) as error:
         raise ValueError(f"no arrays can be read from {str(path)!r}: {error}") from error
     if len(named) == 1 and len(model.inputs) == 1:
         return {model.inputs[0].index: next(iter(named.values()))}
     return {find_input(model, name).index: array for name, array in named.items()}
 
 
+def _array(path: Path, scratch: Path) -> NDArray[Any]:
+    """The array in a file; a large one is mapped from a copy."""
+    if path.stat().st_size <= _WHOLE_BYTES:
+        found: NDArray[Any] = np.load(path, allow_pickle=False)
+        return found
+    with path.open("rb") as file:
+        return _mapped(file, scratch)
+
+
 def _unpacked(path: Path, scratch: Path) -> dict[str, NDArray[Any]]:
     found = {}
     with zipfile.ZipFile(path) as archive:
-        for number, member in enumerate(archive.infolist()):
-            target = scratch / f"{path.stem[:40]}-{number}.npy"
-            with archive.open(member) as packed, target.open("wb") as plain:
-                shutil.copyfileobj(packed, plain, 1 << 20)
-            found[member.filename.removesuffix(".npy")] = np.load(target, mmap_mode="r", allow_pickle=False)
+        for member in archive.infolist():
+            with archive.open(member) as packed:
+                found[member.filename.removesuffix(".npy")] = _mapped(packed, scratch)
     return found
+
+
+def _mapped(content: IO[bytes], scratch: Path) -> NDArray[Any]:
+    """The array in a stream, mapped from a file without a name: nobody can cut it short and so end us."""
+    handle, name = tempfile.mkstemp(".npy", dir=scratch)
+    try:
+        with open(handle, "wb") as plain:
+            shutil.copyfileobj(content, plain, 1 << 20)
+        found: NDArray[Any] = np.load(name, mmap_mode="r", allow_pickle=False)
+        return found
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
 
 
 def _folder(path: Path, model: Model, scratch: Path) -> Iterator[Sample]:

@@ -77,8 +77,8 @@ def check_tensor(tensor: Tree) -> None:
     for tag in tags:
         if str(tag).startswith("unknown"):
             raise UnknownOptions(
-                f"tensor {str(tensor['name'])[:80]!r} is described in a way this schema does not know ({tag}), "
-                "so it cannot be copied"
+                f"tensor {str(tensor['name'])[:80]!r} is described in a way this schema does not know "
+                f"({tag}), so it cannot be copied"
             )
 
 
