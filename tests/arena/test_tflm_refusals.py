@@ -184,3 +184,16 @@ def test_no_damage_to_a_file_ends_in_anything_but_a_plan(name: str) -> None:
             if read is not None:
                 answer = plan_tflm(read, Question(accelerator="tflm"))
                 assert (answer.arena_bytes is None) == bool(answer.refusals)
+
+
+def test_subgraphs_that_call_each_other_over_and_over_are_refused_by_the_work_they_make() -> None:
+    """A thousand walks over a thousand inputs each: few operators, and still too much to look at."""
+
+    def part(which: int) -> Tree:
+        tensors, many = [tensor("go", "BOOL", [1]), row(), row()], [1] * 1000
+        branches = {"then_subgraph_index": which + 1, "else_subgraph_index": which + 1}
+        steps = [op(0, [0, *many], [2], "If", **branches)] if which < 10 else []
+        return graph(tensors, many, [2], *steps)
+
+    answer = plan(model(["IF"], *map(part, range(11))))
+    assert "too often" in answer.refusals[0].reason

@@ -14,8 +14,9 @@ from outlive.arena.tflm.preparation import RefusedError, Scratch
 from outlive.model import Model, Operator
 
 UNSET = -1
-# A hostile file may let subgraphs call each other many times over; the walk stops at this many operators.
-MOST_STEPS = 2_000_000
+# A hostile file may let subgraphs call each other many times over; the walk stops at this many operators and
+# tensors that they name, which takes less than a second.
+MOST_STEPS = 500_000
 _MOST_DEPTH = 64
 
 # Which options name the subgraphs an operator calls, in the order they are walked.
@@ -29,7 +30,17 @@ CALLS = {
 class Lifetimes:
     """First and last scope of every tensor, by subgraph, and of every scratch buffer."""
 
-    __slots__ = ("_known", "_model", "_requests", "_steps", "op_scopes", "scope", "scratch", "tensors")
+    __slots__ = (
+        "_known",
+        "_model",
+        "_requests",
+        "_sizes",
+        "_steps",
+        "op_scopes",
+        "scope",
+        "scratch",
+        "tensors",
+    )
 
     def __init__(self, model: Model, scratch: Sequence[Scratch]) -> None:
         self._model = model
@@ -41,7 +52,7 @@ class Lifetimes:
         self.scratch = [[UNSET, UNSET] for _ in scratch]
         self.op_scopes: list[tuple[int, int]] = []  # of the main subgraph's operators: first and last
         self.scope = 0
-        self._steps = 0
+        self._steps, self._sizes = 0, dict[int, int]()
         self._walk(0, 0)
 
     def _walk(self, which: int, depth: int) -> None:
@@ -65,10 +76,18 @@ class Lifetimes:
         self._used(lives, subgraph.output_indices)
 
     def _descend(self, called: int, depth: int) -> None:
-        self._steps += 1 + len(self._model.subgraphs[called].operators) if self._exists(called) else 1
+        self._steps += self._size(called) if self._exists(called) else 1
         if not self._exists(called) or depth >= _MOST_DEPTH or self._steps > MOST_STEPS:
             raise RefusedError(f"subgraph {called} is called by itself, too often, or does not exist")
         self._walk(called, depth + 1)
+
+    def _size(self, which: int) -> int:
+        """What walking a subgraph costs, without those it calls."""
+        if which not in self._sizes:
+            graph = self._model.subgraphs[which]
+            names = sum(1 + len(op.inputs) + len(op.outputs) for op in graph.operators)
+            self._sizes[which] = 1 + names + len(graph.input_indices) + len(graph.output_indices)
+        return self._sizes[which]
 
     def _exists(self, called: int) -> bool:
         return 0 <= called < len(self._model.subgraphs)
