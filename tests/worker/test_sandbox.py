@@ -295,7 +295,7 @@ def test_where_it_cannot_be_had_on_refuses_and_auto_says_so(numbers: list[int], 
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"delegates": ["libx.so"]}, "a delegate library may need devices and files of its own"),
+        ({"delegates": [("libx.so", {})]}, "a delegate library may need devices and files of its own"),
         ({"custom_ops": ["Register"]}, "custom operators may need files of their own"),
         ({"compiled": {"accelerators": ["GPU", "CPU"]}}, "GPU may need devices and drivers"),
         (
@@ -312,11 +312,12 @@ def test_auto_is_off_where_more_is_needed_and_on_is_not(changed: dict[str, Any],
         "model_path": "m.tflite",
         "delegates": [],
         "custom_ops": None,
-        "compiled": {},
+        "compiled": None,
     }
     assert make_order("auto", **usual) == {"read": ["m.tflite"]}
     assert make_order("auto", **{**usual, **changed}) == {"off": why}
-    assert make_order("on", **{**usual, **changed}) == {"read": ["m.tflite", *changed.get("delegates", [])]}
+    libraries = [library for library, _ in changed.get("delegates", [])]
+    assert make_order("on", **{**usual, **changed}) == {"read": ["m.tflite", *libraries]}
     assert make_order("off", **usual) == {"off": "it was switched off"}
 
 

@@ -30,12 +30,10 @@ _MOST_REPORT_BYTES = 1 << 20
 class Interpreter(Engine):
     """Runs a model in a worker process; arguments, methods and results as LiteRT's own Interpreter.
 
-    More than LiteRT has: `memory` and `seconds` limit what the model may use and how long a call may take;
-    `on_death="restart"` puts a new worker in the place of a dead one at the next call (inputs and shapes are
-    kept, variables start anew); `runtime` and `python` choose what runs it. `.flight` is the record of the
-    last death, `.pid` the worker's process. `accelerator` is "gpu", "npu", "cpu", "builtin", "reference", or
-    "auto" to take the first of `ladder` that is fit for the model and to step down when it dies. `sandbox` is
-    "auto" (the default, or what OUTLIVE_SANDBOX says), "on" or "off": see docs/explanation/processes.md.
+    More than LiteRT has: `memory` and `seconds` limit what the model may use and how long a call may take,
+    `sandbox` ("auto", "on", "off") what it may reach; `on_death="restart"` replaces a dead worker at the next
+    call (variables start anew); `runtime` and `python` choose what runs it, `accelerator` ("gpu", "npu",
+    "cpu", "builtin", "reference", or "auto" for the first of `ladder` that is fit) on what.
     """
 
     def __init__(

@@ -30,17 +30,19 @@ def make_order(
     mode: str,
     kind: Kind,
     model_path: str | None,
-    delegates: Sequence[str],
+    delegates: Sequence[tuple[str, Any]],
     custom_ops: Sequence[str] | None,
-    compiled: Mapping[str, Any],
+    compiled: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     """What a worker is told: the files that it may read, or why it has no sandbox."""
+    compiled = compiled or {}
     reason = "it was switched off" if mode == "off" else ""
     if mode == "auto":
         reason = _needs_more(kind, delegates, custom_ops, compiled)
     if reason:
         return {"off": reason}
-    return {"read": [path for path in (model_path, *delegates, *compiled.get("libraries", ())) if path]}
+    libraries = (*(library for library, _ in delegates), *compiled.get("libraries", ()))
+    return {"read": [path for path in (model_path, *libraries) if path]}
 
 
 def is_whole(applied: dict[str, Any]) -> bool:
@@ -50,7 +52,7 @@ def is_whole(applied: dict[str, Any]) -> bool:
 
 
 def _needs_more(
-    kind: Kind, delegates: Sequence[str], custom_ops: Sequence[str] | None, compiled: Mapping[str, Any]
+    kind: Kind, delegates: Sequence[Any], custom_ops: Sequence[str] | None, compiled: Mapping[str, Any]
 ) -> str:
     """Why a worker needs more than the sandbox allows; empty for LiteRT on the CPU."""
     beyond = [name for name in compiled.get("accelerators", ()) if name != "CPU"]

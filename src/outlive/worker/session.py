@@ -125,7 +125,8 @@ class Session:
         seconds = opening.limits.seconds
         deadline = None if seconds is None else time.monotonic() + max(seconds, _LEAST_START_S)
         runtime, limits, content = opening.kind.runtime, opening.limits, opening.content
-        order = self._sandbox_order()
+        path, extras = self._arguments().get("model_path"), (opening.custom_ops, opening.compiled)
+        order = sandbox.make_order(opening.sandbox, opening.kind, path, opening.delegates, *extras)
         try:
             return with_hatchery(
                 opening.kind, lambda maker: Worker(maker, runtime, limits, content, deadline, order), deadline
@@ -139,17 +140,6 @@ class Session:
             raise self.death(late) from None
         except CannotHatch as error:
             raise verdicts.unavailable(str(error)) from error
-
-    def _sandbox_order(self) -> dict[str, Any]:
-        opening = self._opening
-        return sandbox.make_order(
-            opening.sandbox,
-            opening.kind,
-            self._arguments().get("model_path"),
-            [library for library, _ in opening.delegates],
-            opening.custom_ops,
-            opening.compiled or {},
-        )
 
     def _arguments(self) -> dict[str, Any]:
         """As they were given; a relative path still means the folder that was current then."""
