@@ -1,13 +1,16 @@
 """The memory watchdog: ends a worker that holds more than it may where the kernel's own limit does not.
 
 RLIMIT_DATA counts nothing under some sandboxes and old kernels. What a worker really holds can be read from
-outside nearly everywhere; the nursery looks the more often, the less is left.
+outside nearly everywhere; the nursery looks the more often, the less is left. Of a guarded worker counts too
+what it shares and its caller does not have (`shared_memory`).
 """
 
 from __future__ import annotations
 
 import os
 import time
+
+from .shared_memory import read_shared
 
 # The fastest that memory is filled, page by page, on a machine of today; and bounds for the pause.
 _BYTES_PER_S = 4e9
@@ -33,6 +36,7 @@ class Watchdog:
         self._most: dict[int, int] = {}
         self._next: dict[int, float] = {}
         self._caught: set[int] = set()
+        self._sharing: set[int] = set()  # those whose shared memory counts
 
     def watch(self, process: int, memory_bytes: int | None) -> None:
         """Watch a process that was just forked: what it holds now is not counted."""
@@ -42,21 +46,25 @@ class Watchdog:
             self._next[process] = 0.0
 
     def allow(self, process: int, most_bytes: int | None) -> None:
-        """Let a process hold this much and no more; None for as much as it likes."""
+        """Let a process hold this much and no more, private and shared; None for as much as it likes."""
         if most_bytes is None:
-            self._most.pop(process, None)
-            self._next.pop(process, None)
+            self._forget(process)
         else:
+            self._sharing.add(process)
             self._most[process] = most_bytes
             self._next[process] = 0.0
 
     def forget(self, process: int) -> bool:
         """Stop watching; True if it had been caught."""
-        self._most.pop(process, None)
-        self._next.pop(process, None)
+        self._forget(process)
         was_caught = process in self._caught
         self._caught.discard(process)
         return was_caught
+
+    def _forget(self, process: int) -> None:
+        self._most.pop(process, None)
+        self._next.pop(process, None)
+        self._sharing.discard(process)
 
     def pause_ms(self) -> int | None:
         """How long to wait before the next look; None for as long as one likes."""
@@ -74,9 +82,17 @@ class Watchdog:
         due = [process for process, at in self._next.items() if at <= now]
         caught = []
         for process in due:
-            left = self._most[process] - (held_bytes(process) or 0)
+            left = self._left(process)
             if left < 0:
                 caught.append(process)
             self._next[process] = now + min(max(left / _BYTES_PER_S, _SHORTEST_S), _LONGEST_S)
         self._caught.update(caught)
         return caught
+
+    def _left(self, process: int) -> int:
+        """How much more it may hold."""
+        most = self._most[process]
+        left = most - (held_bytes(process) or 0)
+        if process in self._sharing and left >= 0:
+            left -= read_shared(process, os.getppid(), left, spared_bytes=most)
+        return left
