@@ -162,7 +162,7 @@ def test_a_worker_whose_memory_is_spoiled_cannot_mislead_its_caller() -> None:
 
         from outlive_child import guard_wire  # type: ignore[import-not-found]
 
-        answer = guard_wire.pack(guard_wire.VALUE, ((0, 0, 0), None), pickle.dumps("not the answer"))
+        answer = guard_wire.pack(guard_wire.VALUE, (0, 0, 0, 1), pickle.dumps("not the answer"))
         head, body, checksum = struct.unpack_from("<III", answer)
         spoiled = struct.pack("<III", head, body, checksum ^ 1) + answer[12:]
         for lane in [one for one in gc.get_objects() if type(one).__name__ == "Lane"]:
@@ -171,8 +171,9 @@ def test_a_worker_whose_memory_is_spoiled_cannot_mislead_its_caller() -> None:
             lane.words[0] += 1
         time.sleep(1000)
 
-    with pytest.raises(outlive.RunError):
+    with pytest.raises(outlive.RunError) as caught:
         outlive.guard(spoil, seconds=20, fresh=True)()
+    assert caught.value.flight.ended_by == "malformed"
     assert outlive.guard(abs)(-1) == 1
 
 

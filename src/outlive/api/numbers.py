@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from outlive.api.files import check, sound
@@ -109,7 +110,7 @@ def convert(
 
     made = convert_model(
         source, settings, samples=samples, signature=signature, tell=tell,
-        guard=lambda function: make_guarded(function, memory=memory, seconds=seconds, quiet=True),
+        guard=partial(make_guarded, memory=memory, seconds=seconds, quiet=True, plain=True),
     )  # fmt: skip
     wanted = expectation(settings, samples)
     found = check(made.model, expect=wanted, select=("Q201",)).findings if wanted else ()

@@ -181,7 +181,7 @@ class Workshop:
         return made.model
 
     def _guard(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        return make_guarded(_without_log(function), seconds=self.seconds_left(), quiet=True)
+        return make_guarded(_without_log(function), seconds=self.seconds_left(), quiet=True, plain=True)
 
     def _reshaped(self, variant: Candidate) -> Built:
         base = self._base(replace(variant, batch=None, inputs=()))

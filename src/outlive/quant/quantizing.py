@@ -26,7 +26,7 @@ from outlive.worker.verdicts import Call, refused
 Tell = Callable[[int], None]  # how many samples the worker has taken
 # What ai-edge-quantizer raises for models and recipes that it cannot deal with.
 _REFUSALS = (ValueError, RuntimeError, LookupError, TypeError, AttributeError, AssertionError)
-# How a function is run in a worker; `outlive.guard` with its limits.
+# How a function is run in a worker: `make_guarded` with limits, and plain, because it runs a model.
 Guard = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 

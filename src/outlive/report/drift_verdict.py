@@ -81,7 +81,7 @@ def quantize_source(
     name, rows = find_recipe(recipe)
 
     def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
-        return make_guarded(function, memory=memory, seconds=seconds, quiet=True)
+        return make_guarded(function, memory=memory, seconds=seconds, quiet=True, plain=True)
 
     def make(kept: tuple[str, ...]) -> Quantized:
         left_out = (*skip, *kept)

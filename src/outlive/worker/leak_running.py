@@ -61,7 +61,9 @@ class Order:
 
 def guarded(function: Callable[..., Any], order: Order) -> Callable[..., Any]:
     """The function in a worker in which nothing was done before; a round that hangs ends with its time."""
-    return make_guarded(function, memory=order.memory_bytes, seconds=order.seconds, fresh=True, quiet=True)
+    return make_guarded(
+        function, memory=order.memory_bytes, seconds=order.seconds, fresh=True, quiet=True, plain=True
+    )
 
 
 def find_room(memory_bytes: int | None = None, limited_by: str = "") -> Room:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import atexit
 import faulthandler
 import importlib
+import json
 import logging
 import mmap
 import os
@@ -47,6 +48,8 @@ def main(
     """Serve the caller until it closes its end."""
     if parent:
         confine.follow(parent)
+    for descriptor in (talk, rights, faults, block):
+        os.set_inheritable(descriptor, False)  # or what the function starts would hide our end
     guard_output.connect(out, errors, stdin)
     faulthandler.enable(os.fdopen(faults, "w"), all_threads=True)
     confine.name_process("outlive-guard")
@@ -63,7 +66,7 @@ def main(
     for name in ("cloudpickle", *modules):
         _import_quietly(name)
     calibration_watch.install()
-    link.send(wire.READY, (os.getpid(), applied, server.memory.sizes()))
+    link.send(wire.READY, server.memory.sizes(), rest=json.dumps(applied).encode("ascii"))
     try:
         server.serve()
         atexit._run_exitfuncs()  # it was told to stop, or nobody wants it: it has a moment for it

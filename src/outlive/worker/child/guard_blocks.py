@@ -17,7 +17,7 @@ import mmap
 import os
 import tempfile
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .guard_pages import LARGE_BYTES, bytes_of, map_segment, use_large_pages
@@ -56,6 +56,22 @@ def _forbid_shrinking(descriptor: int) -> None:
     seal, shrink = getattr(fcntl, "F_ADD_SEALS", None), getattr(fcntl, "F_SEAL_SHRINK", None)
     if seal is not None and shrink is not None and hasattr(os, "memfd_create"):
         fcntl.fcntl(descriptor, seal, shrink)
+
+
+def check_segment(descriptor: int, size: int) -> None:
+    """ValueError or OSError unless this is memory of this size that nobody can make shorter.
+
+    Whoever reads memory that was made shorter after it was mapped is killed (SIGBUS).
+    """
+    import fcntl
+
+    get: Any = getattr(fcntl, "F_GET_SEALS", None)  # systems without it have no seals: see `new_segment`
+    # Before its size, which cannot become less from here on.
+    if get is not None and not fcntl.fcntl(descriptor, get) & fcntl.F_SEAL_SHRINK:
+        raise ValueError("a segment that can be made shorter")
+    found = os.fstat(descriptor).st_size
+    if not 0 < size <= found:
+        raise ValueError("a segment of %d bytes that was said to have %d" % (found, size))
 
 
 def make_private(mapping: Any) -> None:
@@ -106,7 +122,7 @@ class Outbox:
             if size:
                 target[offset : offset + size] = buffer
 
-    def freed(self, numbers: list[int]) -> None:
+    def freed(self, numbers: Sequence[int]) -> None:
         """The other side needs these no more."""
         for number in numbers:
             if number in self._maps and number not in self._ready:
@@ -184,7 +200,7 @@ class Inbox:
     def _note_end(self, number: int, _: Any) -> None:
         self._ended.append(number)
 
-    def drop(self, numbers: list[int]) -> None:
+    def drop(self, numbers: Sequence[int]) -> None:
         """The other side will not use these again."""
         for number in numbers:
             self._maps.pop(number, None)
@@ -210,6 +226,7 @@ class Inbox:
     def _open(self, size: int) -> Any:
         descriptor = self._receive_descriptor()
         try:
+            check_segment(descriptor, size)
             return map_segment(descriptor, size)
         finally:
             os.close(descriptor)

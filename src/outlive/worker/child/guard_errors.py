@@ -7,9 +7,12 @@ import pickle
 import traceback
 from typing import Any
 
-from . import guard_pickle
+from . import guard_pickle, guard_plain
 
 _DEEPEST = 6
+# Of texts that go in JSON, where a character takes 12 bytes at most.
+_MOST_WORDS = {"text": 30_000, "traceback": 30_000, "module": 200, "name": 200, "type": 200}
+_MOST_ARGUMENTS, _MOST_ARGUMENT = 5, 1000
 _MOST_PARTS = 2000
 _MADE_BY_CLASS = 1 << 9  # Include/object.h: Py_TPFLAGS_HEAPTYPE
 _BUILT_IN_INIT = type(BaseException.__init__)
@@ -17,6 +20,35 @@ _BUILT_IN_INIT = type(BaseException.__init__)
 
 def describe(error: BaseException, skip: int = 1) -> bytes:
     """An exception as bytes: itself if it can be sent, and all of it in words; `skip` frames are ours."""
+    pickled, parts = _as_bytes(error)
+    return pickle.dumps(dict(_in_words(error, skip), pickle=pickled, parts=parts), 5)
+
+
+def describe_plainly(error: BaseException, skip: int = 1) -> bytes:
+    """An exception in words, for a caller that unpickles nothing."""
+    facts = _in_words(error, skip)
+    for name, most in _MOST_WORDS.items():
+        facts[name] = _shortened(facts[name], most)
+    try:
+        arguments: Any = built_in_base(type(error)).__reduce__(error)[1]
+    except Exception:
+        arguments = ()
+    is_short = len(arguments) <= _MOST_ARGUMENTS and all(map(_is_short, arguments))
+    facts["arguments"] = list(arguments) if is_short else None
+    return guard_plain.dumps(facts)[0]
+
+
+def _is_short(value: Any) -> bool:
+    is_number = value is None or type(value) in (bool, int, float)
+    return is_number or (type(value) in (str, bytes) and len(value) < _MOST_ARGUMENT)
+
+
+def _shortened(text: str, most: int) -> str:
+    """The beginning and the end of a long text."""
+    return text if len(text) <= most else "%s\n[...]\n%s" % (text[: most // 2], text[-most // 2 :])
+
+
+def _in_words(error: BaseException, skip: int) -> dict[str, Any]:
     place = error.__traceback__
     for _ in range(skip):
         place = place.tb_next if place is not None and place.tb_next is not None else place
@@ -27,19 +59,15 @@ def describe(error: BaseException, skip: int = 1) -> bytes:
         for base in kind.__mro__
         if base.__module__ == "builtins" and issubclass(base, Exception) and hasattr(builtins, base.__name__)
     ]
-    pickled, parts = _as_bytes(error)
-    facts = {
+    return {
         "module": kind.__module__,
         "name": kind.__qualname__,
         "type": kind.__name__,
         "text": _text(error),
         "traceback": text,
         "bases": bases,
-        "pickle": pickled,
-        "parts": parts,
         "refusal": getattr(error, "refusal", None) if kind.__name__ == "SamplesRefused" else None,
     }
-    return pickle.dumps(facts, 5)
 
 
 def _text(error: BaseException) -> str:

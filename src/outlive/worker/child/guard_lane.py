@@ -134,19 +134,24 @@ class Lane:
         words[_TAKEN] = posted
         return data
 
+    @property
+    def is_waiting(self) -> bool:
+        """True if a message lies in the slot."""
+        return bool(self.words[_POSTED] != self.words[_TAKEN])
+
     def watch(self, spin_ns: int) -> bytes:
         """Wait awake for a message, for so long at most."""
         words = self.words
         words[_STATE] = _AWAKE
         taken = words[_TAKEN]
-        end = time.perf_counter_ns() + spin_ns
+        end, is_longer = time.perf_counter_ns() + spin_ns, False
         while time.perf_counter_ns() < end:
             for _ in _LOOKS:
                 if words[_POSTED] != taken:
                     return self.take()
-            if words[_COMING]:
+            if words[_COMING] and not is_longer:  # once: the other side may say it without end
                 words[_COMING] = 0
-                end = time.perf_counter_ns() + ROUSED_NS
+                end, is_longer = time.perf_counter_ns() + ROUSED_NS, True
         return b""
 
     def fall_asleep(self) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import mmap
 import select
 import socket
@@ -17,6 +18,8 @@ from .guard_lane import DONE, ROUSED_NS, WAKE, Lane, is_long
 _SPIN_NS, _LONGEST_SPIN_NS = 120_000, 1_000_000
 _FIRST_SLEEP_MS = 50
 _NAP_S = 0.0005
+# Of each text of a log record that goes in JSON, where a character takes 12 bytes at most.
+_MOST_LOGGED = 14_000
 _MOST_INLINE_BYTES = wire.MOST_INLINE_BYTES
 
 
@@ -36,6 +39,7 @@ class Link:
         self._outbox = guard_blocks.Outbox(lambda descriptor: wire.send_descriptor(rights, descriptor))
         self._inbox = guard_blocks.Inbox(lambda: wire.receive_descriptor(rights))
         self._began_ns = 0
+        self.is_plain = False  # whether the caller unpickles nothing of what we say
         self._running = 0  # the call whose iterators may be asked
 
     def receive(self, idle_s: float = 0.0) -> wire.Frame | None:
@@ -102,7 +106,13 @@ class Link:
         self._began_ns = time.perf_counter_ns()
 
     def send(
-        self, kind: int, extra: Any = None, body: bytes = b"", apart: Any = (), late: bool = False
+        self,
+        kind: int,
+        facts: Any = (),
+        body: bytes = b"",
+        apart: Any = (),
+        late: bool = False,
+        rest: bytes = b"",
     ) -> None:
         """Send a frame; `apart` are buffers that go through shared memory, `late` after the frame."""
         with self._sending:
@@ -110,7 +120,7 @@ class Link:
             number = self._outgoing.next_copy() if late and is_long(apart) else 0
             if number:
                 placed = self._outbox.reserve([*apart])
-                self._write(wire.pack(kind, extra, body, placed, self._inbox.take_freed(), number))
+                self._write(wire.pack(kind, facts, body, placed, self._inbox.take_freed(), number, rest))
                 self._outbox.fill(placed, [*apart])
                 self._outgoing.note_copied(number)
                 return
@@ -119,7 +129,7 @@ class Link:
                 inline = len(body) <= _MOST_INLINE_BYTES
                 placed = self._outbox.place([*apart] if inline else [*apart, memoryview(body)])
                 body = body if inline else b""
-            self._write(wire.pack(kind, extra, body, placed, self._inbox.take_freed()))
+            self._write(wire.pack(kind, facts, body, placed, self._inbox.take_freed(), 0, rest))
 
     def _rouse(self, apart: Any) -> None:
         """Wake a caller that sleeps before a long copy, so that it need not be woken after it."""
@@ -146,8 +156,10 @@ class Link:
         """Send a log record."""
         if guard_forks.Here.is_fork:
             guard_forks.show_log(record)
-        else:
-            self.send(wire.LOG, record)
+            return
+        if self.is_plain:  # its caller takes no more than fits
+            record = [part[:_MOST_LOGGED] if isinstance(part, str) else part for part in record]
+        self.send(wire.LOG, (), json.dumps(record).encode("ascii"))
 
     def begin(self, call: int) -> None:
         """From now on the iterators of this call may be asked; 0 for none."""
@@ -160,7 +172,7 @@ class Link:
                 raise RuntimeError("this iterator belongs to a guarded call that has ended")
             if guard_forks.Here.is_fork:
                 raise RuntimeError("this iterator's items go to the guarded function, not to what it forked")
-            self.send(wire.ASK, number)
+            self.send(wire.ASK, (number,))
             frame = self.receive()
             assert frame is not None  # it waits as long as it takes
             if frame.kind == wire.NO_MORE:

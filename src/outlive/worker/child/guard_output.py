@@ -82,15 +82,15 @@ class LogSender(logging.Handler):
                 record.exc_text = logging.Formatter().formatException(record.exc_info)
             self._send(
                 (
-                    record.name,
-                    record.levelno,
-                    record.pathname,
-                    record.lineno,
+                    str(record.name),
+                    int(record.levelno),
+                    str(record.pathname),
+                    int(record.lineno or 0),
                     text,
-                    record.funcName or "",
-                    record.exc_text or "",
-                    record.stack_info or "",
-                    record.created,
+                    str(record.funcName or ""),
+                    str(record.exc_text or ""),
+                    str(record.stack_info or ""),
+                    float(record.created),
                 )
             )
         except Exception:

@@ -5,17 +5,28 @@ from __future__ import annotations
 import collections
 import importlib
 import inspect
+import json
 import pickle
 import sys
 from collections.abc import Iterator
 from typing import Any
 
-from . import guard_errors, guard_forks, guard_nesting, guard_output, guard_pickle, guard_random, guard_stage
+from . import (
+    guard_errors,
+    guard_forks,
+    guard_nesting,
+    guard_output,
+    guard_pickle,
+    guard_plain,
+    guard_random,
+    guard_stage,
+)
 from . import guard_wire as wire
 from .guard_link import CallersIterator, Link
 from .guard_memory import Memory
 
 _PLAIN = frozenset({int, float, bool, str, bytes, type(None)})
+_MOST_WORDS = 10_000
 _NATIVE = ("tensorflow", "keras", "jax", "torch")
 
 
@@ -73,7 +84,7 @@ class Server:
             except KeyboardInterrupt as error:  # it came a moment too late for the function
                 self._busy = False
                 guard_forks.leave_if_fork(error)
-                self._answer(wire.RAISED, guard_errors.describe(error), ())
+                self._answer(*self._raised(error))
             if guard_forks.Here.is_fork:
                 guard_forks.leave(None)
             del frame
@@ -94,7 +105,7 @@ class Server:
             self._random.apply(state["random"])
 
     def _keep_function(self, frame: wire.Frame) -> None:
-        number, replaced = frame.extra
+        number, replaced = frame.facts
         self._functions.pop(replaced, None)
         self.memory.lift()
         guard_nesting.reading = True
@@ -110,7 +121,7 @@ class Server:
             self._functions.popitem(last=False)
 
     def _preload(self, frame: wire.Frame) -> None:
-        for name in frame.extra:
+        for name in json.loads(frame.rest.decode("utf-8")):
             try:
                 importlib.import_module(name)
             except Exception:
@@ -120,7 +131,7 @@ class Server:
 
     def _call(self, frame: wire.Frame) -> None:
         """Call a function and answer; nothing of the call is left when the answer is on its way."""
-        number, memory_bytes, has_iterators = frame.extra
+        number, memory_bytes, has_iterators, self._link.is_plain = frame.facts
         self._calls += 1
         answer = self._run(frame, number, memory_bytes, has_iterators)
         self._answer(*answer)
@@ -142,7 +153,7 @@ class Server:
                 self._link.await_copy(frame)
             value = function(*arguments, **named)
             del arguments, named
-            if type(value) in _PLAIN:
+            if type(value) in _PLAIN and not self._link.is_plain:
                 return wire.VALUE, pickle.dumps(value, 5), ()
             if inspect.iscoroutine(value):
                 import asyncio
@@ -151,12 +162,12 @@ class Server:
             if isinstance(value, Iterator):
                 self._stream = value
                 return wire.STREAM, b"", ()
-            return *self._pack(wire.VALUE, value), guard_pickle.is_array(value)
+            return *self._pack(wire.VALUE, value), guard_pickle.is_array(value) and not self._link.is_plain
         except BaseException as error:
             self._busy = guard_nesting.reading = False
             guard_forks.leave_if_fork(error)
             self.memory.lift()  # to say what went wrong takes memory too
-            return wire.RAISED, guard_errors.describe(error), ()
+            return self._raised(error)
         finally:
             self._busy = False
 
@@ -172,7 +183,7 @@ class Server:
         except BaseException as error:
             self._stream = None
             guard_forks.leave_if_fork(error)
-            answer = wire.RAISED, guard_errors.describe(error), ()
+            answer = self._raised(error)
         finally:
             self._busy = False
         self._answer(*answer)
@@ -181,14 +192,14 @@ class Server:
         """End a generator before its end: its `finally` runs."""
         stream, self._stream = self._stream, None
         self._busy = True
-        answer: Any = (wire.ENDED, guard_pickle.dumps(None)[0], ())
+        answer = self._pack(wire.ENDED, None)
         try:
             close = getattr(stream, "close", None)
             if close is not None:
                 close()
         except BaseException as error:
             guard_forks.leave_if_fork(error)
-            answer = wire.RAISED, guard_errors.describe(error), ()
+            answer = self._raised(error)
         finally:
             self._busy = False
         del stream
@@ -196,6 +207,8 @@ class Server:
 
     def _pack(self, kind: int, value: Any) -> Any:
         try:
+            if self._link.is_plain:
+                return kind, *guard_plain.dumps(_without_tensors(value))
             body, apart = guard_pickle.dumps(value)
             if any(name in sys.modules and name.encode() in body for name in self._foreign):
                 body, apart = guard_pickle.dumps(_without_tensors(value))
@@ -203,7 +216,13 @@ class Server:
         except BaseException as error:
             if isinstance(error, (KeyboardInterrupt, MemoryError)):
                 raise
-            return wire.CANNOT, guard_pickle.dumps(guard_errors.what_cannot_go(value, error))[0], ()
+            plain = isinstance(error, guard_plain.NotPlain)
+            words = str(error) if plain else guard_errors.what_cannot_go(value, error)
+            return wire.CANNOT, words[:_MOST_WORDS].encode("utf-8", "backslashreplace"), ()
+
+    def _raised(self, error: BaseException) -> Any:
+        describe = guard_errors.describe_plainly if self._link.is_plain else guard_errors.describe
+        return wire.RAISED, describe(error), ()
 
     def _answer(self, kind: int, body: bytes, apart: Any, late: bool = False) -> None:
         if guard_forks.Here.is_fork:
@@ -213,10 +232,11 @@ class Server:
             self._link.begin(0)
             self._stream = None
         guard_output.flush()
-        state = self._random.state() if self._random.changed() else None
-        packed = guard_pickle.dumps(state)[0] if state else None
-        extra = (self.memory.sizes_now_and_then(self._calls), packed, self._calls)
-        self._link.send(kind, extra, body, apart, late)
+        # A caller that unpickles nothing does not follow us: it sends its own state with each call.
+        changed = not self._link.is_plain and self._random.changed()
+        state = guard_pickle.dumps(self._random.state())[0] if changed else b""
+        facts = (*self.memory.sizes_now_and_then(self._calls), self._calls)
+        self._link.send(kind, facts, body, apart, late, state)
 
 
 class _Unreadable:

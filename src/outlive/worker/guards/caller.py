@@ -79,7 +79,7 @@ class CallerState:
         return guard_pickle.dumps(state)[0]
 
     def take_random(self, body: bytes) -> None:
-        """Go on with the random states that a function has left behind, as if it had run here."""
+        """Go on with the random states that a user's function has left behind, as if it had run here."""
         self._random.apply(guard_pickle.loads(body))
         self.random_version += 1
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from outlive.worker import verdicts
-from outlive.worker.child import guard_errors, guard_pickle
+from outlive.worker.child import guard_errors, guard_pickle, guard_plain
 from outlive.worker.child import guard_wire as wire
 from outlive.worker.flight import Flight
 from outlive.worker.guards.caller import CallerState
 from outlive.worker.guards.functions import SentFunction
 from outlive.worker.guards.process import GuardProcess
-from outlive.worker.guards.raised import CannotReturn, CannotSend, load_value, rebuild
+from outlive.worker.guards.raised import CannotReturn, CannotSend, load_value, rebuild, rebuild_plain
 from outlive.worker.guards.streams import GuardedStream
 from outlive.worker.limits import DeadlineMissed, Limits
 
@@ -24,8 +24,11 @@ from outlive.worker.limits import DeadlineMissed, Limits
 _GRACE_S = 3.0
 # A limit is kept from outside too; it is told anew when what the worker holds has moved by so much.
 _MOVED_BYTES = 16 << 20
-# What a worker says that answers another call than the one it has cannot be trusted.
-_OTHERS = "an answer to another call"
+# What may answer a call, the wish for the next item, and the wish to end a stream.
+_TO_CALL = (wire.VALUE, wire.RAISED, wire.STREAM, wire.CANNOT)
+_TO_NEXT = (wire.YIELDED, wire.ENDED, wire.RAISED, wire.CANNOT)
+_TO_CLOSE = (wire.ENDED, wire.RAISED)
+_MOST_WORDS = 40_000
 caller_state = CallerState()
 
 
@@ -38,13 +41,15 @@ class Terms:
     """What a call may take, and what becomes of its worker: `give_back` gets it when all went well.
 
     What a `quiet` call prints is kept for the record of a death, and not shown. `doing` names the script or
-    the cell that runs, where it is no function.
+    the cell that runs, where it is no function. A `plain` call runs somebody's model, or what has its
+    outputs: what the worker says is read as plain values, and nothing of it is unpickled.
     """
 
     limits: Limits
     give_back: Callable[[GuardProcess], None]
     quiet: bool = False
     doing: dict[str, str] = dataclasses.field(default_factory=dict)
+    plain: bool = False
 
 
 class GuardedCall:
@@ -53,6 +58,8 @@ class GuardedCall:
     def __init__(self, process: GuardProcess, terms: Terms) -> None:
         """Nothing is sent yet."""
         self._process, self._terms = process, terms
+        if terms.plain:
+            process.be_plain()
         self._iterators: list[Any] = []
         self._deadline: float | None = None
         self._done = self._is_sent = False
@@ -69,11 +76,13 @@ class GuardedCall:
             self._process.echo.muted = self._terms.quiet
             self._process.doing = self._terms.doing
             late = bool(apart) and not is_named and guard_pickle.are_arrays((*arguments, *named.values()))
+            self._begin_answer()
             self._send(sent, body, apart, is_named, late)
             self._is_sent = True
             del arguments, named, apart
-            self._begin_answer()
-            return self._finish(self._await())
+            if self._deadline is not None:
+                self._begin_answer()
+            return self._finish(self._await(_TO_CALL))
         except BaseException as error:
             ended = self._ended(error)
             if ended is error:
@@ -109,22 +118,23 @@ class GuardedCall:
         parts = []
         state = caller_state.pack(process.state_version, process.random_version)
         if state is not None:
-            parts.append(process.pack(wire.STATE, None, state, []))
+            parts.append(process.pack(wire.STATE, (), state, []))
             process.state_version, process.random_version = (
                 caller_state.version,
                 caller_state.random_version,
             )
         if sent.number not in process.functions:
-            extra = (sent.number, sent.replaced)
-            parts.append(process.pack(wire.FUNCTION, extra, sent.body, sent.apart))
-            process.note_function(*extra)
+            numbers = (sent.number, sent.replaced)
+            parts.append(process.pack(wire.FUNCTION, numbers, sent.body, sent.apart))
+            process.note_function(*numbers)
         memory_bytes = self._terms.limits.effective_memory_bytes()
         self._keep_watch(memory_bytes)
         process.allowed_bytes = memory_bytes
-        order = (sent.number, -1 if memory_bytes is None else memory_bytes, is_named)
+        plain = self._terms.plain
+        order = (sent.number, -1 if memory_bytes is None else memory_bytes, is_named, plain)
         parts.append(process.pack(wire.CALL, order, body, apart, late))
         process.begin_call()
-        process.send(b"".join(parts))
+        process.send(b"".join(parts), self._deadline)
         process.copy_late()
 
     def _keep_watch(self, memory_bytes: int | None) -> None:
@@ -149,36 +159,44 @@ class GuardedCall:
         seconds = self._terms.limits.seconds
         self._deadline = None if seconds is None else time.monotonic() + seconds
 
-    def _await(self) -> wire.Frame:
+    def _await(self, expected: tuple[int, ...]) -> wire.Frame:
         """The answer; meanwhile the worker may ask for items of the iterators it was given."""
         while True:
             frame = self._process.receive(self._deadline)
-            if frame.kind != wire.ASK:
-                if frame.extra[2] != self._process.calls:
-                    raise wire.Closed(_OTHERS)
+            if frame.kind in expected and frame.facts[3] == self._process.calls:
                 return frame
+            self._check_asks(frame)
             began = time.monotonic()
-            self._serve_item(frame.extra)
+            self._serve_item(*frame.facts)
             if self._deadline is not None:
                 self._deadline += time.monotonic() - began  # that time was ours
+
+    def _check_asks(self, frame: wire.Frame) -> None:
+        """`Malformed` unless it asks for an item of something that it was given."""
+        if frame.kind != wire.ASK:
+            raise wire.Malformed("an answer to another question, or to another call")
+        if frame.facts[0] >= len(self._iterators):
+            raise wire.Malformed("it asks for an iterator that it was not given")
 
     def _serve_item(self, number: int) -> None:
         process = self._process
         try:
             item = next(self._iterators[number])
             body, apart = guard_pickle.dumps(item)
-            answer = process.pack(wire.ITEM, None, body, apart)
+            answer = process.pack(wire.ITEM, (), body, apart)
         except StopIteration:
-            answer = process.pack(wire.NO_MORE, None, b"", [])
+            answer = process.pack(wire.NO_MORE, (), b"", [])
         except Exception as error:
-            answer = process.pack(wire.ITEM_RAISED, None, _dump_error(error), [])
-        process.send(answer)
+            answer = process.pack(wire.ITEM_RAISED, (), _dump_error(error), [])
+        process.send(answer, self._deadline)
 
     def _finish(self, frame: wire.Frame) -> Any:
         """The value of the last answer, or what it raises."""
         if frame.kind == wire.STREAM:
             return GuardedStream(self)
         body, leases = self._process.open_frame(frame)
+        if self._terms.plain:
+            return self._finish_plain(frame, body, leases)
         if frame.late:
             value = load_value(body, leases)  # a plain array: nothing in it is looked at
             self._process.await_copy(frame, self._deadline)
@@ -190,27 +208,50 @@ class GuardedCall:
         if frame.kind == wire.RAISED:
             raise rebuild(body, self._process.allowed_bytes)
         if frame.kind == wire.CANNOT:
-            raise CannotReturn(f"the result cannot come back from the worker: {pickle.loads(body)}")
+            raise _cannot(body)
         return load_value(body, leases)
+
+    def _finish_plain(self, frame: wire.Frame, body: Any, leases: list[Any]) -> Any:
+        """The same: read before the worker is given back, because one that makes no sense is ended."""
+        allowed = self._process.allowed_bytes
+        error: BaseException | None = None
+        value = None
+        if frame.kind == wire.RAISED:
+            error = rebuild_plain(body, allowed)
+        elif frame.kind == wire.CANNOT:
+            error = _cannot(body)
+        else:
+            value = guard_plain.loads(body, leases)
+        self._note(frame)
+        self._release()
+        if error is not None:
+            raise error
+        return value
 
     def _note(self, frame: wire.Frame) -> None:
         process = self._process
-        process.sizes, random_state, _ = frame.extra
-        if random_state is not None:
-            caller_state.take_random(random_state)
+        if self._terms.plain:
+            if frame.late or frame.rest:
+                raise wire.Malformed("an answer that is not plain")
+            process.measure()
+            process.random_version = 0  # it does not say where it has left them: it is told anew
+            return
+        process.sizes = frame.facts
+        if frame.rest:
+            caller_state.take_random(frame.rest)
             process.random_version = caller_state.random_version
 
     def next_item(self) -> tuple[bool, Any]:
         """True and the next item of a stream, or False and what the generator returned."""
         try:
-            self._process.send(self._process.pack(wire.NEXT, None, b"", []))
             self._begin_answer()
-            frame = self._await()
+            self._process.send(self._process.pack(wire.NEXT, (), b"", []), self._deadline)
+            frame = self._await(_TO_NEXT)
             if frame.kind != wire.YIELDED:
                 return False, self._finish(frame)
             body, leases = self._process.open_frame(frame)
             self._note(frame)
-            return True, load_value(body, leases)
+            return True, (guard_plain.loads if self._terms.plain else load_value)(body, leases)
         except BaseException as error:
             ended = self._ended(error)
             if ended is error:
@@ -222,9 +263,9 @@ class GuardedCall:
         if self._done or self._process.closed:
             return
         try:
-            self._process.send(self._process.pack(wire.CLOSE, None, b"", []))
             self._begin_answer()
-            self._finish(self._await())
+            self._process.send(self._process.pack(wire.CLOSE, (), b"", []), self._deadline)
+            self._finish(self._await(_TO_CLOSE))
         except BaseException as error:
             ended = self._ended(error)
             if ended is error:
@@ -246,6 +287,8 @@ class GuardedCall:
         """What to raise when a call did not end with its answer."""
         if self._done:
             return error
+        if isinstance(error, wire.Malformed):
+            return self._death("malformed")
         if isinstance(error, wire.Closed):
             if self._process.calls > 1 and not self._process.took_all:
                 self.abandon()
@@ -272,10 +315,10 @@ class GuardedCall:
             end = time.monotonic() + _GRACE_S
             frame = process.receive(end)
             while frame.kind == wire.ASK:
-                process.send(process.pack(wire.ITEM_RAISED, None, _dump_error(KeyboardInterrupt()), []))
+                process.send(process.pack(wire.ITEM_RAISED, (), _dump_error(KeyboardInterrupt()), []), end)
                 frame = process.receive(end)
-            if frame.extra[2] != process.calls:
-                raise wire.Closed(_OTHERS)
+            if frame.kind not in (*_TO_CALL, *_TO_NEXT) or frame.facts[3] != process.calls:
+                raise wire.Malformed("an answer to another question, or to another call")
             if frame.kind not in (wire.STREAM, wire.YIELDED):
                 process.open_frame(frame)
                 self._release()
@@ -317,6 +360,11 @@ def _dump_error(error: BaseException) -> bytes:
         return guard_pickle.dumps(error)[0]
     except Exception:
         return pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"), 5)
+
+
+def _cannot(body: Any) -> CannotReturn:
+    words = bytes(body[:_MOST_WORDS]).decode("utf-8", "replace")
+    return CannotReturn(f"the result cannot come back from the worker: {words}")
 
 
 def _can_go(value: Any) -> bool:

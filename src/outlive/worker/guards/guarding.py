@@ -41,6 +41,7 @@ class Guarded:
         quiet: bool = False,
         doing: dict[str, str] | None = None,
         sandbox: str = "off",
+        plain: bool = False,
     ) -> None:
         """Nothing is started, unless the function needs TensorFlow, which takes long to load."""
         functools.update_wrapper(self, function)
@@ -49,7 +50,8 @@ class Guarded:
         self._most_calls = recycle if isinstance(recycle, int) else None
         self._most_growth = parse_bytes(recycle) if isinstance(recycle, str) else _MOST_GROWTH_BYTES
         self._sent = SentFunction(function)
-        self._terms = Terms(limits=limits, give_back=self._give_back, quiet=quiet, doing=doing or {})
+        told = doing or {}
+        self._terms = Terms(limits=limits, give_back=self._give_back, quiet=quiet, doing=told, plain=plain)
         self._is_async = inspect.iscoroutinefunction(function)
         self._tensorflow = mentions_tensorflow(function)
         if self._tensorflow:
@@ -82,6 +84,7 @@ class Guarded:
                     tensorflow=self._tensorflow,
                     known=sent.number,
                     sandbox=self.sandbox,
+                    plain=self._terms.plain,
                 )
             except CannotHatch as error:
                 raise OSError(f"no worker process can be had: {error}") from error
@@ -123,6 +126,7 @@ class Guarded:
             "quiet": self._terms.quiet,
             "doing": self._terms.doing,
             "sandbox": self.sandbox,
+            "plain": self._terms.plain,
         }
         return _rebuild, (self._function, options)
 
@@ -145,13 +149,18 @@ def make_guarded(
     quiet: bool = False,
     doing: dict[str, str] | None = None,
     sandbox: str = "off",
+    plain: bool = False,
 ) -> Guarded:
-    """The guarded function; TypeError if it is none, ValueError for limits that cannot be."""
+    """The guarded function; TypeError if it is none, ValueError for limits that cannot be.
+
+    `plain` is for what runs somebody's model: its values are plain ones, and nothing is unpickled.
+    """
     if not callable(function):
         raise TypeError(f"a guard needs a function, and was given a {type(function).__name__}")
     if isinstance(recycle, int) and (isinstance(recycle, bool) or recycle < 1):
         raise ValueError("recycle= is a number of calls, at least 1, or a size such as '500MB'")
-    return Guarded(function, Limits(memory=memory, seconds=seconds), fresh, recycle, quiet, doing, sandbox)
+    limits = Limits(memory=memory, seconds=seconds)
+    return Guarded(function, limits, fresh, recycle, quiet, doing, sandbox, plain)
 
 
 @overload

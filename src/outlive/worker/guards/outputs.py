@@ -8,17 +8,25 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import json
 import logging
 import os
 import select
 import sys
 from typing import Any
 
+from outlive.worker.child.guard_plain import MOST_TEXT_BYTES
+from outlive.worker.child.guard_wire import Malformed
 from outlive.worker.guards.patience import Unhurried
 
 # More than a pipe holds: one read empties it.
 _PIPE_BYTES = 1 << 18
 _KEPT_BYTES = 1 << 16
+# After a worker's end: more than all that can lie in its pipe, unless somebody else fills it.
+_LAST_READS = 8
+# Name, level, path, line, text, function, traceback, stack, and when it was made.
+_LOG_FIELDS = (str, int, str, int, str, str, str, str, float)
+_LATEST, _MOST_LOG_BYTES = 1e11, 1 << 26
 
 
 class Echo:
@@ -71,8 +79,9 @@ class Echo:
             poll = select.poll()
             poll.register(end, select.POLLIN)
             # A grandchild may hold the pipe and go on; what the worker printed is there at once.
-            while poll.poll(0) and self.read(end):
-                pass
+            for _ in range(_LAST_READS):
+                if not poll.poll(0) or not self.read(end):
+                    break
 
     def tail(self, size_bytes: int = 8192) -> str:
         """The last of what was printed to standard error."""
@@ -123,10 +132,11 @@ def _write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def deliver_log(fields: Any) -> None:
-    """Hand a worker's log record to this process's own handlers."""
+def deliver_log(body: Any, is_plain: bool) -> None:
+    """Hand a worker's log record to this process's own handlers; `Malformed` if it is none."""
+    fields = _read_log(body, MOST_TEXT_BYTES if is_plain else _MOST_LOG_BYTES)
     name, level, path, line, text, function, trace, stack, created = fields
-    logger = logging.getLogger(None if name == "root" else name)
+    logger = _logger(name, is_plain)
     if not logger.isEnabledFor(level):
         return
     record = logger.makeRecord(name, level, path, line, text, (), None, function, None, stack or None)
@@ -136,3 +146,25 @@ def deliver_log(fields: Any) -> None:
     record.msecs = int(created % 1 * 1000) + 0.0
     record.relativeCreated = (created - began) * 1000
     logger.handle(record)
+
+
+def _read_log(body: Any, most_bytes: int) -> list[Any]:
+    if len(body) > most_bytes:
+        raise Malformed("a log record that is too long")
+    try:
+        fields = json.loads(bytes(body).decode("ascii"))
+    except (ValueError, RecursionError):
+        raise Malformed("a log record that cannot be read") from None
+    if not isinstance(fields, list) or [type(field) for field in fields] != list(_LOG_FIELDS):
+        raise Malformed("a log record of other fields")
+    if not abs(fields[-1]) < _LATEST or not abs(fields[1]) < _LATEST:
+        raise Malformed("a log record of no time, or no level")
+    return fields
+
+
+def _logger(name: str, is_plain: bool) -> logging.Logger:
+    """The logger of this name. None is made for a worker that runs models: there is no end to names."""
+    known = logging.root.manager.loggerDict.get(name)
+    if name == "root" or (is_plain and not isinstance(known, logging.Logger)):
+        return logging.root
+    return logging.getLogger(name)

@@ -31,14 +31,19 @@ class Pool:
         self._idle: list[GuardProcess] = []
         self._starting = 0
 
-    def take(self, *, fresh: bool, tensorflow: bool, known: int, sandbox: str = "off") -> GuardProcess:
-        """A worker of one's own: one that knows the function, else any, else a new one."""
+    def take(
+        self, *, fresh: bool, tensorflow: bool, known: int, sandbox: str = "off", plain: bool = False
+    ) -> GuardProcess:
+        """A worker of one's own: one that knows the function, else any, else a new one.
+
+        One that has run a model is for `plain` calls only, and one that has run anything else never is.
+        """
         with self._changed:
             if self._idle and not fresh and known in self._idle[-1].functions:
                 return self._idle.pop()  # the usual case, without a look at the others
             end = time.monotonic() + _PATIENCE_S
             while True:
-                found = self._choose(fresh, tensorflow, known, sandbox)
+                found = self._choose(fresh, tensorflow, known, sandbox, plain)
                 if found is not None:
                     return found
                 if (
@@ -49,7 +54,9 @@ class Pool:
                     break
         return _start(_TENSORFLOW if tensorflow else (), sandbox)
 
-    def _choose(self, fresh: bool, tensorflow: bool, known: int, sandbox: str) -> GuardProcess | None:
+    def _choose(
+        self, fresh: bool, tensorflow: bool, known: int, sandbox: str, plain: bool
+    ) -> GuardProcess | None:
         best: GuardProcess | None = None
         best_rank = (-1, -1, -1)
         for process in list(self._idle):
@@ -62,7 +69,8 @@ class Pool:
             if not tensorflow and not process.has_loaded():
                 continue  # it takes seconds to load what this call does not need
             rank = (known in process.functions, bool(process.preloaded) == tensorflow, process.calls)
-            if (not fresh or not process.calls) and rank > best_rank:
+            fits = not process.calls or (not fresh and process.is_plain == plain)
+            if fits and rank > best_rank:
                 best, best_rank = process, rank
         if best is not None:
             self._idle.remove(best)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
 import time
-from typing import Any
+from typing import Any, cast
 
-from outlive.meter import Probe
+from outlive.meter import Probe, Sample
 from outlive.meter.activity import watch_activity
 from outlive.meter.gpu import GpuMeter, watch_gpu
 from outlive.worker import verdicts
@@ -44,8 +45,9 @@ class GuardProcess:
         self.owner = os.getpid()
         self.flight: Flight | None = None
         self.calls = 0
+        self.is_plain = False  # true of one that runs models, and nothing else
         # Private memory, resident memory, and what RLIMIT_DATA counts, as of its last answer.
-        self.sizes = (0, 0, 0)
+        self.sizes: tuple[Any, ...] = (0, 0, 0)
         self.first_bytes = 0
         self.allowed_bytes: int | None = None
         self.state_version = self.random_version = 0
@@ -70,12 +72,22 @@ class GuardProcess:
         self.pack, self.open_frame = wires.pack, wires.open_frame
         self.copy_late, self.await_copy = wires.copy_late, wires.await_copy
 
+    def be_plain(self) -> None:
+        """It will run models: from its first call on, nothing that it says is unpickled or mapped."""
+        if not self.is_plain:
+            assert not self.calls, "what it was told before, it may have been told by a model"
+            self._wires.be_plain()
+            self.is_plain = True
+
+    def _is_gone(self) -> bool:
+        return self._hatchery.is_gone(self._hatched.number)
+
     def _open(self, hatchery: Hatchery, stdin: int, raw: bool) -> None:
         self._hatchery = hatchery
         with contextlib.ExitStack() as locked:
             locked.enter_context(starting)
             try:
-                self._wires = wires = Wires(self._sample, raw=raw)
+                self._wires = wires = Wires(self._sample, self._is_gone, raw=raw)
             except OSError as error:
                 raise CannotHatch(f"nothing can be opened here: {in_words(error)}") from error
 
@@ -135,7 +147,7 @@ class GuardProcess:
         while not self._is_ready or self.preloading:
             frame = self.receive(time.monotonic() + timeout_s)
             if frame.kind == wire.READY:
-                _, self.applied, self.sizes = frame.extra
+                self.applied, self.sizes = read_applied(frame.rest), frame.facts
                 if self.sandbox == "on" and not is_whole(self.applied):
                     raise verdicts.unsandboxed(self.applied)
                 self._is_ready = True
@@ -143,14 +155,25 @@ class GuardProcess:
                 self._gpu = watch_gpu(self.pid)
             elif frame.kind == wire.PRELOADED:
                 self.preloading = self.echo.muted = False
-                self.sizes = frame.extra
+                self.sizes = frame.facts
                 self.first_bytes = self.held_bytes
         self.stage = "idle"
 
     @property
     def held_bytes(self) -> int:
         """The private memory it held after its last answer."""
-        return self.sizes[0]
+        return int(self.sizes[0])
+
+    def measure(self) -> None:
+        """What it holds after an answer, as the system says: one that runs models is not believed."""
+        seen = self._look()
+        if seen is not None:
+            self.sizes = (seen.private_bytes, seen.rss_bytes, self.sizes[2])
+
+    def _look(self) -> Sample | None:
+        if self._probe is None:
+            self._probe = Probe(self.pid)
+        return self._probe.read_cheap()
 
     def begin_call(self) -> None:
         """What comes from now on belongs to a new call."""
@@ -171,7 +194,7 @@ class GuardProcess:
         """Have it import something before its first call; what that prints is not shown."""
         self.preloading = self.echo.muted = True
         self.preloaded = names
-        self.send(wire.pack(wire.PRELOAD, names))
+        self.send(wire.pack(wire.PRELOAD, rest=json.dumps(names).encode("ascii")))
 
     def note_function(self, number: int, replaced: int) -> None:
         """The worker has a new function, in the place of another, and drops its oldest as we do."""
@@ -189,9 +212,7 @@ class GuardProcess:
         """Note how much memory it holds now."""
         if self.stage != "call":
             return
-        if self._probe is None:
-            self._probe = Probe(self.pid)
-        seen = self._probe.read_cheap()
+        seen = self._look()
         if seen is None:
             # Its end was not heard: a process that it forked, and that left its group, holds the socket.
             raise wire.Closed("the process is gone")
@@ -280,3 +301,16 @@ class GuardProcess:
         self._wires.close()
         if self._probe is not None:
             self._probe.close()
+
+
+def read_applied(text: bytes) -> dict[str, Any]:
+    """Which limits a worker has set, by its own word: names, with numbers or words; and its sandbox."""
+    try:
+        found = json.loads(text.decode("ascii"))
+        sandbox = found.get("sandbox", {}).values()
+        limits = [value for name, value in found.items() if name != "sandbox"]
+    except (ValueError, AttributeError, RecursionError):
+        raise wire.Malformed("limits that cannot be read") from None
+    if not all(isinstance(one, str) for one in sandbox) or not all(isinstance(one, (str, int)) for one in limits):
+        raise wire.Malformed("limits that are none")
+    return cast(dict[str, Any], found)

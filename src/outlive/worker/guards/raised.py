@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import io
 import pickle
 import re
@@ -11,7 +12,8 @@ from typing import Any
 
 from outlive.names import safe_lines
 from outlive.units import format_bytes
-from outlive.worker.child import guard_errors
+from outlive.worker.child import guard_errors, guard_plain
+from outlive.worker.child.guard_wire import Malformed
 from outlive.worker.guards.caller import NATIVE
 from outlive.worker.verdicts import Call, refused
 
@@ -19,6 +21,28 @@ from outlive.worker.verdicts import Call, refused
 _OUT_OF_MEMORY = ("ResourceExhaustedError", "OutOfMemoryError")
 # Libraries of many megabytes, which are not loaded here for the type of an error alone.
 _COSTLY = ("numpy", "scipy", "pandas", "sklearn", "matplotlib")
+_GENERAL = ("Exception", "RuntimeError")
+_PYTHONS: dict[str, type[Exception]] = {
+    name: kind
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, Exception)
+}
+_OURS = ("outlive.worker.child.leak_targets", "CannotRepeat")
+_NONE = type(None)
+# What a worker says of an exception in plain words (child/guard_errors.py), and of samples that it refuses
+# (child/calibration_watch.py).
+_PLAIN_FACTS: dict[str, Any] = {
+    **dict.fromkeys(("module", "name", "type", "text", "traceback"), str),
+    "bases": list,
+    "arguments": (list, _NONE),
+    "refusal": (dict, _NONE),
+}
+_REFUSAL: dict[str, Any] = {
+    **dict.fromkeys(("problem", "text", "name", "given_dtype", "wanted_dtype"), str),
+    **dict.fromkeys(("given_shape", "wanted_shape"), list),
+    "index": (int, _NONE),
+}
+_PROBLEMS = ("no-samples", "sample-misfit", "nan-in-sample", "infinity-in-sample")
 _NATIVE_NAMES = re.compile("|".join(NATIVE).encode())
 
 
@@ -78,7 +102,43 @@ def load_value(body: Any, buffers: list[Any]) -> Any:
 def rebuild(body: bytes, allowed_bytes: int | None) -> BaseException:
     """The exception of a worker, with its traceback as the cause; one about memory says what was allowed."""
     facts = pickle.loads(body)
-    error = _refused(facts["refusal"]) or _own(facts) or _like(facts)
+    return _caused(_refused(facts["refusal"]) or _own(facts) or _like(facts), facts, allowed_bytes)
+
+
+def rebuild_plain(body: Any, allowed_bytes: int | None) -> BaseException:
+    """The same of what a worker said in plain words; `Malformed` if it said something else."""
+    facts = guard_plain.fields(guard_plain.loads(body), _PLAIN_FACTS)
+    refusal = facts["refusal"]
+    if not all(isinstance(name, str) for name in facts["bases"]):
+        raise Malformed("an exception of types without a name")
+    if refusal is not None:
+        _check_refusal(refusal)
+    return _caused(_refused(refusal) or _named(facts) or _like(facts), facts, allowed_bytes)
+
+
+def _check_refusal(refusal: dict[str, Any]) -> None:
+    known = {name: kind for name, kind in _REFUSAL.items() if name in refusal}
+    guard_plain.fields(refusal, known)
+    shapes = [*refusal.get("wanted_shape", ()), *refusal.get("given_shape", ())]
+    if refusal.get("problem") not in _PROBLEMS or not all(type(size) is int for size in shapes):
+        raise Malformed("it refuses what it cannot refuse")
+
+
+def _named(facts: dict[str, Any]) -> BaseException | None:
+    """An exception of Python's, or the one of ours that workers raise; None for all others."""
+    kind = _PYTHONS.get(facts["name"]) if facts["module"] == "builtins" else None
+    if (facts["module"], facts["name"]) == _OURS:
+        from outlive.worker.child.leak_targets import CannotRepeat as kind
+    if kind is None:
+        return None
+    arguments = facts["arguments"]
+    for given in (arguments, [facts["text"]]) if arguments is not None else ([facts["text"]],):
+        with contextlib.suppress(Exception):  # it wants other arguments
+            return kind(*given)
+    return None
+
+
+def _caused(error: BaseException, facts: dict[str, Any], allowed_bytes: int | None) -> BaseException:
     text = facts["traceback"]
     if allowed_bytes is not None and (isinstance(error, MemoryError) or facts["name"] in _OUT_OF_MEMORY):
         note = f"the guarded call may add {format_bytes(allowed_bytes)} to what its worker holds (memory=)"
@@ -131,13 +191,15 @@ def _assembled(parts: Any) -> Any:
 
 def _like(facts: dict[str, Any]) -> GuardedError:
     """One of the same name, caught by the same `except` where that names a type of Python itself."""
-    bases = [getattr(builtins, name) for name in facts["bases"] if name not in ("Exception", "RuntimeError")]
-    name = facts["type"]
+    bases = [_PYTHONS[name] for name in facts["bases"] if name in _PYTHONS and name not in _GENERAL]
+    name = facts["type"] if facts["type"].isidentifier() else GuardedError.__name__
     kind: type[GuardedError] = GuardedError
     for own in (bases, []):
         try:
             kind = type(name, (GuardedError, *own), {"type_name": f"{facts['module']}.{facts['name']}"})
-            return kind(facts["text"])
-        except TypeError:
+            error = kind(facts["text"])
+            if str(error) or not facts["text"]:
+                return error  # some types of Python make their words of other arguments
+        except (TypeError, ValueError):
             continue  # two types of Python that cannot be one
     return kind(facts["text"])

@@ -17,6 +17,7 @@ from outlive.worker.child.guard_blocks import Inbox, Outbox, make_private, new_s
 from outlive.worker.child.guard_lane import BLOCK_BYTES, DONE, ROUSED_NS, WAKE, Lane, is_long, is_worth_it
 from outlive.worker.descriptors import above_standard, close_all
 from outlive.worker.guards.outputs import Echo, deliver_log
+from outlive.worker.guards.reading import SegmentReader
 from outlive.worker.limits import DeadlineMissed
 
 # What the worker is given, in this order.
@@ -30,17 +31,24 @@ _LONGEST_DOZE_NS, _LATE_NS = 10_000_000, 60_000
 # Python runs the handlers of signals that another thread received only between two sleeps of this one.
 _FIRST_SLEEP_MS, _LATER_SLEEP_MS = 20, 100
 _NAP_S = 0.0005
+# What comes before an answer.
+_AMID = frozenset({wire.LOG, wire.ASK})
+# How often to look whether a worker that says nothing is there.
+_LOOK_S = 0.1
 
 
 class Wires:
     """Sends frames, waits for frames, and shows what the worker prints meanwhile."""
 
-    def __init__(self, nap: Callable[[], None], *, raw: bool = False) -> None:
+    def __init__(self, nap: Callable[[], None], is_gone: Callable[[], bool], *, raw: bool = False) -> None:
         """Open them all, or none; OSError where the system has no more to give.
 
-        `nap` is called now and then while an answer is awaited.
+        `nap` is called now and then while an answer is awaited, and `is_gone` says whether the worker has
+        ended: what it started may hold its end of the socket.
         """
-        self._nap = nap
+        self._nap, self._is_gone = nap, is_gone
+        self._next_look = 0.0
+        self.is_plain = False  # true of a worker that runs models
         self.awake = is_worth_it()
         self._patience = self._crowding = 0
         self._late: tuple[int, Any, list[memoryview]] | None = None
@@ -51,7 +59,7 @@ class Wires:
             undo.pop_all()
         self._inlet = wire.Inlet()
         self._outbox = Outbox(lambda descriptor: wire.send_descriptor(self._rights, descriptor))
-        self._inbox = Inbox(lambda: wire.receive_descriptor(self._rights))
+        self._inbox: Inbox | SegmentReader = Inbox(lambda: wire.receive_descriptor(self._rights))
         self._poll = select.poll()
         for end in (self._talk.fileno(), *self.echo.ends()):  # the answer first: see `_hear`
             self._poll.register(end, select.POLLIN)
@@ -77,6 +85,12 @@ class Wires:
         self._incoming = Lane(self._block, 1, self.awake)
         self.echo = Echo(out, errors, raw=raw)
         self._talk.setblocking(False)
+
+    def be_plain(self) -> None:
+        """From here on, before the first call, nothing that the worker says is mapped or believed."""
+        self._inlet.most_head_bytes = wire.MOST_PLAIN_HEAD_BYTES
+        self._inbox = SegmentReader(lambda: wire.receive_descriptor(self._rights))
+        self.is_plain = True
 
     def given(self, stdin: int) -> list[int]:
         """What the worker gets, in the order of `NAMES`."""
@@ -110,8 +124,8 @@ class Wires:
         """True if the worker has received everything that was sent; false of one that was dead by then."""
         return self._outgoing.was_taken
 
-    def send(self, data: bytes) -> None:
-        """Send frames; `Closed` if the worker is gone."""
+    def send(self, data: bytes, deadline: float | None = None) -> None:
+        """Send frames; `Closed` if the worker is gone, `DeadlineMissed` if it does not take them."""
         way = self._outgoing.post(data)
         if way == DONE:
             return
@@ -120,14 +134,16 @@ class Wires:
             self._outgoing.note_woken(len(data))
         else:
             self._outgoing.note_sent(len(data))
-        self._send_all(data)
+        self._send_all(data, deadline)
 
-    def _send_all(self, data: bytes) -> None:
+    def _send_all(self, data: bytes, deadline: float | None = None) -> None:
         view = memoryview(data)
         while view:
             try:
                 view = view[self._talk.send(view, wire.NO_SIGNAL) :]
             except BlockingIOError:
+                _check_time(deadline)
+                self._look_for_end()
                 poll = select.poll()
                 poll.register(self._talk, select.POLLOUT)
                 poll.poll(_LATER_SLEEP_MS)
@@ -149,9 +165,25 @@ class Wires:
                 continue
             if frame.freed:
                 self._outbox.freed(frame.freed)
-            if frame.kind != wire.LOG:
+            if frame.kind not in _AMID:
                 return frame
-            deliver_log(frame.extra)
+            _check_time(deadline)  # they may come without end
+            if frame.kind == wire.ASK:
+                return frame
+            body, _ = self.open_frame(frame)
+            deliver_log(body, self.is_plain)
+
+    def _look_for_end(self) -> None:
+        """`Closed` if the worker has ended, which its socket does not say while a child of it holds it."""
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + _LOOK_S
+            # What it said last is there by the time its end is known.
+            if self._is_gone() and not self._incoming.is_waiting and not self._is_readable():
+                raise wire.Closed("the process is gone")
+
+    def _is_readable(self) -> bool:
+        return any(self._is_talk(end) for end, _ in self._poll.poll(0))
 
     def _watch_for_answer(self) -> None:
         """Wait awake for an answer, unless the last one took longer than that is worth."""
@@ -195,6 +227,8 @@ class Wires:
                 raise DeadlineMissed
             pause_ms = min(pause_ms, left + 1)
         events = self._poll.poll(pause_ms)
+        if not events or not self._is_talk(events[0][0]):
+            self._look_for_end()
         if not events:
             return self._look_into_slot()
         if len(events) > 1 or not self._is_talk(events[0][0]):
@@ -241,27 +275,30 @@ class Wires:
     def open_frame(self, frame: wire.Frame) -> tuple[Any, list[Any]]:
         """The body of a frame and the buffers beside it, in place."""
         try:
-            leases = self._inbox.leases(frame.segment, frame.size, frame.spans) if frame.segment else []
+            inbox: Any = self._inbox
+            leases = inbox.leases(frame.segment, frame.size, frame.spans) if frame.segment else []
             if frame.dropped:
-                self._inbox.drop(frame.dropped)
-            return (frame.body or bytes(leases.pop())), leases
-        except (ValueError, OSError, IndexError, TypeError) as error:
-            raise wire.Closed(f"a frame that promises what is not there: {error}") from None
+                inbox.drop(frame.dropped)
+            if frame.body or self.is_plain:
+                return frame.body or leases.pop(), leases
+            return bytes(leases.pop()), leases
+        except (ValueError, OSError, IndexError, TypeError, OverflowError) as error:
+            raise wire.Malformed(f"a frame that promises what is not there: {error}") from None
 
-    def pack(self, kind: int, extra: Any, body: bytes, apart: list[memoryview], late: bool = False) -> bytes:
+    def pack(self, kind: int, facts: Any, body: bytes, apart: list[memoryview], late: bool = False) -> bytes:
         """A frame; what is large goes to shared memory, if it may be `late` after the frame is sent."""
         placed = None
         number = self._outgoing.next_copy() if late and is_long(apart) else 0
         if number and len(body) <= wire.MOST_INLINE_BYTES:
             placed = self._outbox.reserve(apart)
             self._late = number, placed, apart
-            return wire.pack(kind, extra, body, placed, self._inbox.take_freed(), number)
+            return wire.pack(kind, facts, body, placed, self._inbox.take_freed(), number)
         if apart or len(body) > wire.MOST_INLINE_BYTES:
             self._rouse(apart)
             inline = len(body) <= wire.MOST_INLINE_BYTES
             placed = self._outbox.place(apart if inline else [*apart, memoryview(body)])
             body = body if inline else b""
-        return wire.pack(kind, extra, body, placed, self._inbox.take_freed())
+        return wire.pack(kind, facts, body, placed, self._inbox.take_freed())
 
     def copy_late(self) -> None:
         """Copy what the frame that was just sent speaks of, if it was sent before that."""
@@ -276,8 +313,8 @@ class Wires:
         while not self._incoming.sees_copy(frame.late, ROUSED_NS):
             if not self.is_alive() and not self._incoming.sees_copy(frame.late, 0):
                 raise wire.Closed("it ended while it copied a result")
-            if deadline is not None and time.monotonic() > deadline:
-                raise DeadlineMissed
+            _check_time(deadline)
+            self._look_for_end()
             time.sleep(_NAP_S)
 
     def _rouse(self, apart: list[memoryview]) -> None:
@@ -298,9 +335,16 @@ class Wires:
         self._talk.close()
         self._rights.close()
         self.echo.close()
+        if isinstance(self._inbox, SegmentReader):
+            self._inbox.close()
         os.close(self._faults)
         self._faults = -1
         # Not left to the garbage collector: an error that is kept keeps what it came from.
         self._outgoing.close()
         self._incoming.close()
         self._block.close()
+
+
+def _check_time(deadline: float | None) -> None:
+    if deadline is not None and time.monotonic() > deadline:
+        raise DeadlineMissed
