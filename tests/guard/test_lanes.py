@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,6 +40,30 @@ def test_a_message_through_the_socket_is_taken_once_all_of_it_was_heard() -> Non
     assert not sender.was_taken
     receiver.note_heard(1)
     assert sender.was_taken
+
+
+class Rousing:
+    """The words of a lane whose other side says without end that something comes."""
+
+    def __init__(self, words: Any) -> None:
+        self._words = words
+        self.heeded = 0
+
+    def __getitem__(self, place: int) -> int:
+        return 1 if place == 3 else int(self._words[place])  # guard_lane: _COMING
+
+    def __setitem__(self, place: int, value: int) -> None:
+        self._words[place] = value
+        self.heeded += place == 3
+        assert self.heeded < 100, "it would wait for ever"
+
+
+def test_one_who_is_told_without_end_that_something_comes_waits_longer_once() -> None:
+    _, receiver = lanes()
+    words = Rousing(receiver.words)
+    receiver.words = words  # type: ignore[assignment]
+    assert receiver.watch(spin_ns=10_000_000) == b""
+    assert words.heeded <= 1
 
 
 def test_a_call_that_ends_its_worker_at_once_is_made_once(tmp_path: Path) -> None:
