@@ -99,8 +99,10 @@ def test_quantize_runs_no_code_of_its_worker(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(outlive.RunError) as caught:
         outlive.quantize(dense_float(weights(1, 8)))
     assert not (tmp_path / "made").exists()
+    assert caught.value.finding.code == "D514"
     assert caught.value.flight is not None
     assert caught.value.flight.ended_by == "malformed"
+    assert "cannot be read" in caught.value.flight.error_text
 
 
 NONSENSE = {

@@ -138,7 +138,7 @@ def test_a_log_record_that_is_none(name: str) -> None:
         outputs.deliver_log(LOGS[name], is_plain=True)
 
 
-@pytest.mark.parametrize("text", [b"", b"[]", b'{"a": {}}', b"[" * 100_000, b"\xff"])
+@pytest.mark.parametrize("text", [b"", b"[]", b'{"a": {}}', b'{"sandbox": 1}', b"[" * 100_000, b"\xff"])
 def test_limits_that_are_none(text: bytes) -> None:
     with pytest.raises(Malformed):
         read_applied(text)

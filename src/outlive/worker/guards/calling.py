@@ -288,7 +288,7 @@ class GuardedCall:
         if self._done:
             return error
         if isinstance(error, wire.Malformed):
-            return self._death("malformed")
+            return self._death("malformed", str(error))
         if isinstance(error, wire.Closed):
             if self._process.calls > 1 and not self._process.took_all:
                 self.abandon()
@@ -302,9 +302,11 @@ class GuardedCall:
             self.abandon()
         return error
 
-    def _death(self, ended_by: str) -> BaseException:
+    def _death(self, ended_by: str, said: str = "") -> BaseException:
         self._done = True
         flight = self._process.record(ended_by, self._terms.limits)
+        if said:
+            flight = dataclasses.replace(flight, error_type=wire.Malformed.__name__, error_text=said)
         return verdicts.died(flight)
 
     def _interrupt(self) -> None:

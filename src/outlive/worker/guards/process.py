@@ -311,6 +311,8 @@ def read_applied(text: bytes) -> dict[str, Any]:
         limits = [value for name, value in found.items() if name != "sandbox"]
     except (ValueError, AttributeError, RecursionError):
         raise wire.Malformed("limits that cannot be read") from None
-    if not all(isinstance(one, str) for one in sandbox) or not all(isinstance(one, (str, int)) for one in limits):
+    if not all(isinstance(one, str) for one in sandbox) or not all(
+        isinstance(one, (str, int)) for one in limits
+    ):
         raise wire.Malformed("limits that are none")
     return cast(dict[str, Any], found)

@@ -128,7 +128,9 @@ def _named(facts: dict[str, Any]) -> BaseException | None:
     """An exception of Python's, or the one of ours that workers raise; None for all others."""
     kind = _PYTHONS.get(facts["name"]) if facts["module"] == "builtins" else None
     if (facts["module"], facts["name"]) == _OURS:
-        from outlive.worker.child.leak_targets import CannotRepeat as kind
+        from outlive.worker.child.leak_targets import CannotRepeat
+
+        kind = CannotRepeat
     if kind is None:
         return None
     arguments = facts["arguments"]
