@@ -26,6 +26,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib.metadata import version
@@ -71,12 +72,12 @@ def main() -> int:
     if args.child:
         _serve(models)
         return 0
-    soak = Soak(models, args.files, args.results, args.jobs)
-    stop_at = time.monotonic() + args.minutes * 60
-    for verb in args.verb or list(VERBS):
-        soak.retry(verb)
-        soak.go_on(verb, args.count, stop_at)
-    return soak.summarize(args.verb or list(VERBS))
+    verbs, stop_at = args.verb or list(VERBS), time.monotonic() + args.minutes * 60
+    with closing(Soak(models, args.files, args.results, args.jobs)) as soak:
+        for verb in verbs:
+            soak.retry(verb)
+            soak.go_on(verb, args.count, stop_at)
+        return soak.summarize(verbs)
 
 
 class Soak:
@@ -87,9 +88,15 @@ class Soak:
         self._results, self._jobs = results, jobs
         self._models = {"count": len(models), "sha256": _digest(models)}
         self._document = json.loads(results.read_text("utf-8")) if results.exists() else {"verbs": {}}
+        self._children = [Child(files) for _ in range(jobs)]
         self._idle: SimpleQueue[Child] = SimpleQueue()
-        for _ in range(jobs):
-            self._idle.put(Child(files))
+        for child in self._children:
+            self._idle.put(child)
+
+    def close(self) -> None:
+        """End the children."""
+        for child in self._children:
+            child.close()
 
     def retry(self, verb: str) -> None:
         """Try earlier failures with these models again; those that are mended are dropped."""
@@ -167,10 +174,14 @@ class Child:
 
     def __init__(self, files: list[Path]) -> None:
         """Remember how it is started."""
-        here = [sys.executable, str(Path(__file__).resolve()), "--child", *map(str, files)]
-        self._command, self._process = here, None
+        self._command = [sys.executable, str(Path(__file__).resolve()), "--child", *map(str, files)]
+        self._process: subprocess.Popen[bytes] | None = None
 
-    _process: subprocess.Popen[bytes] | None
+    def close(self) -> None:
+        """End it; at the end of its orders it goes by itself."""
+        if self._process is not None:
+            with self._process as process:
+                process.kill()
 
     def try_all(self, verb: str, seeds: range) -> Tally:
         """All mutants of a block, whatever becomes of the process on the way."""
@@ -209,8 +220,8 @@ class Child:
             ready, _, _ = select.select([process.stdout], [], [], timeout_s)
             line = process.stdout.readline() if ready else b""
             if not line:
-                process.kill()
-                code, self._process = process.wait(), None
+                self.close()
+                code, self._process = process.returncode, None
                 return at, f"the process died with {code}" if ready else f"no end after {timeout_s:g} s"
             said = json.loads(line)
             if "done" in said:

@@ -225,15 +225,15 @@ print(peak() - before)
 
 
 def test_memory_does_not_grow_with_weights(tmp_path: Path) -> None:
-    """A sparse file of 600 MB takes no more than a small part of it."""
+    """A sparse file of 300 MB takes no more than a small part of it."""
     small, large = tmp_path / "small.tflite", tmp_path / "large.tflite"
     small.write_bytes(layers(1 * MB))
-    sizes, offset = 200 * MB, 4096
+    sizes, offset = 100 * MB, 4096
     buffers = [{"offset": offset + sizes * index, "size": sizes} for index in range(3)]
     tensors = [
-        tensor("x", shape=[1, 50 * MB]),
-        *(tensor(f"w{i}", shape=[1, 50 * MB], buffer=i + 1) for i in range(3)),
-        *(tensor(f"y{i}", shape=[1, 50 * MB]) for i in range(3)),
+        tensor("x", shape=[1, 25 * MB]),
+        *(tensor(f"w{i}", shape=[1, 25 * MB], buffer=i + 1) for i in range(3)),
+        *(tensor(f"y{i}", shape=[1, 25 * MB]) for i in range(3)),
     ]
     ends = [(0, 1, 4), (4, 2, 5), (5, 3, 6)]
     operators = [{"inputs": [a, b], "outputs": [c]} for a, b, c in ends]
@@ -242,7 +242,11 @@ def test_memory_does_not_grow_with_weights(tmp_path: Path) -> None:
     assert len(data) < offset
     large.write_bytes(data)
     os.truncate(large, offset + 3 * sizes)
+    with large.open("r+b") as file:
+        for index in range(3):  # weights whose beginning is no zeros, and another each time: nothing to count
+            file.seek(offset + sizes * index)
+            file.write(np.full(1024, index + 1, np.float32).tobytes())
     command = [sys.executable, "-c", MEMORY, str(small), str(large)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert int(done.stdout) < 60 * MB
+    assert int(done.stdout) < 40 * MB
