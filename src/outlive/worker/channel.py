@@ -22,10 +22,6 @@ _MOST_SKIPPED = 1 << 16
 _SIGPIPE = getattr(signal, "SIGPIPE", None)
 
 
-class Unreachable(Exception):
-    """The system lets us neither wait for the worker nor hear it; the words are its own."""
-
-
 class Channel:
     """Two pipes: commands to the worker, replies from it."""
 
@@ -88,10 +84,10 @@ class Channel:
         """True once something can be read; `wire.Closed` once the worker is gone and nothing will come."""
         if self.replies < 0:
             raise wire.Closed("closed on this side")
-        if _polled(self._can_read, timeout_ms):
+        if unpatched.wait(self._can_read, timeout_ms):
             return True
         # What it wrote before it ended is there by the time its end is known.
-        if self.is_gone() and not _polled(self._can_read, 0):
+        if self.is_gone() and not unpatched.wait(self._can_read, 0):
             raise wire.Closed("the worker is gone")
         return False
 
@@ -122,7 +118,7 @@ class Channel:
             try:
                 view = view[_quiet_write(self.commands, view) :]
             except BlockingIOError:
-                if not _polled(self._can_write, _slice_ms(deadline)) and self.is_gone():
+                if not unpatched.wait(self._can_write, _slice_ms(deadline)) and self.is_gone():
                     raise wire.Closed("the worker is gone") from None
             except OSError as error:
                 raise wire.Closed(str(error)) from None
@@ -141,15 +137,6 @@ def _quiet_write(descriptor: int, data: memoryview) -> int:
         raise
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-
-
-def _polled(poll: Any, timeout_ms: float) -> bool:
-    try:
-        return bool(poll.poll(timeout_ms))
-    except OSError as error:
-        if type(error) is not OSError:
-            raise  # a handler of the user's has raised it: a TimeoutError is an OSError too
-        raise Unreachable(error.strerror or str(error)) from None
 
 
 def _slice_ms(deadline: float | None) -> float:

@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 
+from outlive.worker import unpatched
 from outlive.worker.child.anonymous import anonymous_file
 
 _LAST_STANDARD = 2
@@ -59,7 +60,7 @@ def file_with(name: str, content: bytes | memoryview) -> int:
     view = memoryview(content).cast("B")
     try:
         while len(view):
-            view = view[os.write(descriptor, view) :]
+            view = view[unpatched.write(descriptor, view) :]
     except BaseException:
         os.close(descriptor)
         raise

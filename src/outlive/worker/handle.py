@@ -18,7 +18,6 @@ from typing import Any
 from outlive.meter.activity import watch_activity
 from outlive.worker import answers
 from outlive.worker.answers import Malformed
-from outlive.worker.channel import Unreachable
 from outlive.worker.child import wire
 from outlive.worker.flight import Flight
 from outlive.worker.hatchery import CannotHatch, Hatched, Hatchery, RuntimeAbsent, in_words, starting
@@ -216,9 +215,6 @@ class Worker:
             seen = self._record("malformed")
             self.flight = replace(seen, error_type="Malformed", error_text=str(error))
             return Died(self.flight)
-        if isinstance(error, Unreachable):
-            self._record("interrupt")
-            return CannotHatch(f"the worker cannot be reached: {error}")
         # KeyboardInterrupt and its like: the call is lost, so the worker goes; the exception is the user's.
         self._record("interrupt")
         return error
@@ -272,8 +268,7 @@ class Worker:
             ended = self._ended(error)
             if isinstance(ended, Died):
                 return ended.flight
-            if not isinstance(ended, CannotHatch):  # one that cannot be reached has been ended
-                raise ended from None
+            raise ended from None
         self.kill()
         return None
 

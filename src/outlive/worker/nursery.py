@@ -338,12 +338,7 @@ class Nursery:
         if descriptor >= 0:
             poll = unpatched.poll()
             poll.register(descriptor, event)
-            try:
-                poll.poll(timeout_s * 1000)
-            except OSError as error:
-                if error.errno != errno.ENOMEM:
-                    raise  # a handler of the user's, which may raise anything
-                time.sleep(timeout_s)
+            unpatched.wait(poll, timeout_s * 1000)
 
     def _take_all(self) -> bool:
         """Put all messages that have come where they belong; False if no more can come."""

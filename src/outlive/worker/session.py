@@ -173,8 +173,6 @@ class Session:
             return self.worker.call(header, payload, **how)
         except Died as error:
             raise self.death(error.flight) from None
-        except CannotHatch as error:
-            raise verdicts.unavailable(str(error)) from error
         except RuntimeRaised as error:
             raise self._complaint(error, header["do"]) from None
 
@@ -225,8 +223,6 @@ class Session:
                 self.worker.invoke()
         except Died as error:
             raise self.death(error.flight) from None
-        except CannotHatch as error:
-            raise verdicts.unavailable(str(error)) from error
         except RuntimeRaised as error:
             if error.kind == "Moved":
                 return True

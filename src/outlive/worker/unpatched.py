@@ -6,9 +6,11 @@ eventlet takes `select.poll` away, makes `os.write` try for ever to write to a p
 
 from __future__ import annotations
 
+import errno
 import functools
 import importlib.util
 import select
+import time
 from types import ModuleType
 from typing import Any
 
@@ -17,13 +19,26 @@ try:
 except ImportError:  # Windows
     from os import read, write
 
-__all__ = ["poll", "read", "write"]
+__all__ = ["poll", "read", "wait", "write"]
 
 
 def poll() -> Any:
     """A new poll object."""
     make = getattr(select, "poll", None) or _loaded_again().poll
     return make()
+
+
+def wait(poll: Any, timeout_ms: float) -> list[tuple[int, int]]:
+    """What a poll object sees; nothing, after the time is over, where the system has no memory to look."""
+    try:
+        found: list[tuple[int, int]] = poll.poll(timeout_ms)
+    except OSError as error:
+        # What a handler of the user's raises passes through: a TimeoutError is an OSError too.
+        if error.errno != errno.ENOMEM:
+            raise
+        time.sleep(timeout_ms / 1000)
+        return []
+    return found
 
 
 @functools.cache

@@ -34,7 +34,10 @@ class Memory:
         """Private memory, resident memory, and what RLIMIT_DATA counts; 0 where they cannot be read."""
         if self._statm < 0:
             return 0, 0, 0
-        words = os.pread(self._statm, 256, 0).split()
+        try:
+            words = os.pread(self._statm, 256, 0).split()
+        except OSError:
+            return 0, 0, 0
         resident = int(words[1])
         return (resident - int(words[2])) * _PAGE_BYTES, resident * _PAGE_BYTES, int(words[5]) * _PAGE_BYTES
 

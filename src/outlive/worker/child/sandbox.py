@@ -148,7 +148,7 @@ def _allow_reading(rules: int, path: str) -> None:
     """Let a file be read, or all that is below a folder; what the kernel has no rule for is not read."""
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except (OSError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, PermissionError, ValueError):
         return
     try:
         is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)

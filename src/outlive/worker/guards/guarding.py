@@ -9,6 +9,7 @@ from typing import Any, TypeVar, overload
 
 from outlive.errors import RunError
 from outlive.units import parse_bytes
+from outlive.worker import verdicts
 from outlive.worker.child import guard_errors
 from outlive.worker.guards import nesting
 from outlive.worker.guards.calling import GuardedCall, NotBegun, Terms, caller_state
@@ -87,7 +88,7 @@ class Guarded:
                     plain=self._terms.plain,
                 )
             except CannotHatch as error:
-                raise OSError(f"no worker process can be had: {error}") from error
+                raise verdicts.unavailable(str(error)) from error
             try:
                 return GuardedCall(process, self._terms).run(sent, arguments, named)
             except NotBegun:

@@ -15,6 +15,7 @@ import select
 import sys
 from typing import Any
 
+from outlive.worker import unpatched
 from outlive.worker.child.guard_plain import MOST_TEXT_BYTES
 from outlive.worker.child.guard_wire import Malformed
 from outlive.worker.guards.patience import Unhurried
@@ -59,7 +60,7 @@ class Echo:
 
     def _read(self, end: int) -> bool:
         try:
-            data = os.read(end, _PIPE_BYTES)
+            data = unpatched.read(end, _PIPE_BYTES)
         except BlockingIOError:
             return True
         except OSError:
@@ -76,7 +77,7 @@ class Echo:
     def finish(self) -> None:
         """Show all that is left, after the worker's end."""
         for end in self.ends():
-            poll = select.poll()
+            poll = unpatched.poll()
             poll.register(end, select.POLLIN)
             # A grandchild may hold the pipe and go on; what the worker printed is there at once.
             for _ in range(_LAST_READS):
@@ -129,7 +130,7 @@ def _nothing() -> None:
 def _write_all(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
-        view = view[os.write(descriptor, view) :]
+        view = view[unpatched.write(descriptor, view) :]
 
 
 def deliver_log(body: Any, is_plain: bool) -> None:

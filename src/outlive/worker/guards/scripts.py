@@ -7,6 +7,7 @@ import os
 import time
 
 from outlive.errors import RunError
+from outlive.worker import verdicts
 from outlive.worker.flight import Flight
 from outlive.worker.guards.calling import GuardedCall, Terms, caller_state, last_flight
 from outlive.worker.guards.functions import SentFunction
@@ -32,13 +33,13 @@ def run_script(
 ) -> ScriptEnd:
     """Run a script, or a module, as the main program of a worker that has this process's streams.
 
-    OSError if no worker can be had.
+    `WorkerUnavailable` if no worker can be had.
     """
     try:
         folder = os.getcwd() if as_module else os.path.dirname(os.path.abspath(target))
         process = GuardProcess(stdin=0, raw=True, sandbox=sandbox, read=(folder,))
     except CannotHatch as error:
-        raise OSError(f"no worker process can be had: {error}") from error
+        raise verdicts.unavailable(str(error)) from error
     alive.add(process)
     caller_state.look()
     began = time.perf_counter()

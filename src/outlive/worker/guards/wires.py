@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from outlive.worker import unpatched
 from outlive.worker.child import guard_wire as wire
 from outlive.worker.child.anonymous import log_file, tail_of
 from outlive.worker.child.guard_blocks import Inbox, Outbox, make_private, new_segment
@@ -60,7 +61,7 @@ class Wires:
         self._inlet = wire.Inlet()
         self._outbox = Outbox(lambda descriptor: wire.send_descriptor(self._rights, descriptor))
         self._inbox: Inbox | SegmentReader = Inbox(lambda: wire.receive_descriptor(self._rights))
-        self._poll = select.poll()
+        self._poll = unpatched.poll()
         for end in (self._talk.fileno(), *self.echo.ends()):  # the answer first: see `_hear`
             self._poll.register(end, select.POLLIN)
 
@@ -114,7 +115,9 @@ class Wires:
         """False if the worker is seen to have ended; costs a microsecond."""
         if self.closed:
             return False
-        return not any(event & ~select.POLLIN for end, event in self._poll.poll(0) if self._is_talk(end))
+        return not any(
+            event & ~select.POLLIN for end, event in unpatched.wait(self._poll, 0) if self._is_talk(end)
+        )
 
     def _is_talk(self, end: int) -> bool:
         return end == self._talk.fileno()
@@ -144,10 +147,10 @@ class Wires:
             except BlockingIOError:
                 _check_time(deadline)
                 self._look_for_end()
-                poll = select.poll()
+                poll = unpatched.poll()
                 poll.register(self._talk, select.POLLOUT)
-                poll.poll(_LATER_SLEEP_MS)
-                self._read_output(self._poll.poll(0))
+                unpatched.wait(poll, _LATER_SLEEP_MS)
+                self._read_output(unpatched.wait(self._poll, 0))
             except OSError as error:
                 raise wire.Closed(str(error)) from None
 
@@ -183,7 +186,7 @@ class Wires:
                 raise wire.Closed("the process is gone")
 
     def _is_readable(self) -> bool:
-        return any(self._is_talk(end) for end, _ in self._poll.poll(0))
+        return any(self._is_talk(end) for end, _ in unpatched.wait(self._poll, 0))
 
     def _watch_for_answer(self) -> None:
         """Wait awake for an answer, unless the last one took longer than that is worth."""
@@ -201,7 +204,9 @@ class Wires:
                 self._patience, self._crowding = _PATIENCE, 0
         data = data or lane.fall_asleep()
         if data:
-            self._read_output(self._poll.poll(0))  # what was printed before the answer is there by now
+            self._read_output(
+                unpatched.wait(self._poll, 0)
+            )  # what was printed before the answer is there by now
             self._inlet.feed(data)
 
     def _doze(self, took_ns: int) -> bytes:
@@ -226,7 +231,7 @@ class Wires:
             if left <= 0:
                 raise DeadlineMissed
             pause_ms = min(pause_ms, left + 1)
-        events = self._poll.poll(pause_ms)
+        events = unpatched.wait(self._poll, pause_ms)
         if not events or not self._is_talk(events[0][0]):
             self._look_for_end()
         if not events:
@@ -241,7 +246,7 @@ class Wires:
         """What came while we fell asleep, unheard: stores and loads may pass each other on their way."""
         data = self._incoming.take()
         if data:
-            self._read_output(self._poll.poll(0))
+            self._read_output(unpatched.wait(self._poll, 0))
             self._inlet.feed(data)
         return bool(data)
 
@@ -259,7 +264,7 @@ class Wires:
         if data == wire.WAKE_UP and not earlier and self.awake:
             earlier = self._incoming.watch(ROUSED_NS) or self._incoming.fall_asleep()
         if earlier:
-            self._read_output(self._poll.poll(0))
+            self._read_output(unpatched.wait(self._poll, 0))
         self._inlet.feed(earlier + data)
 
     def _read_output(self, events: list[tuple[int, int]]) -> None:
