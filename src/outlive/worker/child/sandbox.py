@@ -27,7 +27,10 @@ from .syscall_filter import for_process, make_filter
 MOST_FILE_BYTES = 16 << 20
 
 _PR_GET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 21, 38  # linux/prctl.h
-_SET_MODE_FILTER, _ALL_THREADS = 1, 1  # linux/seccomp.h: SECCOMP_FILTER_FLAG_TSYNC
+_SET_MODE_FILTER = 1  # linux/seccomp.h, as the flags: TSYNC, for all threads, and SPEC_ALLOW
+# Kernels before 5.16 slow a filtered process down against what it could learn from its own memory by guessing
+# (Documentation/admin-guide/hw-vuln/spectre.rst). There is nothing to be hidden from it there.
+_FLAGS = 1 | 4
 _SECCOMP = {"x86_64": 317, "aarch64": 277}
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # asm-generic/unistd.h: landlock_...
 
@@ -167,7 +170,7 @@ def _come_under_seccomp(_: List[str], for_model: bool) -> str:
     code = ctypes.create_string_buffer(program, len(program))
     # linux/filter.h: struct sock_fprog, a count and a pointer.
     header = struct.pack("@HP", len(program) // 8, ctypes.addressof(code))
-    _check(_call(_SECCOMP[platform.machine()], _SET_MODE_FILTER, _ALL_THREADS, header))
+    _check(_call(_SECCOMP[platform.machine()], _SET_MODE_FILTER, _FLAGS, header))
     return "seccomp"
 
 
