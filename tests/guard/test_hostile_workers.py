@@ -62,10 +62,12 @@ def saying(*pieces: bytes, unsealed: bool = False) -> Callable[..., None]:
     return say
 
 
-def ended_by(function: Callable[..., Any], *arguments: Any, plain: bool = True, **terms: Any) -> str:
+def ended_by(
+    function: Callable[..., Any], *arguments: Any, plain: bool = True, form: Any = object, **terms: Any
+) -> str:
     """What ended the worker of a function that does not answer."""
     with pytest.raises(outlive.RunError) as caught:
-        make_guarded(function, fresh=True, plain=plain, **terms)(*arguments)
+        make_guarded(function, fresh=True, plain=form if plain else None, **terms)(*arguments)
     assert caught.value.flight is not None
     return str(caught.value.flight.ended_by)
 
@@ -175,6 +177,19 @@ def test_what_comes_before_an_answer_does_not_put_off_the_deadline(kind: int) ->
     wires.close()
 
 
+def test_one_who_takes_nothing_is_not_waited_for() -> None:
+    wires = Wires(lambda: None, lambda: False)
+
+    def fill() -> None:
+        while True:
+            wires.pack(wire.ITEM, (), b"", [memoryview(bytes(10_000))])
+
+    with pytest.raises(wire.Malformed, match="does not take"):
+        fill()
+    wires.handed_over()
+    wires.close()
+
+
 @pytest.mark.parametrize("seconds", [None, 120])
 def test_a_death_is_seen_although_what_it_started_holds_all_it_had(
     seconds: float | None, tmp_path: Path
@@ -218,7 +233,7 @@ def test_what_a_function_starts_inherits_nothing_of_ours() -> None:
 
 
 def test_a_worker_that_runs_models_runs_nothing_else() -> None:
-    plain, usual = make_guarded(os.getpid, plain=True), outlive.guard(os.getpid)
+    plain, usual = make_guarded(os.getpid, plain=object), outlive.guard(os.getpid)
     first, second = plain(), usual()
     assert first != second
     assert [plain(), usual(), plain()] == [first, second, first]
@@ -239,9 +254,9 @@ def test_it_is_not_believed_how_much_it_holds() -> None:
         held = [np.ones(4_000_000) for _ in range(20)]
         time.sleep(1000 * len(held))
 
-    liar = make_guarded(lie, plain=True)()
+    liar = make_guarded(lie, plain=object)()
     with pytest.raises(outlive.LimitReached) as caught:
-        make_guarded(take, plain=True, memory="100MB")()
+        make_guarded(take, plain=object, memory="100MB")()
     assert caught.value.flight is not None
     assert caught.value.flight.pid == liar
 
@@ -252,23 +267,23 @@ def test_a_plain_call_gives_values_errors_and_streams() -> None:
             yield {"number": number, "held": b"x" * 100_000}
         raise KeyError("the end")
 
-    stream = make_guarded(row, plain=True)(5)
+    stream = make_guarded(row, plain=object)(5)
     assert [next(stream)["number"] for _ in range(5)] == [0, 1, 2, 3, 4]
     with pytest.raises(KeyError, match="the end"):
         next(stream)
     given = (b"m" * 10_000_000, 5, np.arange(5))
-    content, count, numbers = make_guarded(lambda: given, plain=True)()
+    content, count, numbers = make_guarded(lambda: given, plain=object)()
     assert (content, count) == given[:2]
     np.testing.assert_array_equal(numbers, given[2])
     with pytest.raises(CannotReturn, match=r"it is a builtins\.object"):
-        make_guarded(object, plain=True)()
+        make_guarded(object, plain=object)()
 
 
 def test_a_plain_call_leaves_randomness_alone() -> None:
     def drawn() -> float:
         return random.random()
 
-    draw = make_guarded(drawn, plain=True)
+    draw = make_guarded(drawn, plain=object)
     before = random.getstate()
     assert draw() == draw()
     assert random.getstate() == before
@@ -278,23 +293,27 @@ def test_a_plain_call_logs_here(caplog: pytest.LogCaptureFixture) -> None:
     def tell() -> None:
         logging.getLogger("outlive.test").error("long %s", "\N{ELEPHANT}" * 500_000)
 
-    make_guarded(tell, plain=True)()
+    make_guarded(tell, plain=object)()
     assert "long \N{ELEPHANT}" in caplog.text
 
 
+def test_an_answer_of_another_form_is_none() -> None:
+    def answer(*_: Any) -> Any:
+        return "no model", 1
+
+    assert ended_by(answer, form=(bytes, int)) == "malformed"
+
+
 def test_outlive_itself_reads_only_plain_answers() -> None:
-    """Whatever runs a model for us says `plain`; cells, a demonstration and `guard` run a user's code."""
-    own = {"worker/guards/guarding.py", "notebook/cells.py", "cli/demo.py", "cli/main.py"}
-    lax = []
+    """Whatever runs a model for us says in which form it answers; cells, the demo and `guard` need not."""
+    own = {"worker/guards/guarding.py", "notebook/cells.py", "cli/demo.py"}
+    lax, count = [], 0
     for path in SOURCE.rglob("*.py"):
         name, text = path.relative_to(SOURCE).as_posix(), path.read_text(encoding="utf-8")
-        if name in own or "make_guarded" not in text:
-            assert name in own or "import guard\n" not in text or name == "__init__.py"
-            continue
-        for node in ast.walk(ast.parse(text)):
-            called = (
-                [ast.unparse(one) for one in (node.func, *node.args)] if isinstance(node, ast.Call) else []
-            )
-            if "make_guarded" in called and "plain" not in [one.arg for one in node.keywords]:  # type: ignore[attr-defined]
-                lax.append(f"{name}:{node.lineno}")  # type: ignore[attr-defined]
+        for node in ast.walk(ast.parse(text)) if "guard(" in text or "make_guarded(" in text else ():
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("make_guarded", "guard")):
+                count += 1
+                if name not in own and "plain" not in [one.arg for one in node.keywords]:
+                    lax.append(f"{name}:{node.lineno}")
+    assert count > 8
     assert lax == []

@@ -14,6 +14,7 @@ from outlive.worker.child import guard_blocks, guard_errors, guard_plain
 from outlive.worker.child.guard_wire import Inlet, Malformed
 from outlive.worker.child.leak_targets import CannotRepeat
 from outlive.worker.guards import outputs
+from outlive.worker.guards.forms import check_form
 from outlive.worker.guards.process import read_applied
 from outlive.worker.guards.raised import GuardedError, rebuild_plain
 from outlive.worker.guards.reading import SegmentReader
@@ -94,6 +95,34 @@ def test_numbers_of_numpy_are_numbers() -> None:
 def test_what_is_not_plain_is_not_sent(value: Any, words: str) -> None:
     with pytest.raises(guard_plain.NotPlain, match=words):
         guard_plain.dumps(value)
+
+
+_NAMED = [{"name": str, "size": int | None}]
+
+
+@pytest.mark.parametrize(
+    ("form", "good", "bad"),
+    [
+        (bytes, b"x", "x"),
+        (int, 5, -1),
+        (int, 0, 2**63),
+        (int, 1, True),
+        (float, 1, float("nan")),
+        (float, 0.5, True),
+        (bytes | None, None, 0),
+        ((bytes, int), (b"", 1), (b"", 1, 1)),
+        ((bytes, int), (b"", 1), [b"", 1]),
+        (_NAMED, [{"name": "x", "size": None}], [{"name": "x"}]),
+        (_NAMED, [], [{"name": "x", "size": 1, "more": 1}]),
+        (_NAMED, [{"name": "x", "size": 1}], ({"name": "x", "size": 1},)),
+        (object, [1, ()], ...),
+    ],
+)
+def test_an_answer_has_the_form_of_its_question(form: Any, good: Any, bad: Any) -> None:
+    assert check_form(good, form) is good
+    if bad is not ...:
+        with pytest.raises(Malformed):
+            check_form(bad, form)
 
 
 @pytest.mark.parametrize("name", BODIES)

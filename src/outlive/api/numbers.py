@@ -110,7 +110,7 @@ def convert(
 
     made = convert_model(
         source, settings, samples=samples, signature=signature, tell=tell,
-        guard=partial(make_guarded, memory=memory, seconds=seconds, quiet=True, plain=True),
+        guard=partial(make_guarded, memory=memory, seconds=seconds, quiet=True),
     )  # fmt: skip
     wanted = expectation(settings, samples)
     found = check(made.model, expect=wanted, select=("Q201",)).findings if wanted else ()

@@ -180,8 +180,8 @@ class Workshop:
             raise Refused("none of its operators can be quantized this way")
         return made.model
 
-    def _guard(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        return make_guarded(_without_log(function), seconds=self.seconds_left(), quiet=True, plain=True)
+    def _guard(self, function: Callable[..., Any], *, plain: Any) -> Callable[..., Any]:
+        return make_guarded(_without_log(function), seconds=self.seconds_left(), quiet=True, plain=plain)
 
     def _reshaped(self, variant: Candidate) -> Built:
         base = self._base(replace(variant, batch=None, inputs=()))

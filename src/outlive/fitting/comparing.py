@@ -184,7 +184,7 @@ class Jury:
             return float(note["score"])
         self._go_on()
         settings = {"resolver": ACCELERATORS[_kernels(candidate)].name, "threads": candidate.threads}
-        score = make_guarded(score_model, seconds=self._seconds_left(), quiet=True, plain=True)
+        score = make_guarded(score_model, seconds=self._seconds_left(), quiet=True, plain=(float, bool))
         assert self._metric is not None
         try:
             found, on_samples = score(built.path, settings, self._names, self._metric, list(self._stock))

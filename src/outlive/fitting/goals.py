@@ -106,7 +106,7 @@ def _started(model: Model, shapes: Mapping[int, Shape], origin: Origin | None, g
             raise
         wanted = [shapes.get(tensor.index, tensor.shape) for tensor in model.inputs]
         shelf = Shelf(cache_folder("fit") if goal.cache else None)
-        guard = partial(make_guarded, seconds=goal.seconds, quiet=True, plain=True)
+        guard = partial(make_guarded, seconds=goal.seconds, quiet=True)
         try:
             return origin.convert(wanted, shelf, guard)
         except ValueError as second:

@@ -23,7 +23,7 @@ from outlive.worker.preparing import preparer
 _PIECE = 1 << 20
 _REFUSED = "refused"
 _MOST_WORDS = 300
-Guard = Callable[[Callable[..., Any]], Callable[..., Any]]
+Guard = Callable[..., Callable[..., Any]]
 
 
 @dataclass(frozen=True, kw_only=True)

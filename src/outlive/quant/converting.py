@@ -63,7 +63,7 @@ def convert_model(
     with tempfile.TemporaryDirectory(prefix="outlive-convert-") as folder:
         kind, what = _described(source, Path(folder))
         specs = None if signature is None else [(list(shape), dtype) for shape, dtype in signature]
-        convert = _in_words(guard(convert_source))
+        convert = _in_words(guard(convert_source, plain=bytes))
         if samples is None:
             return Converted(model=convert(kind, what, specs, dict(settings), None))
         plain = {name: value for name, value in settings.items() if name not in _QUANTIZING}
@@ -87,7 +87,7 @@ def convert_with_shapes(source: Any, key: str, shapes: Shapes, guard: Guard) -> 
     with tempfile.TemporaryDirectory(prefix="outlive-convert-") as folder:
         kind, what = _described(source, Path(folder))
         wanted = (key, {name: list(shape) for name, shape in shapes.items()})
-        return _in_words(guard(convert_source))(kind, what, None, {}, None, wanted)
+        return _in_words(guard(convert_source, plain=bytes))(kind, what, None, {}, None, wanted)
 
 
 def _in_words(convert: Callable[..., bytes]) -> Callable[..., bytes]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import csv
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -38,7 +37,7 @@ from outlive.worker.guards.guarding import make_guarded
 from outlive.worker.guards.raised import CannotSend
 from outlive.worker.interpreter import Interpreter
 
-_guard = partial(make_guarded, plain=True)
+_CALIBRATED = (bytes, bytes | None, bool)
 Dataset = Callable[[], Iterable[Sequence[NDArray[Any]]]]
 
 
@@ -169,7 +168,7 @@ class QuantizationDebugger:
             raise ValueError("converter object must set representative_dataset")
         wanted = bool(self._debug_options.model_debug_metrics)
         try:
-            made = _guard(calibrated_models)(converter, wanted)
+            made = make_guarded(calibrated_models, plain=_CALIBRATED)(converter, wanted)
         except CannotSend as error:
             warnings.warn(f"the converter cannot be sent to a worker and runs here: {error}", stacklevel=3)
             made = calibrated_models(converter, wanted)
@@ -197,7 +196,7 @@ class QuantizationDebugger:
         )
         order = Order(model=model, name="static-int8", recipe=recipe, skip=tuple(skip))
         with Samples(self._data_gen, model) as samples:
-            return quantize_model(order, samples, _guard, lambda _: None).model
+            return quantize_model(order, samples, make_guarded, lambda _: None).model
 
     def _from_calibrated(self, *, debug: bool) -> bytes:
         if self.calibrated_model is None:
@@ -205,7 +204,7 @@ class QuantizationDebugger:
                 "No converter found, use this function with the converter option in the constructor."
             )
         options = self._debug_options
-        made: bytes = _guard(quantized_model)(
+        made: bytes = make_guarded(quantized_model, plain=bytes)(
             self.calibrated_model,
             self._share_scales,
             options.denylisted_ops,

@@ -26,8 +26,8 @@ from outlive.worker.verdicts import Call, refused
 Tell = Callable[[int], None]  # how many samples the worker has taken
 # What ai-edge-quantizer raises for models and recipes that it cannot deal with.
 _REFUSALS = (ValueError, RuntimeError, LookupError, TypeError, AttributeError, AssertionError)
-# How a function is run in a worker: `make_guarded` with limits, and plain, because it runs a model.
-Guard = Callable[[Callable[..., Any]], Callable[..., Any]]
+# How a function is run in a worker: `make_guarded` with limits. It runs a model, so that it answers plainly.
+Guard = Callable[..., Callable[..., Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ def quantize_model(order: Order, samples: Samples | None, guard: Guard, tell: Te
         text = f"the recipe {order.name} measures ranges with samples"
         raise refused(Call(problem="no-samples", text=text))
     content, key, names = prepared(order.model)
-    run = guard(quantize_content)
+    run = guard(quantize_content, plain=(bytes, int))
     rows = [dict(row) for row in order.recipe]
 
     def attempt(careful: bool) -> tuple[bytes, int]:

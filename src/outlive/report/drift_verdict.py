@@ -6,6 +6,7 @@ import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from outlive.errors import RunError
@@ -80,8 +81,7 @@ def quantize_source(
         raise ValueError(f"inputs and outputs are float or int8, not {io!r:.40}")
     name, rows = find_recipe(recipe)
 
-    def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
-        return make_guarded(function, memory=memory, seconds=seconds, quiet=True, plain=True)
+    guarded = partial(make_guarded, memory=memory, seconds=seconds, quiet=True)
 
     def make(kept: tuple[str, ...]) -> Quantized:
         left_out = (*skip, *kept)

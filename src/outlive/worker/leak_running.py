@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -37,6 +38,22 @@ _MOST_GROWTH, _GROWTH_SHARE = 1 << 30, 0.25
 # For the census: rounds that warm up, rounds that are counted, and how long both may take.
 _CENSUS_WARM, _CENSUS_ROUNDS, _CENSUS_SECONDS = 1000, 20, 30.0
 
+# What workers say (child/leak_gauge.py, leak_census.py, leak_sites.py).
+_COUNTS = ("private_bytes", "shared_bytes", "heap_bytes", "mapped_bytes", "blocks", "descriptors", "threads")
+_ROW: dict[str, Any] = {
+    **dict.fromkeys(("at", "call_seconds"), float),
+    **dict.fromkeys(("calls", "objects"), int),
+    **dict.fromkeys(_COUNTS, int | None),
+}
+_NAMED = [{"name": str, "per_round": float}]
+_TYPE = {"kind": str, "plain": bool, "per_round": float, "bytes_each": int, "kept_by": [str]}
+_CENSUS = {
+    "rounds": int,
+    "keepers": [{**_TYPE, "holds": str}],
+    "types": [_TYPE],
+    **dict.fromkeys(("descriptors", "threads", "mappings"), _NAMED),
+}
+
 _ALL_THE_ROOM = Room()
 
 Tell = Callable[[Stage], None]
@@ -59,10 +76,10 @@ class Order:
             raise ValueError(f"{self.seconds} seconds are no time at all")
 
 
-def guarded(function: Callable[..., Any], order: Order) -> Callable[..., Any]:
+def guarded(function: Callable[..., Any], order: Order, form: Any) -> Callable[..., Any]:
     """The function in a worker in which nothing was done before; a round that hangs ends with its time."""
     return make_guarded(
-        function, memory=order.memory_bytes, seconds=order.seconds, fresh=True, quiet=True, plain=True
+        function, memory=order.memory_bytes, seconds=order.seconds, fresh=True, quiet=True, plain=form
     )
 
 
@@ -115,7 +132,10 @@ def _weighed(target: Any, cycle: str, order: Order, rounds: list[Round]) -> Iter
     """Repeat until it is clear; what is known so far each time it is weighed."""
     next_look, start = _FIRST_LOOK, 0.0
     with contextlib.closing(_stream(target, order)) as rows:
-        for row in rows:
+        # Rows of a worker that keeps to what it was told: there are not more, and each counts on.
+        for row in itertools.islice(rows, max(_MOST_CALLS, order.repeat or 0) + 1):
+            if rounds and row["calls"] <= rounds[-1].calls:
+                break
             start = start or float(row["at"])
             rounds.append(Round.from_row(row, start))
             if rounds[-1].calls < next_look:
@@ -145,7 +165,7 @@ def _stream(target: Any, order: Order) -> Any:
         "fewest_rows": _FEWEST_ROWS,
         "quiet": True,
     }
-    return guarded(leak_rounds.rounds, order)(target, bounds)
+    return guarded(leak_rounds.rounds, order, _ROW)(target, bounds)
 
 
 def _most_growth(order: Order) -> int:
@@ -161,7 +181,7 @@ def _take_census(target: Any, stage: Stage, order: Order) -> Census | None:
     warm = max(1, min(_CENSUS_WARM, stage.calls // 3, most // 2))
     count = max(3, min(_CENSUS_ROUNDS, most - warm))
     try:
-        found = guarded(leak_census.census, order)(target, warm, count, {"quiet": True})
+        found = guarded(leak_census.census, order, _CENSUS)(target, warm, count, {"quiet": True})
     except Exception:  # the verdict stands without names
         return None
     return replace(read_census(found), sites=_find_sites(target, warm, count, order))
@@ -172,7 +192,7 @@ def _find_sites(target: Any, warm: int, count: int, order: Order) -> tuple[tuple
     if importlib.util.find_spec("memray") is None:
         return ()
     try:
-        found = guarded(leak_sites.sites, order)(target, warm, count, {"quiet": True})
+        found = guarded(leak_sites.sites, order, _NAMED)(target, warm, count, {"quiet": True})
     except Exception:  # it may not bear being followed
         return ()
     return _named(found)

@@ -171,6 +171,8 @@ def send_descriptor(rights: socket.socket, descriptor: int) -> None:
     """Give the other side a descriptor."""
     try:
         socket.send_fds(rights, [b"\0"], [descriptor])
+    except BlockingIOError:
+        raise Malformed("it does not take what it was sent") from None
     except (OSError, ValueError) as error:
         raise Closed(str(error)) from None
 

@@ -14,6 +14,7 @@ from outlive.worker.child import guard_errors, guard_pickle, guard_plain
 from outlive.worker.child import guard_wire as wire
 from outlive.worker.flight import Flight
 from outlive.worker.guards.caller import CallerState
+from outlive.worker.guards.forms import check_form
 from outlive.worker.guards.functions import SentFunction
 from outlive.worker.guards.process import GuardProcess
 from outlive.worker.guards.raised import CannotReturn, CannotSend, load_value, rebuild, rebuild_plain
@@ -41,15 +42,15 @@ class Terms:
     """What a call may take, and what becomes of its worker: `give_back` gets it when all went well.
 
     What a `quiet` call prints is kept for the record of a death, and not shown. `doing` names the script or
-    the cell that runs, where it is no function. A `plain` call runs somebody's model, or what has its
-    outputs: what the worker says is read as plain values, and nothing of it is unpickled.
+    the cell that runs, where it is no function. A call with a `form` runs somebody's model, or what has its
+    outputs: what the worker says is read as plain values of this form, and nothing of it is unpickled.
     """
 
     limits: Limits
     give_back: Callable[[GuardProcess], None]
     quiet: bool = False
     doing: dict[str, str] = dataclasses.field(default_factory=dict)
-    plain: bool = False
+    form: Any = None
 
 
 class GuardedCall:
@@ -58,7 +59,8 @@ class GuardedCall:
     def __init__(self, process: GuardProcess, terms: Terms) -> None:
         """Nothing is sent yet."""
         self._process, self._terms = process, terms
-        if terms.plain:
+        self._plain = terms.form is not None
+        if self._plain:
             process.be_plain()
         self._iterators: list[Any] = []
         self._deadline: float | None = None
@@ -130,8 +132,7 @@ class GuardedCall:
         memory_bytes = self._terms.limits.effective_memory_bytes()
         self._keep_watch(memory_bytes)
         process.allowed_bytes = memory_bytes
-        plain = self._terms.plain
-        order = (sent.number, -1 if memory_bytes is None else memory_bytes, is_named, plain)
+        order = (sent.number, -1 if memory_bytes is None else memory_bytes, is_named, self._plain)
         parts.append(process.pack(wire.CALL, order, body, apart, late))
         process.begin_call()
         process.send(b"".join(parts), self._deadline)
@@ -195,7 +196,7 @@ class GuardedCall:
         if frame.kind == wire.STREAM:
             return GuardedStream(self)
         body, leases = self._process.open_frame(frame)
-        if self._terms.plain:
+        if self._plain:
             return self._finish_plain(frame, body, leases)
         if frame.late:
             value = load_value(body, leases)  # a plain array: nothing in it is looked at
@@ -221,7 +222,8 @@ class GuardedCall:
         elif frame.kind == wire.CANNOT:
             error = _cannot(body)
         else:
-            value = guard_plain.loads(body, leases)
+            form = self._terms.form if frame.kind == wire.VALUE else object
+            value = check_form(guard_plain.loads(body, leases), form)
         self._note(frame)
         self._release()
         if error is not None:
@@ -230,7 +232,7 @@ class GuardedCall:
 
     def _note(self, frame: wire.Frame) -> None:
         process = self._process
-        if self._terms.plain:
+        if self._plain:
             if frame.late or frame.rest:
                 raise wire.Malformed("an answer that is not plain")
             process.measure()
@@ -251,7 +253,9 @@ class GuardedCall:
                 return False, self._finish(frame)
             body, leases = self._process.open_frame(frame)
             self._note(frame)
-            return True, (guard_plain.loads if self._terms.plain else load_value)(body, leases)
+            if not self._plain:
+                return True, load_value(body, leases)
+            return True, check_form(guard_plain.loads(body, leases), self._terms.form)
         except BaseException as error:
             ended = self._ended(error)
             if ended is error:

@@ -42,7 +42,7 @@ class Guarded:
         quiet: bool = False,
         doing: dict[str, str] | None = None,
         sandbox: str = "off",
-        plain: bool = False,
+        plain: Any = None,
     ) -> None:
         """Nothing is started, unless the function needs TensorFlow, which takes long to load."""
         functools.update_wrapper(self, function)
@@ -52,7 +52,7 @@ class Guarded:
         self._most_growth = parse_bytes(recycle) if isinstance(recycle, str) else _MOST_GROWTH_BYTES
         self._sent = SentFunction(function)
         told = doing or {}
-        self._terms = Terms(limits=limits, give_back=self._give_back, quiet=quiet, doing=told, plain=plain)
+        self._terms = Terms(limits=limits, give_back=self._give_back, quiet=quiet, doing=told, form=plain)
         self._is_async = inspect.iscoroutinefunction(function)
         self._tensorflow = mentions_tensorflow(function)
         if self._tensorflow:
@@ -85,7 +85,7 @@ class Guarded:
                     tensorflow=self._tensorflow,
                     known=sent.number,
                     sandbox=self.sandbox,
-                    plain=self._terms.plain,
+                    plain=self._terms.form is not None,
                 )
             except CannotHatch as error:
                 raise verdicts.unavailable(str(error)) from error
@@ -127,7 +127,7 @@ class Guarded:
             "quiet": self._terms.quiet,
             "doing": self._terms.doing,
             "sandbox": self.sandbox,
-            "plain": self._terms.plain,
+            "plain": self._terms.form,
         }
         return _rebuild, (self._function, options)
 
@@ -150,11 +150,12 @@ def make_guarded(
     quiet: bool = False,
     doing: dict[str, str] | None = None,
     sandbox: str = "off",
-    plain: bool = False,
+    plain: Any = None,
 ) -> Guarded:
     """The guarded function; TypeError if it is none, ValueError for limits that cannot be.
 
-    `plain` is for what runs somebody's model: its values are plain ones, and nothing is unpickled.
+    `plain` is for what runs somebody's model: the form of its values, or of those that it yields (`forms`),
+    which are read as plain ones; nothing is unpickled.
     """
     if not callable(function):
         raise TypeError(f"a guard needs a function, and was given a {type(function).__name__}")

@@ -85,7 +85,8 @@ class Wires:
         self._outgoing = Lane(self._block, 0, self.awake)
         self._incoming = Lane(self._block, 1, self.awake)
         self.echo = Echo(out, errors, raw=raw)
-        self._talk.setblocking(False)
+        for end in (self._talk, self._rights):
+            end.setblocking(False)
 
     def be_plain(self) -> None:
         """From here on, before the first call, nothing that the worker says is mapped or believed."""
