@@ -22,7 +22,7 @@ from contextlib import contextmanager
 
 SHIFT = 9
 CHUNK = 1 << SHIFT  # far less than a page: of most places in a large file only a few words are wanted
-# Who reads one chunk after the other will want the next ones.
+# Who reads the first chunk, or one after the other, will want the next ones.
 _AHEAD_CHUNKS = 64
 _WHOLE_BYTES = 8 << 20
 _KEPT_BYTES = (
@@ -76,7 +76,8 @@ class FileBytes:
     def open(cls, path: str) -> FileBytes:
         """The bytes of a regular file, none of which is read yet. OSError if it cannot be opened."""
         made = cls(_NOTHING)
-        made._file, made._path = io.FileIO(path), os.path.abspath(path)
+        made._path = os.path.abspath(path)
+        made._file = io.FileIO(path)
         made._stamp = _stamp(made._file)
         made.size = made._stamp[2]
         chunks = (made.size >> SHIFT) + 1
@@ -166,7 +167,7 @@ class FileBytes:
             self._memory = _reserve(self.size)
             self.view = self._memory.toreadonly()
         filled, chunks = self._filled, len(self._filled)
-        ahead = _AHEAD_CHUNKS if first and filled[first - 1] else 1
+        ahead = _AHEAD_CHUNKS if not first or filled[first - 1] else 1
         end = min(end + ahead, chunks)
         at = filled.find(0, first, end)
         while at >= 0:
