@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 import outlive
@@ -48,3 +50,10 @@ def test_what_no_schema_knows_cannot_be_cut_out(data: bytes, owner: str) -> None
         outlive.cut(with_unknown_tag(data, owner), until=0)
     assert caught.value.finding.code == "F115"
     assert "cannot be copied" in str(caught.value)
+
+
+@pytest.mark.parametrize("verb", [outlive.run, outlive.plan, outlive.cut, outlive.read])
+def test_no_bytes_at_all_are_an_empty_file(verb: Callable[[bytes], object]) -> None:
+    with pytest.raises(outlive.ModelError) as caught:
+        verb(b"")
+    assert caught.value.finding.code == "F102"

@@ -64,7 +64,7 @@ def run(
     if isinstance(source, (str, os.PathLike)):
         given["model_path"] = source
     else:
-        given["model_content"] = content_of(source)
+        given["model_content"] = content_of(source) or content_of(read(source))  # of nothing, F102
     if watch_outputs and dequantize:
         raise ValueError("watching outputs is about their bytes as they are: leave dequantize out")
     start = fly_twice if watch_outputs else fly
