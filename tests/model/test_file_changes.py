@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.model import file_bytes
+from outlive.cli.main import main
+from outlive.model import file_bytes, read_source
+from outlive.rules.catalogue import assess
 from outlive.surgery import write
 from tests.model.small import build, tensor
 
@@ -83,6 +85,30 @@ def test_weights_of_a_changed_file_are_refused(change: object, size: int, tmp_pa
         with pytest.raises(outlive.ModelError) as caught:
             ask()
         assert caught.value.finding.code == "F124"
+
+
+def test_rules_say_it_once_whoever_asks_them(tmp_path: Path) -> None:
+    path = put(tmp_path, SIZES[0])
+    reading = read_source(path)
+    cut_in_half(path)
+    assert [finding.code for finding in assess(reading)] == ["F124"]
+    assert reading.model is not None
+    assert [finding.code for finding in outlive.check(reading.model)] == ["F124"]
+
+
+def test_a_change_in_the_middle_of_a_command_is_no_bug_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = put(tmp_path, SIZES[0])
+
+    def run(args: object) -> int:
+        model = outlive.read(path)
+        cut_in_half(path)
+        return len(model.content)
+
+    monkeypatch.setattr("outlive.cli.read.run", run)
+    assert main(["read", str(path)]) == 1
+    assert "F124" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("size", SIZES)

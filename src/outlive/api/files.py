@@ -190,7 +190,8 @@ def _uncopied(model: Model, error: Exception) -> ModelError:
     from outlive.report.finding_text import plain_finding
     from outlive.rules.catalogue import assess
 
-    (finding,) = [item for item in assess(read_source(model)).findings if item.code == "F115"]
+    findings = assess(read_source(model)).findings
+    finding = next((item for item in findings if item.code == "F115"), findings[0])
     return ModelError(finding, f"{error}\n{plain_finding(finding)}")
 
 

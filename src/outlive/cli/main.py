@@ -39,6 +39,7 @@ from outlive.cli import (
     snippet,
 )
 from outlive.cli.output import OutputError, Parser, complain, complain_lines, say
+from outlive.errors import ModelError
 from outlive.names import safe
 
 COMMANDS: dict[str, ModuleType] = {
@@ -91,6 +92,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OutputError as error:
         complain(f"outlive: {error}")
         return exits.USAGE
+    except ModelError as error:  # the file has changed since it was read
+        complain(error)
+        return exits.FINDINGS
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT):
             return _our_bug()

@@ -33,6 +33,7 @@ from outlive.cli.output import (
     writing,
 )
 from outlive.cli.pages import need_a_file, show_broken, show_plan
+from outlive.errors import ModelError
 from outlive.model import Model, read_source
 from outlive.rules.catalogue import file_errors
 from outlive.units import parse_bytes
@@ -125,6 +126,8 @@ def run(args: argparse.Namespace) -> int:
         refuse_to_overwrite(args.output, [args.file])
         refuse_to_overwrite(args.plot, [args.file])
         return _plan(args)
+    except ModelError:
+        raise
     except ValueError as error:
         complain(f"outlive plan: {error}")
         return exits.USAGE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 
+from outlive.errors import ModelError
 from outlive.finding import Finding
 from outlive.model import Reading
 from outlive.rules.accelerator.a801_accelerator_died import accelerator_died
@@ -316,7 +317,10 @@ def assess(reading: Reading) -> Judgement:
     """What all rules say about a file that was opened."""
     # What a broken file seems to waste is no more to be trusted than the rest of it.
     model = None if file_errors(reading) else reading.model
-    return judge({"file": reading, "model": model}, RULES)
+    try:
+        return judge({"file": reading, "model": model}, RULES)
+    except ModelError as error:  # the file has changed since it was opened
+        return Judgement(findings=error.findings, not_checked=())
 
 
 def file_errors(reading: Reading) -> tuple[Finding, ...]:
