@@ -279,6 +279,19 @@ def test_a_plain_call_gives_values_errors_and_streams() -> None:
         make_guarded(object, plain=object)()
 
 
+def test_what_its_callers_iterator_raises_comes_back_itself() -> None:
+    class Refused(Exception):
+        """A type that workers have no name for."""
+
+    def samples() -> Any:
+        yield 1
+        raise Refused("the second one")
+
+    with pytest.raises(Refused, match="the second one") as caught:
+        make_guarded(list, plain=object)(samples())
+    assert "Refused" in str(caught.value.__cause__)
+
+
 def test_a_plain_call_leaves_randomness_alone() -> None:
     def drawn() -> float:
         return random.random()

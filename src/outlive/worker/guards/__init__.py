@@ -5,5 +5,5 @@
          └─ GuardedCall: value, exception, stream     └─ Flight: all that was seen of a death
 
 `caller` is what the function finds as its caller has it, `outputs` what it prints, `streams` what it yields,
-`raised` what it raises.
+`raised` what it raises. What runs somebody's model answers in a form (`forms`), and is read (`reading`).
 """

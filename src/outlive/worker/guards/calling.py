@@ -63,6 +63,7 @@ class GuardedCall:
         if self._plain:
             process.be_plain()
         self._iterators: list[Any] = []
+        self._raised_here: Exception | None = None
         self._deadline: float | None = None
         self._done = self._is_sent = False
 
@@ -188,6 +189,7 @@ class GuardedCall:
         except StopIteration:
             answer = process.pack(wire.NO_MORE, (), b"", [])
         except Exception as error:
+            self._raised_here = error
             answer = process.pack(wire.ITEM_RAISED, (), _dump_error(error), [])
         process.send(answer, self._deadline)
 
@@ -218,7 +220,7 @@ class GuardedCall:
         error: BaseException | None = None
         value = None
         if frame.kind == wire.RAISED:
-            error = rebuild_plain(body, allowed)
+            error = self._ours(rebuild_plain(body, allowed))
         elif frame.kind == wire.CANNOT:
             error = _cannot(body)
         else:
@@ -229,6 +231,14 @@ class GuardedCall:
         if error is not None:
             raise error
         return value
+
+    def _ours(self, error: BaseException) -> BaseException:
+        """What an iterator raised here, if that is what the worker says it was ended by."""
+        ours = self._raised_here
+        if ours is None or (type(ours).__name__, str(ours)) != (type(error).__name__, str(error)):
+            return error
+        ours.__cause__ = error.__cause__
+        return ours
 
     def _note(self, frame: wire.Frame) -> None:
         process = self._process
