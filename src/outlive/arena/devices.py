@@ -62,7 +62,11 @@ class Device:
 def known_devices() -> tuple[Device, ...]:
     """The devices that ship with outlive and the user's own, by name; a user's file replaces ours."""
     found = {device.name: device for device in _shipped()}
-    for path in sorted(user_folder().glob("*.toml")):
+    try:
+        own = sorted(user_folder().glob("*.toml"))
+    except OSError as error:
+        raise DeviceError(f"the folder {user_folder()} cannot be read: {error.strerror}") from error
+    for path in own:
         device = read_device(path)
         found[device.name] = device
     return tuple(found[name] for name in sorted(found))

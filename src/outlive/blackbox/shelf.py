@@ -41,7 +41,7 @@ def home() -> Path:
 def is_off() -> bool:
     """Whether the user wants no records: OUTLIVE_BLACKBOX=off, or `outlive blackbox off`."""
     word = os.environ.get("OUTLIVE_BLACKBOX", "").lower()
-    return word in ("off", "0", "no") or (home() / _OFF_FILE).exists()
+    return word in ("off", "0", "no") or os.path.exists(home() / _OFF_FILE)
 
 
 def switch(*, on: bool) -> None:
@@ -115,7 +115,7 @@ def clear() -> int:
 
 def tidy() -> None:
     """Finish what recorders could not, and keep the newest records only."""
-    if not home().is_dir():
+    if not os.path.isdir(home()):
         return
     for folder in home().glob(f"*{_OPEN}"):
         with contextlib.suppress(OSError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -140,10 +141,10 @@ def _beneath(top: Path, mount_root: str, path: str) -> Path:
     pure = PurePosixPath(path)
     inside = pure.relative_to(mount_root) if pure.is_relative_to(mount_root) else PurePosixPath()
     folder = top / inside
-    return folder if ".." not in pure.parts and folder.is_dir() else top
+    return folder if ".." not in pure.parts and os.path.isdir(folder) else top
 
 
 def _controls_memory(place: MemoryCgroup) -> bool:
     if place.version == 1:
-        return (place.path / "memory.limit_in_bytes").exists()
+        return os.path.exists(place.path / "memory.limit_in_bytes")
     return any("memory" in read_text(folder / "cgroup.controllers").split() for folder in place.levels())

@@ -118,9 +118,9 @@ def read_rlimit(name: str) -> int | None:
 
 def find_container(root: Path = _ROOT) -> str:
     """The kind of container this process is in, such as "docker"; empty if there is no sign of one."""
-    if (root / ".dockerenv").exists():
+    if os.path.exists(root / ".dockerenv"):
         return "docker"
-    if (root / "run" / ".containerenv").exists():
+    if os.path.exists(root / "run" / ".containerenv"):
         return "podman"
     named = read_text(root / "run" / "systemd" / "container").strip()
     if named:

@@ -52,7 +52,7 @@ class Probe:
     def __init__(self, pid: int, proc: Path = _PROC) -> None:
         """Open the process's counters; that it is gone shows at the first reading."""
         self._smaps = proc / str(pid) / "smaps"
-        self._has_proc = (proc / "self").exists()
+        self._has_proc = os.path.exists(proc / "self")
         self._statm = _open(proc / str(pid) / "statm") if self._has_proc else None
         self._portable = None if self._has_proc else _portable_process(pid)
 

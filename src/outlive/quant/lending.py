@@ -26,7 +26,7 @@ def needs_conversion(source: Any) -> bool:
     """True for what TensorFlow's converter has to make a .tflite of first: Keras models and SavedModels."""
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
-        return path.suffix.lower() in (".keras", ".h5") or (path / "saved_model.pb").is_file()
+        return path.suffix.lower() in (".keras", ".h5") or os.path.isfile(path / "saved_model.pb")
     return hasattr(source, "save") and hasattr(source, "layers")
 
 

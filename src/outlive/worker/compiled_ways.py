@@ -87,7 +87,7 @@ def gpu_way(root: Path = Path("/"), environment: Mapping[str, str] | None = None
     """The GPU, with the CPU for what it does not take."""
     known = os.environ if environment is None else environment
     folder = runtime_folder()
-    if folder is None or not (folder / _GPU_LIBRARY).exists():
+    if folder is None or not os.path.exists(folder / _GPU_LIBRARY):
         words = f"this build of the runtime has no GPU accelerator ({_GPU_LIBRARY})"
         return CompiledWay(
             accelerators=("GPU", "CPU"), missing=words, install="pip install -U ai-edge-litert"
@@ -105,7 +105,7 @@ def npu_way(backend: str = "") -> CompiledWay:
     plain = CompiledWay(accelerators=("NPU", "CPU"))
     folder = runtime_folder()
     plugin = None if folder is None else folder / _NPU_PLUGIN
-    if plugin is None or not plugin.exists():
+    if plugin is None or not os.path.exists(plugin):
         return replace(plain, missing="this build of the runtime has no plugin for OpenVINO")
     wanted = _WANTED.search(plugin.read_bytes())
     name = wanted.group().decode() if wanted else "libopenvino.so"
@@ -116,7 +116,7 @@ def npu_way(backend: str = "") -> CompiledWay:
     if found is None or not found.submodule_search_locations:
         return replace(plain, missing="OpenVINO is not installed", install=install)
     library = Path(next(iter(found.submodule_search_locations))) / "libs" / name
-    if not library.exists():
+    if not os.path.exists(library):
         words = f"the runtime's plugin wants {name}, and the installed OpenVINO is another version"
         return replace(plain, missing=words, install=install)
     options = {"intel_openvino_options": {"graph_backend": backend}} if backend else {}
@@ -130,7 +130,7 @@ def has_gpu(root: Path = Path("/")) -> bool:
 
 def software_driver(root: Path = Path("/")) -> Path | None:
     """A Vulkan driver that runs on the CPU; None if no browser has brought one."""
-    return next((root / path for path in _SOFTWARE_DRIVERS if (root / path).exists()), None)
+    return next((root / path for path in _SOFTWARE_DRIVERS if os.path.exists(root / path)), None)
 
 
 def runtime_folder() -> Path | None:

@@ -169,7 +169,7 @@ def check_gpu(root: Path) -> Check:
     """Whether LiteRT's GPU path has something to run on: a device, or Vulkan in software."""
     devices = _glob(root, _GPU_DEVICES)
     drivers = _glob(root, _VULKAN_DRIVERS)
-    named = [path for path in _named_drivers() if (root / path.lstrip("/")).exists()]
+    named = [path for path in _named_drivers() if os.path.exists(root / path.lstrip("/"))]
     software = _glob(root, _SWIFTSHADER)
     has_vulkan = bool(_glob(root, _VULKAN_LIBRARIES))
     if devices and has_vulkan and (drivers or named):

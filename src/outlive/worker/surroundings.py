@@ -90,7 +90,7 @@ def _c_library(root: Path) -> tuple[str, Version]:
     name, version = platform.libc_ver()
     if name == "glibc":
         return name, as_version(version)
-    musl = any((root / "lib").glob("ld-musl-*")) if (root / "lib").is_dir() else False
+    musl = any((root / "lib").glob("ld-musl-*")) if os.path.isdir(root / "lib") else False
     return ("musl", ()) if musl else (name, as_version(version))
 
 
