@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import islice
@@ -54,7 +55,9 @@ class Engine:
 
         # One file is one task: what a lost process takes along is one file. Rows are small: no memory maps.
         own = {} if self.backend is None else {"backend": self.backend()}
-        return Parallel(return_as=return_as, batch_size=1, max_nbytes=None, **own, **self.options)
+        # Asked to choose a folder itself, joblib leaves two empty ones in /dev/shm until the program ends.
+        place = {"temp_folder": tempfile.gettempdir()}
+        return Parallel(return_as=return_as, batch_size=1, max_nbytes=None, **place, **own, **self.options)
 
 
 def _quietly(rows: Any) -> Iterator[Row]:
@@ -128,7 +131,8 @@ def _end_local(theirs: Any) -> None:
     """End joblib's processes, which would wait for more to do, unless the user had them before."""
     executor = _executor()
     if executor is not None and executor is not theirs:
-        executor.shutdown(wait=True, kill_workers=True)
+        with suppress(RuntimeError):  # it joins a thread of its own that may not have been to be had
+            executor.shutdown(wait=True, kill_workers=True)
 
 
 def _configured(jobs: int | None) -> Engine:

@@ -63,8 +63,10 @@ class Journal:
             return
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             raise Busy(f"another scan is writing to {self.path}") from error
+        except OSError:
+            return  # a file system without locks: two scans into one file are not kept apart
 
     def write(self, row: Row) -> int:
         """Write a row; where in the file it begins. JournalError if it cannot be written."""
