@@ -75,6 +75,11 @@ _EPILOG = """\
 exit codes: 0 clean, 1 findings of severity error, 2 usage, 3 the model died, 4 does not fit,
 70 a bug of outlive, 130 interrupted
 """
+# What a system answers that has nothing left to give, or a broken disk: no bug of ours.
+_SHORTAGES = (
+    errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
+    errno.ENOBUFS, errno.EAGAIN,
+)  # fmt: skip
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -96,10 +101,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain(error)
         return exits.FINDINGS
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT):
+        if error.errno not in _SHORTAGES:
             return _our_bug()
         _silence_stdout()
-        complain(f"outlive: cannot write the output: {error.strerror}")
+        about = f": {error.filename}" if error.filename else ""
+        complain(f"outlive: the system refuses to go on: {error.strerror}{about}")
+        return exits.USAGE
+    except MemoryError:
+        complain("outlive: there is not enough memory here")
         return exits.USAGE
     except Exception:
         return _our_bug()
@@ -107,7 +116,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _silence_stdout() -> None:
     """Point stdout elsewhere, or Python complains about it at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def _our_bug() -> int:
