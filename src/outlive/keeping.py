@@ -92,12 +92,21 @@ def _replacing(target: str, mode: int) -> Iterator[IO[bytes]]:
             yield held
             _overwrite(target, held.getbuffer())
             return
-        with os.fdopen(descriptor, "wb") as file:
+        with _stream(descriptor) as file:
             yield file
         _take_place(draft, target)
     finally:
         with contextlib.suppress(OSError):
             os.unlink(draft)
+
+
+def _stream(descriptor: int) -> IO[bytes]:
+    """A stream that owns the descriptor; if there is none, the descriptor is closed."""
+    try:
+        return os.fdopen(descriptor, "wb")
+    except BaseException:
+        os.close(descriptor)
+        raise
 
 
 def _open_draft(draft: str, target: str, mode: int) -> int | None:
@@ -114,7 +123,11 @@ def _open_draft(draft: str, target: str, mode: int) -> int | None:
     if old is not None and hasattr(os, "fchown"):
         with contextlib.suppress(OSError):
             os.fchown(descriptor, old.st_uid, old.st_gid)
-        os.fchmod(descriptor, mode)
+        try:
+            os.fchmod(descriptor, mode)
+        except BaseException:
+            os.close(descriptor)
+            raise
     return descriptor
 
 

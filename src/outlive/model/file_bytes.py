@@ -78,7 +78,11 @@ class FileBytes:
         made = cls(_NOTHING)
         made._path = os.path.abspath(path)
         made._file = io.FileIO(path)
-        made._stamp = _stamp(made._file)
+        try:
+            made._stamp = _stamp(made._file)
+        except OSError:
+            made.release()
+            raise
         made.size = made._stamp[2]
         chunks = (made.size >> SHIFT) + 1
         made.ready, made._filled = bytearray(chunks), bytearray(chunks)
@@ -230,7 +234,10 @@ class FileBytes:
             raise FileChanged(self._path, f"it cannot be opened again: {error.strerror}") from error
 
     def _compare(self, file: io.FileIO) -> None:
-        now, (device, inode, size, _) = _stamp(file), self._stamp
+        try:
+            now, (device, inode, size, _) = _stamp(file), self._stamp
+        except OSError as error:
+            raise FileChanged(self._path, f"it cannot be looked at any more: {error.strerror}") from error
         if now == self._stamp:
             return
         if now[:2] != (device, inode):
