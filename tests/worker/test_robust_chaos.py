@@ -7,6 +7,8 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -150,34 +152,24 @@ def test_the_nursery_dies_with_the_order_in_its_hands() -> None:
     assert nursery_pid() != dying
 
 
-def test_threads_and_a_killer(killer: Killer) -> None:
-    chance = random.Random(SEED + 1)
-    expected = result(open_healthy())
-    outcomes: Counter[str] = Counter()
-    problems: list[BaseException] = []
-    end = time.monotonic() + 6
-
-    def work() -> None:
-        try:
-            while time.monotonic() < end:
-                outcomes[attempt(expected, 0.02)] += 1
-        except BaseException as error:
-            problems.append(error)
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    while time.monotonic() < end:
-        time.sleep(chance.uniform(0.05, 0.3))
-        family = sorted(scenes.children())
-        killer.strike(chance.sample(family, min(len(family), chance.choice((1, 1, 1, 5)))), 0)
-        killer.join()
-    for thread in threads:
-        thread.join(30)
-        assert not thread.is_alive()
-    assert problems == []
-    assert outcomes["worked"] > 5
-    assert np.array_equal(result(fresh_one()), expected)
+def test_threads_and_a_killer() -> None:
+    """A few seconds of what `make soak` does for half an hour: see tests/faults/chaos.py."""
+    command = [sys.executable, "-m", "tests.faults.chaos", "--seed", str(SEED), "--seconds", "5"]
+    environment = {**os.environ, "PYTHONPATH": scenes.PATH}
+    done = subprocess.run(
+        command,
+        cwd=scenes.REPOSITORY,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    seen = json.loads(done.stdout.splitlines()[-1])
+    assert seen["problems"] == [], "\n".join(seen["problems"]) + done.stderr
+    assert seen["outcomes"]["invoke worked"] > 10
+    assert sum(seen["strikes"].values()) > 5
 
 
 def test_a_nursery_that_stands_still_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
