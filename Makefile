@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 MINUTES ?= 10
+SOAK_DIR ?= build/soak
 PYTEST_ARGS ?=
 # Two at a time, a file's tests in one process: tests look at their own processes, not at the machine's.
 PYTEST := pytest --numprocesses 2 --dist loadfile
@@ -33,7 +34,7 @@ BENCHMARKS := $(sort $(wildcard benchmarks/*.py))
 .DELETE_ON_ERROR:
 # Two installs into one .venv at the same time would break each other under `make -j`.
 .NOTPARALLEL:
-.PHONY: help demo test lint bench docs fuzz clean
+.PHONY: help demo test lint bench docs fuzz soak clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -57,8 +58,13 @@ docs: $(DEV_READY) ## write the generated parts of docs/ and README.md, and buil
 	@NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict
 	@echo "Open site/index.html"
 
-fuzz: $(DEV_READY) ## throw mutated models at the reader for MINUTES (10) minutes
-	@$(RUN) tools/fuzz_reader.py --minutes $(MINUTES)
+fuzz: $(DEV_READY) ## throw damaged models and answers at their readers for MINUTES (10) minutes, half of it guided by coverage
+	@$(RUN) tools/fuzz_reader.py --minutes $$(( ($(MINUTES) + 1) / 2 ))
+	@$(RUN) tools/fuzz_coverage.py --minutes $$(( ($(MINUTES) + 1) / 2 ))
+
+# It may be cut off at any time: what is done is kept in SOAK_DIR, and the next one goes on there.
+soak: $(DEV_READY) ## the long tests (faults, chaos, mutants ...) for MINUTES (10) minutes; run it again to go on
+	@$(RUN) tools/run_soak.py --minutes $(MINUTES) --folder $(SOAK_DIR)
 
 clean: ## remove .venv, caches and build output
 	@rm -rf $(VENV) build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache
