@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,13 +39,13 @@ class CommandFailed(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Verb:
-    """One call; `stages` are how it fails by itself, for the soak."""
+    """One call, and what may come of it."""
 
     call: Callable[[Path], Any]
     errors: tuple[type[BaseException], ...] = ALWAYS
     exact: bool = True
     cold: bool = False  # workers and nurseries are ended before each call
-    slow: bool = False  # only in the soak, and one site in ten
+    slow: bool = False  # one trial in ten is enough
 
 
 def interpreter(folder: Path) -> Any:
@@ -293,7 +293,3 @@ VERBS: dict[str, Verb] = {
     "command-cut": Verb(call=command("cut", HEALTHY, "--ops", "1", "-o", "FOLDER/written"), exact=False),
     "convert": Verb(call=convert, exact=False, slow=True),
 }
-
-
-def names(slow: bool) -> Iterator[str]:
-    return (name for name, verb in VERBS.items() if slow or not verb.slow)
