@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -200,13 +199,6 @@ class CompiledModel:
     def __exit__(self, *error: object) -> None:
         """End the worker."""
         self.close()
-
-    def __del__(self) -> None:
-        """End the worker without a word."""
-        engine = getattr(self, "_engine", None)
-        # See Interpreter: a program that ends has ended its workers, and must not wait for a lock.
-        if engine is not None and not self._closed and not sys.is_finalizing():
-            engine._session.worker.kill()
 
     def _rows(self, signature_index: int) -> tuple[list[Any], list[Any]]:
         keys = list(self.get_signature_list().items())

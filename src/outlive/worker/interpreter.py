@@ -388,14 +388,6 @@ class Interpreter(Engine):
         """End the worker."""
         self.close()
 
-    def __del__(self) -> None:
-        """End the worker without a word; a program that ends must not wait for it."""
-        session = getattr(self, "_session", None)
-        # When Python ends, daemon threads are gone, and the locks they held are not: nobody gives them back.
-        if session is not None and not sys.is_finalizing() and session.owner == os.getpid():
-            with contextlib.suppress(Exception):
-                session.worker.kill()
-
 
 class InterpreterWithCustomOps(Interpreter):
     """An interpreter whose worker registers custom operators, named by the functions that do it."""

@@ -327,7 +327,7 @@ class Guest:
 
         Blockwise scales are a tensor of the model, and a file of a few bytes can name one of any size.
         """
-        most, count = max(_FEWEST_NUMBERS, 4 * self._file_bytes), _count_numbers(answer)
+        most, count = max(_FEWEST_NUMBERS, 4 * self._file_bytes), codec.count_numbers(answer)
         if count > most:
             raise RuntimeError(
                 "the details of its tensors have %d numbers, more than a file of %d bytes can hold"
@@ -386,17 +386,6 @@ class Guest:
         self._enter("get")
         values = [native.GetTensor(index, subgraph) for index in header["outputs"]]
         return self._hand_over(values, header["large"])
-
-
-def _count_numbers(value: Any) -> int:
-    """The elements of all arrays in a detail."""
-    if isinstance(value, np.ndarray):
-        return int(value.size)
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, (list, tuple)):
-        return 0
-    return sum(map(_count_numbers, value))
 
 
 def _read_all(descriptor: int) -> bytes:
