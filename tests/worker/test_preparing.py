@@ -11,7 +11,7 @@ import outlive  # opens the public door: workers get their judge
 from outlive import demo_models
 from outlive.surgery import write
 from outlive.worker.measuring import measure
-from outlive.worker.preparing import preparer
+from outlive.worker.preparing import _prepared_shapes, preparer
 from tests.rules.small import graph, operator, tensor, tree
 
 HEALTHY = str(demo_models.path("healthy"))
@@ -92,5 +92,5 @@ def test_inputs_are_not_brought_over_for_their_shapes() -> None:
         block = interpreter._session.worker.block
         before = len(block.map)
         interpreter.resize_tensor_input(interpreter.get_input_details()[0]["index"], [500, 64, 64, 3])
-        assert interpreter.prepared_shapes()
+        assert _prepared_shapes(interpreter)
         assert len(block.map) == before

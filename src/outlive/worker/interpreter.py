@@ -315,11 +315,6 @@ class Interpreter(Engine):
         """The worker's process."""
         return self._session.worker.pid
 
-    def prepared_shapes(self) -> list[list[list[int] | None]]:
-        """What `tensor_shapes` gives after an allocation in the worker alone: nothing is shared with us."""
-        self._ask({"do": "allocate", "memory": True})
-        return self.tensor_shapes()
-
     def tensor_shapes(self) -> list[list[list[int] | None]]:
         """The shape of every tensor of every subgraph, temporaries and nameless ones included."""
         shapes: list[list[list[int] | None]] = self._ask_about("shapes", {"do": "shapes"})

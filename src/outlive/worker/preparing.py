@@ -57,10 +57,16 @@ def _prepare(source: Any, threads: int | None, resized: Mapping[int, Shape]) -> 
             interpreter.resize_tensor_input(index, list(shape))
         return {
             (subgraph, index): tuple(int(size) for size in shape)
-            for subgraph, shapes in enumerate(interpreter.prepared_shapes())
+            for subgraph, shapes in enumerate(_prepared_shapes(interpreter))
             for index, shape in enumerate(shapes)
             if shape is not None
         }
+
+
+def _prepared_shapes(interpreter: Interpreter) -> list[list[list[int] | None]]:
+    """The shapes after an allocation in the worker alone: sharing an input of gigabytes takes seconds."""
+    interpreter._ask({"do": "allocate", "memory": True})
+    return interpreter.tensor_shapes()
 
 
 def _refuse_giants(details: list[dict[str, Any]], resized: Mapping[int, Shape]) -> None:

@@ -56,6 +56,17 @@ def _pack_strings(array: Any) -> tuple[Header, bytes]:
     return dict(header, fixed=array.dtype.str) if array.dtype.kind in "SU" else header, data
 
 
+def count_numbers(value: Any) -> int:
+    """The elements of all arrays in a detail."""
+    if isinstance(value, np.ndarray):
+        return int(value.size)
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (list, tuple)):
+        return 0
+    return sum(map(count_numbers, value))
+
+
 def pack_tree(value: Any) -> bytes:
     """A detail (dictionaries, lists, arrays, types): its tree as JSON, and the bytes of its arrays."""
     arrays: List[bytes] = []
