@@ -58,9 +58,10 @@ docs: $(DEV_READY) ## write the generated parts of docs/ and README.md, and buil
 	@NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict
 	@echo "Open site/index.html"
 
-fuzz: $(DEV_READY) ## throw damaged models and answers at their readers for MINUTES (10) minutes, half of it guided by coverage
-	@$(RUN) tools/fuzz_reader.py --minutes $$(( ($(MINUTES) + 1) / 2 ))
-	@$(RUN) tools/fuzz_coverage.py --minutes $$(( ($(MINUTES) + 1) / 2 ))
+fuzz: $(DEV_READY) ## throw damaged models and answers at their readers for MINUTES (10) minutes
+	@half=$$($(RUN) -c 'print($(MINUTES) / 2)'); set -e; \
+	$(RUN) tools/fuzz_reader.py --minutes $$half; \
+	$(RUN) tools/fuzz_coverage.py --minutes $$half
 
 # It may be cut off at any time: what is done is kept in SOAK_DIR, and the next one goes on there.
 soak: $(DEV_READY) ## the long tests (faults, chaos, mutants ...) for MINUTES (10) minutes; run it again to go on

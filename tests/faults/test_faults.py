@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
+import outlive
+from outlive import demo_models
+from outlive.cli import exits
+from outlive.cli.main import main
+from outlive.meter.machine import read_machine
+from outlive.quant.lending import needs_conversion
 from tests.deaths.restrictions import linux_only
 from tests.faults.campaign import Campaign, Driver, sample, trials_of
 from tests.faults.verbs import VERBS
@@ -27,6 +35,55 @@ def test_every_fault_ends_in_a_result_or_an_error_and_leaves_nothing(verb: str) 
         for trial in sample(trials, COUNTS[verb], SEED):
             row = driver.make(trial)
             assert row["problems"] == [], f"{trial}\n" + "\n".join(row["problems"])
+
+
+# What faults have found outside of the worker: parts of the sites, by verb.
+MENDED = {
+    "check": ("os.stat arena/devices.py", "os.fstat model/file_bytes.py"),
+    "command-cut": ("open keeping.py",),
+}
+
+
+@pytest.mark.parametrize("verb", MENDED)
+def test_what_was_mended_stays_so(verb: str) -> None:
+    with Driver(verb) as driver:
+        trials = [one for one in trials_of(verb, driver.sites()) if one.stays]
+        for part in MENDED[verb]:
+            found = [one for one in trials if f" {part}:" in one.site]
+            assert found, part
+            for trial in found[:4]:
+                assert driver.make(trial)["problems"] == []
+
+
+def test_a_disk_that_cannot_be_looked_at_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: object, **_: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", refuse)
+        assert read_machine().container == ""
+        assert not needs_conversion("model.tflite")
+
+
+def test_a_scan_leaves_no_folders_in_shared_memory(tmp_path: Path) -> None:
+    before = set(os.listdir("/dev/shm"))
+    assert len(list(outlive.scan([demo_models.path("healthy")], cache=False, jobs=1))) == 1
+    made = {name for name in set(os.listdir("/dev/shm")) - before if f"_{os.getpid()}_" in name}
+    assert made == set()
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOMEM, errno.ENOSPC])
+def test_a_shortage_is_no_bug_of_ours(
+    number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(_: object) -> int:
+        raise OSError(number, os.strerror(number), "some/file")
+
+    monkeypatch.setattr("outlive.cli.explain.run", refuse)
+    monkeypatch.setattr("outlive.cli.main._silence_stdout", lambda: None)  # it is pytest's
+    assert main(["explain", "F101"]) == exits.USAGE
+    said = capsys.readouterr().err
+    assert said == f"outlive: the system refuses to go on: {os.strerror(number)}: some/file\n"
 
 
 def test_a_campaign_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -74,8 +131,6 @@ def test_planted_faults_are_found(tmp_path: Path) -> None:
 
 def test_every_verb_is_called() -> None:
     """A verb that is new has to be tried too."""
-    import outlive
-
     verbs = {name for name in outlive.__all__ if name.islower() and callable(getattr(outlive, name))}
     quiet = {
         "explain",
