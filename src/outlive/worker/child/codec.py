@@ -100,14 +100,3 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return {"~": "float", "name": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
     return value
-
-
-def count_numbers(value: Any) -> int:
-    """The elements of all arrays in a detail."""
-    if isinstance(value, np.ndarray):
-        return int(value.size)
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, (list, tuple)):
-        return 0
-    return sum(map(count_numbers, value))
