@@ -102,11 +102,14 @@ class Soak:
     def retry(self, verb: str) -> None:
         """Try earlier failures with these models again; those that are mended are dropped."""
         row = self._row(verb)
-        row["failures"] = [
-            failure
-            for old in row["failures"]
-            for failure in self._block(verb, range(old["seed"], old["seed"] + 1)).failures
-        ]
+        ends, again = Counter(row["ends"]), []
+        for old in row["failures"]:
+            tally = self._block(verb, range(old["seed"], old["seed"] + 1))
+            again += tally.failures
+            if ends[old["end"]]:
+                ends += tally.ends
+                ends[old["end"]] -= 1
+        row["ends"], row["failures"] = dict((+ends).most_common()), again
         self._save()
 
     def go_on(self, verb: str, count: int, stop_at: float) -> None:
@@ -194,7 +197,7 @@ class Child:
             start, problem = self._listen(process, tally, start, _TIMES_WAITED * SECONDS[verb] + _GRACE_S)
             if problem:
                 tally.ends["lost"] += 1
-                tally.failures.append({"seed": start, "what": problem, "trace": ""})
+                tally.failures.append({"seed": start, "end": "lost", "what": problem, "trace": ""})
                 start += 1
         return tally
 
@@ -230,7 +233,6 @@ class Child:
             at = said["seed"] + 1
             tally.ends[said["end"]] += 1
             if said["end"] == "failure":
-                del said["end"]
                 tally.failures.append(said)
 
 

@@ -31,7 +31,9 @@ def test_a_run_goes_on_where_the_last_one_ended(tmp_path: Path) -> None:
     document = json.loads(results.read_text("utf-8"))
     (row,) = document["verbs"]["read"]
     assert (row["count"], row["next_seed"], row["failures"]) == (30, 30, [])
-    row["failures"] = [{"seed": 4, "what": "it failed once", "trace": ""}]
+    row["failures"] = [{"seed": 4, "end": "failure", "what": "it failed once", "trace": ""}]
+    was = max(row["ends"], key=row["ends"].get)
+    row["ends"] |= {was: row["ends"][was] - 1, "failure": 1}
     results.write_text(json.dumps(document), encoding="utf-8")
     with closing(Soak(list(specimens()), [], results, jobs=1)) as second:
         second.retry("read")
@@ -40,6 +42,7 @@ def test_a_run_goes_on_where_the_last_one_ended(tmp_path: Path) -> None:
     (row,) = json.loads(results.read_text("utf-8"))["verbs"]["read"]
     assert (row["count"], row["next_seed"], row["failures"]) == (50, 50, [])
     assert sum(row["ends"].values()) == 50
+    assert "failure" not in row["ends"]
 
 
 def test_a_child_that_dies_costs_one_mutant() -> None:
