@@ -57,11 +57,14 @@ def chain() -> bytes:
     return model(["ADD", "MUL"], graph(tensors, [0], [3], *steps), buffers=(constant,))
 
 
-def ranged() -> bytes:
-    """An output whose size is known only after the run."""
+def ranged(signed: bool = False) -> bytes:
+    """An output whose size is known only after the run; `signed` with a signature."""
     tensors = [tensor(name, "INT32", []) for name in ("start", "limit", "delta")]
     tensors.append(tensor("row", "INT32", [0], shape_signature=[-1]))
-    return model(["RANGE"], graph(tensors, [0, 1, 2], [3], op(0, [0, 1, 2], [3], "Range")))
+    names = {place: {"name": row["name"], "tensor_index": place} for place, row in enumerate(tensors)}
+    signature = {"signature_key": "run", "inputs": [names[0], names[1], names[2]], "outputs": [names[3]]}
+    signatures = {"signature_defs": [{**signature, "subgraph_index": 0}]} if signed else {}
+    return model(["RANGE"], graph(tensors, [0, 1, 2], [3], op(0, [0, 1, 2], [3], "Range")), **signatures)
 
 
 def moving() -> bytes:

@@ -146,20 +146,6 @@ def test_a_fork_does_not_wait_for_a_nursery_that_starts(tmp_path: Path) -> None:
     opened[0].close()
 
 
-def test_a_nursery_that_is_killed_while_it_starts_is_tried_again(tmp_path: Path) -> None:
-    once = tmp_path / "once"
-    payload = f"""
-    import os, signal
-    from outlive_child import runtimes
-    if not os.path.exists({str(once)!r}):
-        open({str(once)!r}, "w").close()
-        os.kill(os.getpid(), signal.SIGKILL)
-    """
-    with outlive.Interpreter(scenes.HEALTHY, python=python_with(tmp_path, payload)) as interpreter:
-        scenes.run_whole(interpreter)
-    assert once.exists()
-
-
 def test_a_stopped_nursery_ends_with_its_program() -> None:
     """The system wakes it when its parent ends; then it ends its workers, stopped ones too."""
     process = scenes.start("""
@@ -210,13 +196,14 @@ def test_a_storm_of_interrupts_leaves_no_zombies() -> None:
     assert json.loads(out) == {"left": [], "zombies": []}
 
 
-def test_a_nursery_that_is_stopped_while_it_starts_is_replaced(tmp_path: Path) -> None:
+@pytest.mark.parametrize("blow", ["SIGKILL", "SIGSTOP"])
+def test_a_nursery_that_is_struck_while_it_starts_is_replaced(tmp_path: Path, blow: str) -> None:
     once = tmp_path / "once"
     payload = f"""
     import os, signal
     if not os.path.exists({str(once)!r}):
         open({str(once)!r}, "w").close()
-        os.kill(os.getpid(), signal.SIGSTOP)
+        os.kill(os.getpid(), signal.{blow})
     """
     with outlive.Interpreter(scenes.HEALTHY, python=python_with(tmp_path, payload)) as interpreter:
         scenes.run_whole(interpreter)

@@ -6,13 +6,16 @@ import contextlib
 import os
 import shutil
 import signal
+import tracemalloc
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import outlive
 from outlive.errors import OutliveError
 from tests.deaths import scenes
+from tests.worker.dropin_models import ranged
 
 _TIMES = 30
 
@@ -54,3 +57,21 @@ def test_a_restart_with_a_broken_file_is_refused_until_the_file_is_whole(tmp_pat
         shutil.copy(scenes.HEALTHY, path)
         scenes.feed(interpreter)
         interpreter.invoke()
+
+
+def test_a_large_result_of_a_signature_is_here_once() -> None:
+    """It was there three times: as it came, as a part of that, and as the array that is handed out."""
+    elements = 10_000_000
+    with outlive.Interpreter(model_content=ranged(signed=True)) as interpreter:
+        runner = interpreter.get_signature_runner()
+        arguments = {"start": np.int32(0), "limit": np.int32(elements), "delta": np.int32(1)}
+        tracemalloc.start()
+        try:
+            found = runner(**arguments)["row"]
+            held, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert found.shape == (elements,)
+    assert found[-1] == elements - 1
+    assert held >= found.nbytes
+    assert most < 1.2 * found.nbytes
