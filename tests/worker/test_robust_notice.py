@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -12,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import outlive
@@ -77,21 +77,6 @@ def test_three_descriptors_each() -> None:
             assert len(scenes.descriptors()) - before <= 3
 
 
-def _stopped(action: Any) -> float:
-    """How long something takes while the nursery and its workers stand still."""
-    family = scenes.children()
-    for pid in family:
-        os.kill(pid, signal.SIGSTOP)
-    try:
-        start = time.monotonic()
-        action()
-        return time.monotonic() - start
-    finally:
-        for pid in family:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGCONT)
-
-
 def test_closing_a_stopped_worker_neither_waits_nor_raises() -> None:
     interpreter = scenes.open_healthy()
     scenes.result(interpreter)
@@ -104,17 +89,26 @@ def test_closing_a_stopped_worker_neither_waits_nor_raises() -> None:
     assert took < 10, "a second on an idle machine; it was 35"
 
 
-def test_opening_counts_against_seconds() -> None:
-    """A maker of workers that does not answer: the caller gets its error, and later its worker."""
-    scenes.open_healthy().close()
+def test_opening_counts_against_seconds(tmp_path: Path) -> None:
+    """A maker of workers that does not answer: the caller gets its error, and not after minutes."""
+    payload = """
+    import time
+    from outlive_child import nursery
+    nursery._Nursery._fork = lambda self, message, descriptors, is_whole: None
+    """
+    with pytest.raises(outlive.LimitReached) as raised:
+        outlive.Interpreter(scenes.HEALTHY, python=python_with(tmp_path, payload), seconds=0.5)
+    assert (raised.value.finding.code, raised.value.flight.stage) == ("D503", "start")
 
-    def open_late() -> None:
-        with pytest.raises(outlive.LimitReached) as raised:
-            outlive.Interpreter(scenes.HEALTHY, seconds=0.5)
-        assert (raised.value.finding.code, raised.value.flight.stage) == ("D503", "start")
 
-    assert _stopped(open_late) < 19, "less than it takes to give the nursery up"
-    scenes.result(scenes.open_healthy())
+def test_a_stopped_nursery_is_replaced() -> None:
+    interpreter = scenes.open_healthy()
+    expected = scenes.result(interpreter)
+    status = Path(f"/proc/{interpreter.pid}/status").read_text()
+    nursery = int(status.partition("PPid:")[2].split()[0])
+    os.kill(nursery, signal.SIGSTOP)
+    assert np.array_equal(scenes.result(scenes.open_healthy()), expected)
+    assert scenes.wait_for_death({nursery, interpreter.pid}) == set()
 
 
 def test_a_fork_does_not_wait_for_a_nursery_that_starts(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ _END_TIMEOUT_S = 2.0
 _KILL_TIMEOUT_S = 0.4
 # How long one look for a message lasts: another thread may have taken ours in the meantime.
 _GLANCE_S = 0.05
-# How often to look whether a nursery that loads its runtime was stopped.
+# How often to look whether a nursery that does not answer was stopped.
 _LOOK_S = 1.0
 _MAX_MESSAGE_BYTES = 1 << 20
 _HELLO = 0
@@ -127,18 +127,21 @@ class Nursery:
     def greet(self, deadline: float | None = None) -> dict[str, Any]:
         """Wait until the runtime is loaded; what is known of it. `TooSlow` if that is after the deadline."""
         if self.facts is None:
-            end = time.monotonic() + _HELLO_TIMEOUT_S
-            message: dict[str, Any] | None = None
-            while message is None and time.monotonic() < end:
-                look = min(time.monotonic() + _LOOK_S, end if deadline is None else deadline)
-                message = self._await(self._answers, _HELLO, look)
-                if message is None and not self._goes_on(deadline):
-                    break
-            self.facts = self._understood(message)
+            self.facts = self._understood(self._answer_to(_HELLO, _HELLO_TIMEOUT_S, deadline))
         return self.facts
 
+    def _answer_to(self, number: int, timeout_s: float, deadline: float | None) -> dict[str, Any] | None:
+        """What it answers; None if it never will. `TooSlow` if the caller's deadline comes first."""
+        end, answer = time.monotonic() + timeout_s, None
+        while answer is None and time.monotonic() < end:
+            look = min(time.monotonic() + _LOOK_S, end if deadline is None else deadline)
+            answer = self._await(self._answers, number, look)
+            if answer is None and not self._goes_on(deadline):
+                break
+        return answer
+
     def _goes_on(self, deadline: float | None) -> bool:
-        """True if it is worth waiting for; one that was stopped while it starts is ended."""
+        """True if it is worth waiting for; one that was stopped is ended, and another takes its place."""
         with self._io:
             lives = self._take_all()
         if not lives or not self.alive():
@@ -146,8 +149,9 @@ class Nursery:
         if is_stopped(self.pid):
             self._process.kill()
             return False
-        if _has_passed(deadline):
-            raise TooSlow("loading the runtime takes longer than that")
+        if deadline is not None and time.monotonic() >= deadline:
+            self._silent_since = self._silent_since or time.monotonic()
+            raise TooSlow("the process that makes workers did not answer in time")
         return True
 
     def _understood(self, message: dict[str, Any] | None) -> dict[str, Any]:
@@ -187,13 +191,8 @@ class Nursery:
         return Hatched(number=number, pid=answer["pid"], untraced=answer["untraced"], facts=facts)
 
     def _forked(self, number: int, deadline: float | None) -> dict[str, Any]:
-        end = time.monotonic() + _FORK_TIMEOUT_S
-        answer: dict[str, Any] | None
-        answer = self._await(self._answers, number, end if deadline is None else min(end, deadline))
+        answer = self._answer_to(number, _FORK_TIMEOUT_S, deadline)
         if answer is None:
-            if _has_passed(deadline) and self._says_it_lives():
-                self._silent_since = self._silent_since or time.monotonic()
-                raise TooSlow("the process that makes workers did not answer in time")
             raise self._silence()
         if "error" in answer:
             raise CannotHatch(f"no new process can be made: {answer['error']}")
@@ -382,10 +381,6 @@ def abandon_all() -> None:
     """In a forked child of the program: the parent's nurseries, the starting ones too, are not ours."""
     for nursery in list(_nurseries):
         nursery.abandon()
-
-
-def _has_passed(deadline: float | None) -> bool:
-    return deadline is not None and time.monotonic() >= deadline
 
 
 def _how(code: int) -> str:
