@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.deaths import scenes
-from tests.faults.verbs import VERBS, Verb
+from tests.faults.verbs import VERBS, Verb, is_documented
 
 HANG_S = 90.0
 # What is left of a resource: descriptors, address space, bytes of a file. Root has no limit of processes.
@@ -105,10 +105,9 @@ class Trials:
     def _outcome(self) -> tuple[str, list[str]]:
         try:
             value = self.verb.call(self.folder)
-        except self.verb.errors as error:
-            return type(error).__name__, _without_finding(error)
         except BaseException as error:
-            return type(error).__name__, [traceback.format_exc()]
+            fine = is_documented(self.verb, error)
+            return type(error).__name__, [] if fine else [traceback.format_exc()]
         if self.verb.exact and value != self.expected:
             return "result", [f"another result: {value!r:.200}, not {self.expected!r:.200}"]
         return "result", []
@@ -184,13 +183,6 @@ def _difference(before: Any, after: Any) -> str:
 def _kind_of(target: str) -> str:
     """What a descriptor is of, without the number that makes it this one."""
     return re.sub(r"\d+", "N", target.replace(" (deleted)", ""))
-
-
-def _without_finding(error: BaseException) -> list[str]:
-    """An error of the system has to name the file that it is about; all others have a finding."""
-    names = not isinstance(error, OSError) or error.filename or type(error) is not OSError
-    fine = getattr(error, "finding", True) and names
-    return [] if fine else ["".join(traceback.format_exception(error))]
 
 
 def end_all_workers() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,11 +27,13 @@ from outlive.fleet.nouns import EngineError
 HEALTHY, INT8 = str(demo_models.path("healthy")), str(demo_models.path("healthy_int8"))
 DEADLY = str(demo_models.path("deadly"))
 SAMPLES = [np.full((1, 64, 64, 3), value, np.float32) for value in (0.25, 0.75)]
-# What a call may end in. OSError only where the caller names a file that the verb opens or writes itself, and
-# then it names that file; EngineError, which is a ValueError, where the processes of a scan cannot be had.
+# What a call may end in. OSError only if it names the file: one of outlive's own tables or temporary files
+# that the system refuses (any verb), or one that the caller named and the verb opens or writes itself.
+# EngineError, which is a ValueError, where the processes of a scan cannot be had.
 ALWAYS = (outlive.OutliveError, MemoryError)
 WITH_FILES = (*ALWAYS, OSError, EngineError)
 EXIT_CODES = range(5)
+_PACKAGE = os.path.dirname(outlive.__file__) + os.sep
 
 
 class CommandFailed(Exception):
@@ -46,6 +49,16 @@ class Verb:
     exact: bool = True
     cold: bool = False  # workers and nurseries are ended before each call
     slow: bool = False  # one trial in ten is enough
+
+
+def is_documented(verb: Verb, error: BaseException) -> bool:
+    """True if a call may end in this error: one of its kinds, with its finding or the file it is about."""
+    if isinstance(error, outlive.OutliveError):
+        return bool(error.finding)
+    if type(error) is OSError or isinstance(error, (BlockingIOError, PermissionError)):
+        names_ours = str(error.filename or "").startswith((_PACKAGE, tempfile.gettempdir()))
+        return names_ours or (bool(error.filename) and isinstance(error, verb.errors))
+    return isinstance(error, verb.errors)
 
 
 def interpreter(folder: Path) -> Any:

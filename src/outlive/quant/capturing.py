@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from outlive.model import Model
 from outlive.surgery import tree_of, write
 from outlive.surgery.tree import Tree
+from outlive.worker import verdicts
 from outlive.worker.interpreter import Interpreter
 from outlive.worker.options import ACCELERATORS
 
@@ -68,7 +69,12 @@ class Capture:
 
     def run(self, feeds: Mapping[int, NDArray[Any]]) -> Future[Values]:
         """Run the model on these inputs, by index; the tensors asked for come later."""
-        return self._thread.submit(self._run, dict(feeds))
+        try:
+            return self._thread.submit(self._run, dict(feeds))
+        except RuntimeError as error:
+            if self._closed:
+                raise
+            raise verdicts.unavailable(str(error)) from error  # the system has no thread for it
 
     def close(self) -> None:
         """End the worker, in the middle of a call if need be, and the thread."""

@@ -66,11 +66,11 @@ class Link:
             if data:
                 return data
             # A sleeper may have missed what came while it fell asleep: the first sleep is short.
-            if not self._poll.poll(_FIRST_SLEEP_MS):
+            if not self._wait(_FIRST_SLEEP_MS):
                 data = lane.take()
                 if data:
                     return data
-        if idle_s and not self._poll.poll(idle_s * 1000):
+        if idle_s and not self._wait(idle_s * 1000):
             return None
         try:
             data = self._talk.recv(wire.MOST_AT_ONCE)
@@ -84,6 +84,12 @@ class Link:
             return lane.watch(ROUSED_NS)
         return earlier + data
 
+    def _wait(self, timeout_ms: float) -> bool:
+        try:
+            return bool(self._poll.poll(timeout_ms))
+        except OSError as error:
+            raise wire.Closed(str(error)) from None  # an OSError would be taken for one of the function
+
     def unpack(self, frame: wire.Frame, found: Any = None) -> Any:
         """The value that a frame carries."""
         body, leases = self._open(frame)
@@ -94,7 +100,11 @@ class Link:
         return bytes(self._open(frame)[0])
 
     def _open(self, frame: wire.Frame) -> tuple[Any, list[Any]]:
-        leases = self._inbox.leases(frame.segment, frame.size, frame.spans) if frame.segment else []
+        try:
+            leases = self._inbox.leases(frame.segment, frame.size, frame.spans) if frame.segment else []
+        except (OSError, wire.Malformed) as error:
+            # The system has no room for it: an OSError would be taken for one of the function.
+            raise MemoryError("what the caller sent cannot be mapped: %s" % error) from None
         if frame.dropped:
             self._inbox.drop(frame.dropped)
         return (frame.body or leases.pop()), leases

@@ -93,6 +93,8 @@ class Guarded:
                 return GuardedCall(process, self._terms).run(sent, arguments, named)
             except NotBegun:
                 continue
+            except CannotHatch as error:
+                raise verdicts.unavailable(str(error)) from error
             except RunError:
                 if process.closed:  # whoever has seen a death tries again
                     pool.warm(self._tensorflow)

@@ -19,6 +19,7 @@ from outlive.worker.child.guard_lane import BLOCK_BYTES, DONE, ROUSED_NS, WAKE, 
 from outlive.worker.descriptors import above_standard, close_all
 from outlive.worker.guards.outputs import Echo, deliver_log
 from outlive.worker.guards.reading import SegmentReader
+from outlive.worker.hatchery import CannotHatch, in_words
 from outlive.worker.limits import DeadlineMissed
 
 # What the worker is given, in this order.
@@ -291,18 +292,24 @@ class Wires:
         except (ValueError, OSError, IndexError, TypeError, OverflowError) as error:
             raise wire.Malformed(f"a frame that promises what is not there: {error}") from None
 
+    def _shared(self, share: Callable[[list[memoryview]], Any], buffers: list[memoryview]) -> Any:
+        try:
+            return share(buffers)
+        except OSError as error:
+            raise CannotHatch(f"no memory can be shared with a worker: {in_words(error)}") from error
+
     def pack(self, kind: int, facts: Any, body: bytes, apart: list[memoryview], late: bool = False) -> bytes:
         """A frame; what is large goes to shared memory, if it may be `late` after the frame is sent."""
         placed = None
         number = self._outgoing.next_copy() if late and is_long(apart) else 0
         if number and len(body) <= wire.MOST_INLINE_BYTES:
-            placed = self._outbox.reserve(apart)
+            placed = self._shared(self._outbox.reserve, apart)
             self._late = number, placed, apart
             return wire.pack(kind, facts, body, placed, self._inbox.take_freed(), number)
         if apart or len(body) > wire.MOST_INLINE_BYTES:
             self._rouse(apart)
             inline = len(body) <= wire.MOST_INLINE_BYTES
-            placed = self._outbox.place(apart if inline else [*apart, memoryview(body)])
+            placed = self._shared(self._outbox.place, apart if inline else [*apart, memoryview(body)])
             body = body if inline else b""
         return wire.pack(kind, facts, body, placed, self._inbox.take_freed())
 
