@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import outlive
+from outlive.worker.guards.process import GuardProcess
+from outlive.worker.limits import DeadlineMissed
 from tests.deaths.restrictions import linux_only
 from tests.guard.scenes import gone, play, shared_memory
 
@@ -250,3 +252,20 @@ def test_the_callers_death_takes_the_worker_with_it(tmp_path: Path) -> None:
 def test_the_callers_ordinary_end_takes_idle_workers_with_it() -> None:
     done = play("print(outlive.guard(os.getpid)())")
     assert gone(int(done.stdout))
+
+
+def test_a_worker_that_is_stopped_while_it_starts_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("outlive.worker.guards.process._LOOK_S", 0.05)
+    start, missed = time.monotonic(), False
+    for _ in range(20):  # one may be ready before it is stopped
+        process = GuardProcess()
+        os.kill(process.pid, signal.SIGSTOP)
+        try:
+            process.greet()
+        except DeadlineMissed:
+            missed = True
+        process.end()
+        if missed:
+            break
+    assert missed
+    assert time.monotonic() - start < 60  # it would be given two minutes to load what it needs

@@ -48,6 +48,11 @@ def is_stopped(pid: int, root: Path = Path("/proc")) -> bool:
     return _stat(pid, root)[:1] == ["T"]
 
 
+def stands_still(pid: int, root: Path = Path("/proc")) -> bool:
+    """True if the process is stopped, by a signal or for whoever traces it."""
+    return _stat(pid, root)[:1] in (["T"], ["t"])
+
+
 def _share(before: float | None, after: float | None, seconds: float) -> float:
     return 0.0 if before is None or after is None else round((after - before) / seconds, 2)
 

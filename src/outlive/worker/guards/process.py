@@ -10,7 +10,7 @@ import time
 from typing import Any, cast
 
 from outlive.meter import Probe, Sample
-from outlive.meter.activity import watch_activity
+from outlive.meter.activity import stands_still, watch_activity
 from outlive.meter.gpu import GpuMeter, watch_gpu
 from outlive.worker import verdicts
 from outlive.worker.child import guard_wire as wire
@@ -27,6 +27,8 @@ from outlive.worker.story import Story
 _ENDING_TIMEOUT_S = 5.0
 _START_TIMEOUT_S = 120.0
 _MOMENT_S = 0.001
+# How often to look whether a worker that starts was stopped, and how often it may stand still then.
+_LOOK_S, _MOST_LOOKS = 1.0, 3
 # A worker that nobody has called for so long ends by itself: one with TensorFlow holds hundreds of megabytes.
 IDLE_S = 600.0
 _NO_SANDBOX = 'a function is the user\'s own code; sandbox="on" asks for one'
@@ -145,7 +147,7 @@ class GuardProcess:
     def greet(self, timeout_s: float = _START_TIMEOUT_S) -> None:
         """Wait until it is ready for its first call; `Closed`, or `DeadlineMissed`."""
         while not self._is_ready or self.preloading:
-            frame = self.receive(time.monotonic() + timeout_s)
+            frame = self._first_words(time.monotonic() + timeout_s)
             if frame.kind == wire.READY:
                 self.applied, self.sizes = read_applied(frame.rest), frame.facts
                 if self.sandbox == "on" and not is_whole(self.applied):
@@ -158,6 +160,19 @@ class GuardProcess:
                 self.sizes = frame.facts
                 self.first_bytes = self.held_bytes
         self.stage = "idle"
+
+    def _first_words(self, end: float) -> wire.Frame:
+        """The next frame; `DeadlineMissed` also if it was stopped while it started, and stays so."""
+        still = 0
+        while True:
+            look = min(end, time.monotonic() + _LOOK_S)
+            try:
+                return self.receive(look)
+            except DeadlineMissed:
+                # Its tracer stops it too, for some milliseconds; if that is stopped itself, for ever.
+                still = still + 1 if stands_still(self.pid) else 0
+                if look == end or still == _MOST_LOOKS:
+                    raise
 
     @property
     def held_bytes(self) -> int:
