@@ -155,8 +155,8 @@ def _open(folder: Path | None) -> Ledger | None:
     """The ledger of this user on this machine; None where there can be none."""
     if fcntl is None:
         return None
-    home = folder or Path(tempfile.gettempdir()) / f"outlive-{os.getuid()}"
     try:
+        home = folder or Path(tempfile.gettempdir()) / f"outlive-{os.getuid()}"
         home.mkdir(mode=0o700, exist_ok=True)
         status = os.lstat(home)
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
