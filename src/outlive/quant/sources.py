@@ -127,7 +127,7 @@ def _unpacked(path: Path, scratch: Path) -> dict[str, NDArray[Any]]:
 
 def _mapped(content: IO[bytes], scratch: Path) -> NDArray[Any]:
     """The array in a stream, mapped from a file without a name: nobody can cut it short and so end us."""
-    handle, name = tempfile.mkstemp(".npy", dir=scratch)
+    handle, name = tempfile.mkstemp(".npy", prefix="outlive-samples-", dir=scratch)
     try:
         with open(handle, "wb") as plain:
             shutil.copyfileobj(content, plain, 1 << 20)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from outlive.arena.builtin.preparing import Preparation
 from outlive.arena.builtin.tensors import Node
@@ -13,8 +16,12 @@ from outlive.units import count_elements
 # The largest product of a model counts, as the room is used again by the next.
 _BESIDE_BYTES = 100_000
 _SUM_BYTES = 4
-# Float products go through Eigen in blocks. Of an operand deeper than a block all rows are packed at once.
-_BLOCK_DEPTH = 512
+# Float products go through Eigen in blocks, whose depth follows from the first data cache of the processor
+# (Eigen, Core/products/GeneralBlockPanelKernel.h): 512 was measured with 32 KiB, 768 with 48. Of an operand
+# deeper than a block all rows are packed at once.
+_CACHE_BYTES_A_STEP = 64
+_USUAL_CACHE_BYTES = 32 << 10
+_L1_DATA_CACHE = 188  # glibc, bits/confname.h: _SC_LEVEL1_DCACHE_SIZE, for which Python has no name
 _MOST_BLOCKS_BYTES = 400_000
 
 
@@ -50,9 +57,19 @@ def _packed(preparation: Preparation, node: Node) -> int:
     if weights != "float32":
         return 0
     blocks = min(4 * product.elements, _MOST_BLOCKS_BYTES)
-    if kind == "FULLY_CONNECTED" and product.depth > _BLOCK_DEPTH:
-        return 4 * product.rows * _BLOCK_DEPTH + blocks
+    if kind == "FULLY_CONNECTED" and product.depth > _block_depth():
+        return 4 * product.rows * _block_depth() + blocks
     return blocks
+
+
+@cache
+def _block_depth() -> int:
+    """How deep a block is on this machine; as on most where the system does not tell its cache."""
+    try:
+        size = os.sysconf(_L1_DATA_CACHE) if sys.platform == "linux" else 0
+    except (AttributeError, OSError, ValueError):
+        size = 0
+    return (size if size > 0 else _USUAL_CACHE_BYTES) // _CACHE_BYTES_A_STEP
 
 
 def _places(kind: str) -> tuple[int, int]:
