@@ -63,7 +63,8 @@ def ranged(signed: bool = False) -> bytes:
     tensors.append(tensor("row", "INT32", [0], shape_signature=[-1]))
     names = {place: {"name": row["name"], "tensor_index": place} for place, row in enumerate(tensors)}
     signature = {"signature_key": "run", "inputs": [names[0], names[1], names[2]], "outputs": [names[3]]}
-    signatures = {"signature_defs": [{**signature, "subgraph_index": 0}]} if signed else {}
+    rows = [{**signature, "subgraph_index": 0}]
+    signatures: dict[str, Any] = {"signature_defs": rows} if signed else {}
     return model(["RANGE"], graph(tensors, [0, 1, 2], [3], op(0, [0, 1, 2], [3], "Range")), **signatures)
 
 
