@@ -225,6 +225,7 @@ def test_what_works_is_not_advised_twice() -> None:
 RECORDED = {
     "abort_while_allocating": "quant-scale-invalid",
     "abort_while_running": "unknown",
+    "answer_of_60_megabytes": "unknown",
     "fault_in_xnnpack": "unknown",
     "fault_while_loading": "flatbuffer-corrupt",
     "file_cut_while_mapped": "file-changed-while-mapped",
@@ -232,6 +233,7 @@ RECORDED = {
     "left_with_exit_code": "unknown",
     "loop_without_end": "hang",  # recorded without a stack, and the record knows no model
     "maker_of_workers_gone": "unknown",
+    "no_descriptors_left": "unknown",
     "memory_limit_in_words": "out-of-memory",
     "memory_limit_unchecked": "unchecked-allocation",
     "null_pointer_in_builtin_kernel": "unknown",

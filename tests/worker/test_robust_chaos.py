@@ -179,8 +179,7 @@ def test_a_nursery_that_stands_still_is_replaced(monkeypatch: pytest.MonkeyPatch
     interpreter = open_healthy(seconds=0.3)
     worker, old = interpreter.pid, nursery_pid()
     os.kill(old, signal.SIGSTOP)
-    with pytest.raises(OSError, match="did not answer"):
-        open_healthy()
+    assert result(open_healthy()).size  # from a new one
     assert scenes.wait_for_death({worker, old}) == set()
     with pytest.raises(outlive.ModelDied):
         result(interpreter)

@@ -179,8 +179,8 @@ def test_a_storm_of_interrupts_leaves_no_zombies() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     stop.set()
     interpreter = None
-    nurseries.close_hatcheries()
     scenes.gc.collect()
+    nurseries.close_hatcheries()
     left = scenes.wait_for_death(scenes.children())
     zombies = [pid for pid in scenes.children() if scenes.is_dead(pid)]
     say(left=sorted(left), zombies=zombies)

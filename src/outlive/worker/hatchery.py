@@ -155,7 +155,9 @@ def bury(timeout_s: float = 0.0) -> None:
     end = time.monotonic() + timeout_s
     while True:
         _unburied.difference_update([process for process in list(_unburied) if process.poll() is not None])
-        if not _unburied or time.monotonic() >= end:
+        # Processes whose start was interrupted: Python itself waits for those only when it starts the next.
+        getattr(subprocess, "_cleanup", lambda: None)()
+        if not (_unburied or getattr(subprocess, "_active", ())) or time.monotonic() >= end:
             return
         time.sleep(0.002)
 
