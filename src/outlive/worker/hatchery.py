@@ -157,7 +157,7 @@ def bury(timeout_s: float = 0.0) -> None:
         _unburied.difference_update([process for process in list(_unburied) if process.poll() is not None])
         # Processes whose start was interrupted: Python itself waits for those only when it starts the next.
         getattr(subprocess, "_cleanup", lambda: None)()
-        if not (_unburied or getattr(subprocess, "_active", ())) or time.monotonic() >= end:
+        if not (_unburied or getattr(subprocess, "_active", set())) or time.monotonic() >= end:
             return
         time.sleep(0.002)
 
