@@ -88,13 +88,17 @@ def segfault_often() -> None:
 )
 def test_nothing_grows(prepare: Callable[[], Callable[[], None]]) -> None:
     run = prepare()
-    for _ in range(2):
-        run()  # what is made once is made now, also what is made at the hundredth death
-    before, bytes_before = scenes.holdings(), scenes.private_bytes()
-    run()
-    after, bytes_after = scenes.holdings(), scenes.private_bytes()
-    assert [len(after[0]), after[1], after[2]] == [len(before[0]), before[1], before[2]]
-    assert bytes_after - bytes_before < MOST_BYTES
+    run()  # what is made once is made now
+    before, growths = scenes.holdings(), []
+    for _ in range(3):  # what leaks grows each time; a heap that other tests have filled grows now and then
+        bytes_before = scenes.private_bytes()
+        run()
+        after = scenes.holdings()
+        growths.append(scenes.private_bytes() - bytes_before)
+        assert [len(after[0]), after[1], after[2]] == [len(before[0]), before[1], before[2]]
+        if growths[-1] < MOST_BYTES:
+            break
+    assert min(growths) < MOST_BYTES
 
 
 def test_the_nursery_does_not_grow() -> None:
