@@ -194,7 +194,9 @@ def spawn(
     misleading = () if _is_ours(kind) else _OF_THIS_PYTHON
     own = {k: v for k, v in os.environ.items() if k not in misleading} | dict(kind.environment)
     bury()
-    try:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start() -> None:
         process = subprocess.Popen(
             child_command(kind, role, arguments),
             pass_fds=descriptors,
@@ -204,10 +206,43 @@ def spawn(
             start_new_session=True,
             env=own,
         )
+        _unburied.add(process)
+        started.append(process)
+
+    try:
+        _without_interrupts(start)
     except (OSError, subprocess.SubprocessError) as error:
         raise CannotHatch(f"cannot start {kind.python}: {in_words(error)}") from error
-    _unburied.add(process)
-    return process
+    return started[0]
+
+
+def _without_interrupts(action: Callable[[], None]) -> None:
+    """Do something that an interrupt must not cut in two; it is raised afterwards.
+
+    Python runs signal handlers in the main thread only. In the middle of Popen they would leave a process
+    whose number nobody has.
+    """
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            action()
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=run, name="outlive-start", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:  # no more threads, or Python is ending
+        return action()
+    interrupts: list[BaseException] = []
+    while thread.is_alive():
+        try:
+            thread.join()
+        except BaseException as error:
+            interrupts.append(error)
+    for met in (*interrupts, *failures):
+        raise met
 
 
 def in_words(error: BaseException) -> str:
