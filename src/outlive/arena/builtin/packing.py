@@ -16,9 +16,9 @@ from outlive.units import count_elements
 # The largest product of a model counts, as the room is used again by the next.
 _BESIDE_BYTES = 100_000
 _SUM_BYTES = 4
-# Float products go through Eigen in blocks, whose depth follows from the first data cache of the processor
-# (Eigen, Core/products/GeneralBlockPanelKernel.h): 512 was measured with 32 KiB, 768 with 48. Of an operand
-# deeper than a block all rows are packed at once.
+# Float products go through Eigen in blocks. Of an operand deeper than a block all rows are packed at once.
+# A fit, not Eigen's rule: a depth of 768 fits batches of 64 to 1024 on one processor with 48 KiB of first data
+# cache; 512 fitted an earlier one, whose cache is not known and is assumed to be 32 KiB.
 _CACHE_BYTES_A_STEP = 64
 _USUAL_CACHE_BYTES = 32 << 10
 _L1_DATA_CACHE = 188  # glibc, bits/confname.h: _SC_LEVEL1_DCACHE_SIZE, for which Python has no name
