@@ -17,7 +17,7 @@ from outlive.units import count_elements
 _BESIDE_BYTES = 100_000
 _SUM_BYTES = 4
 # Float products go through Eigen in blocks. Of an operand deeper than a block all rows are packed at once.
-# A fit, not Eigen's rule: a depth of 768 fits batches of 64 to 1024 on one processor with 48 KiB of first data
+# A fit, not Eigen's rule: a depth of 768 fits batches of 64 to 1024 on a processor with 48 KiB of first data
 # cache; 512 fitted an earlier one, whose cache is not known and is assumed to be 32 KiB.
 _CACHE_BYTES_A_STEP = 64
 _USUAL_CACHE_BYTES = 32 << 10
