@@ -217,6 +217,7 @@ except Exception as error:
 
 DEBUGGED = """
 import tensorflow as tf
+tf.keras.utils.set_random_seed(19)  # one in sixteen random models is dead after ReLU: XNNPACK refuses it
 model = tf.keras.Sequential([
     tf.keras.layers.Input((16, 16, 3)),
     tf.keras.layers.Conv2D(4, 3, activation="relu"),
