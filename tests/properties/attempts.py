@@ -99,6 +99,15 @@ def _run(data: bytes, _: random.Random) -> str:
     return f"refused: {flight.error_type}" if flight.error_type else "ran"
 
 
+def handed_over(data: bytes) -> int:
+    """Bytes that `run` has to hold: inputs and outputs, and a copy of the outputs."""
+    with outlive.Interpreter(model_content=data) as interpreter:
+        interpreter.allocate_tensors()
+        inputs, outputs = interpreter.get_input_details(), interpreter.get_output_details()
+        sizes = [interpreter.tensor(row["index"])().nbytes for row in (*inputs, *outputs, *outputs)]
+    return sum(sizes)
+
+
 @cache
 def _device_names() -> tuple[str, ...]:
     return tuple(device.name for device in known_devices())

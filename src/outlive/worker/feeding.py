@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from outlive.worker.affine import affine_of, quantize
 
 Feeds = Mapping[str, Any] | str | None
+_PIECE = 1 << 20  # numbers
 
 
 def make_feeds(
@@ -73,15 +74,22 @@ def _random(row: dict[str, Any], shape: tuple[int, ...], rng: np.random.Generato
     dtype = np.dtype(row["dtype"])
     if dtype.kind in "OSU":
         return np.full(shape, b"outlive", dtype=object)
+    array = np.empty(shape, dtype)
+    flat = array.reshape(-1)
+    # Generators make numbers of eight bytes: at once, those of a large input would take eight times its size.
+    for start in range(0, flat.size, _PIECE):
+        piece = flat[start : start + _PIECE]
+        piece[...] = _numbers(row, dtype, piece.size, rng)
+    return array
+
+
+def _numbers(row: dict[str, Any], dtype: np.dtype[Any], count: int, rng: np.random.Generator) -> NDArray[Any]:
     if dtype.kind == "f":
-        return rng.uniform(-1, 1, shape).astype(dtype)
+        return rng.uniform(-1, 1, count).astype(dtype)
     if dtype.kind == "c":
-        return (rng.uniform(-1, 1, shape) + 1j * rng.uniform(-1, 1, shape)).astype(dtype)
-    if dtype.kind == "b":
-        return rng.integers(0, 2, shape).astype(dtype)
-    quantized = len(row["quantization_parameters"]["scales"]) > 0
-    if quantized and dtype.itemsize <= 2:
+        return (rng.uniform(-1, 1, count) + 1j * rng.uniform(-1, 1, count)).astype(dtype)
+    if dtype.kind != "b" and dtype.itemsize <= 2 and len(row["quantization_parameters"]["scales"]) > 0:
         limits = np.iinfo(dtype)
-        return rng.integers(limits.min, limits.max + 1, shape).astype(dtype)
+        return rng.integers(limits.min, limits.max + 1, count).astype(dtype)
     # Indices, lengths and tokens: small numbers are the only ones that are nearly always in range.
-    return rng.integers(0, 2, shape).astype(dtype)
+    return rng.integers(0, 2, count).astype(dtype)

@@ -144,14 +144,17 @@ def _delegation(interpreter: Interpreter, asked: list[str]) -> DelegationSeen | 
 
 
 def _set_all(interpreter: Interpreter, feeds: dict[int, NDArray[Any]]) -> None:
-    for index, value in feeds.items():
-        interpreter.set_tensor(index, value)
+    """Each is let go of once the worker has it: large inputs are held twice otherwise."""
+    for index in list(feeds):
+        interpreter.set_tensor(index, feeds.pop(index))
 
 
 def _describe(row: dict[str, Any], value: NDArray[Any]) -> OutputSeen:
     numeric = value.size > 0 and value.dtype.kind in "biuf"
     data = np.ascontiguousarray(value)
-    digest = hashlib.sha256(repr(data.tolist()).encode() if data.dtype.kind == "O" else data.tobytes())
+    digest = hashlib.sha256(
+        repr(data.tolist()).encode() if data.dtype.kind == "O" else data.reshape(-1).view(np.uint8)
+    )
     return OutputSeen(
         name=str(row["name"]),
         index=int(row["index"]),
