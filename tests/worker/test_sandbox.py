@@ -193,6 +193,12 @@ def test_the_kernel_says_that_a_worker_is_in_it() -> None:
     )
 
 
+def test_no_place_is_left_out_because_it_could_not_be_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Without /proc/cpuinfo XNNPACK takes other kernels: results would differ in their last bits, silently.
+    monkeypatch.setattr(sandbox.os.path, "exists", lambda _: False)
+    assert "/proc/cpuinfo" in sandbox._usual_places.__wrapped__()
+
+
 @needs_sandbox
 def test_a_death_in_the_sandbox_is_told_as_without_it() -> None:
     told = {mode: outlive.run(DEADLY, sandbox=mode) for mode in ("on", "off")}

@@ -7,12 +7,14 @@ Hatchery.ending(number)            ──> signal, exit code, evidence of the tr
 
 from __future__ import annotations
 
+import _thread
 import json
 import os
 import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -211,7 +213,7 @@ def spawn(
 
     try:
         _without_interrupts(start)
-    except (OSError, subprocess.SubprocessError) as error:
+    except (MemoryError, OSError, subprocess.SubprocessError) as error:
         raise CannotHatch(f"cannot start {kind.python}: {in_words(error)}") from error
     return started[0]
 
@@ -220,25 +222,33 @@ def _without_interrupts(action: Callable[[], None]) -> None:
     """Do something that an interrupt must not cut in two; it is raised afterwards.
 
     Python runs signal handlers in the main thread only. In the middle of Popen they would leave a process
-    whose number nobody has.
+    whose number nobody has. `threading` would wait for ever for a thread that has no memory to begin with
+    (python/cpython, Lib/threading.py, Thread.start): here the thread's own argument says when it has ended,
+    for it is given up however that comes about.
     """
-    failures: list[BaseException] = []
+    failures: list[BaseException] = [MemoryError()]
 
-    def run() -> None:
+    def run(argument: set[int]) -> None:
+        del argument  # the thread has it still; a traceback would keep this one
         try:
             action()
+            failures.clear()
         except BaseException as error:
-            failures.append(error)
+            failures[0] = error
 
-    thread = threading.Thread(target=run, name="outlive-start", daemon=True)
+    done, held = _thread.allocate_lock(), set[int]()
+    done.acquire()
+    # Its `__exit__` is `release`, and takes a callback's argument: no Python code, which would need memory.
+    watch = weakref.ref(held, done.__exit__)  # type: ignore[arg-type]
     try:
-        thread.start()
+        _thread.start_new_thread(run, (held,))
     except RuntimeError:  # no more threads, or Python is ending
         return action()
+    del held
     interrupts: list[BaseException] = []
-    while thread.is_alive():
+    while watch() is not None:
         try:
-            thread.join()
+            done.acquire()
         except BaseException as error:
             interrupts.append(error)
     for met in (*interrupts, *failures):

@@ -152,9 +152,8 @@ def _set_all(interpreter: Interpreter, feeds: dict[int, NDArray[Any]]) -> None:
 def _describe(row: dict[str, Any], value: NDArray[Any]) -> OutputSeen:
     numeric = value.size > 0 and value.dtype.kind in "biuf"
     data = np.ascontiguousarray(value)
-    digest = hashlib.sha256(
-        repr(data.tolist()).encode() if data.dtype.kind == "O" else data.reshape(-1).view(np.uint8)
-    )
+    text = data.dtype.kind == "O"
+    digest = hashlib.sha256(repr(data.tolist()).encode() if text else data.reshape(-1).view(np.uint8).data)
     return OutputSeen(
         name=str(row["name"]),
         index=int(row["index"]),

@@ -12,6 +12,7 @@ the worker has that one, and says so.
 from __future__ import annotations
 
 import ctypes
+import errno
 import functools
 import os
 import platform
@@ -137,7 +138,7 @@ def _usual_places() -> Tuple[str, ...]:
     # A process's own folder is another one in each of them; what lies below another place needs no rule.
     known = {os.path.realpath(path) for path in (*_OF_SYSTEM.split(), *of_python, *packages, ours)}
     outer = (path for path in known if not any(path.startswith(other + os.sep) for other in known))
-    return ("/proc/self", *filter(os.path.exists, outer))
+    return ("/proc/self", *outer)
 
 
 def _package_place(file: str) -> str:
@@ -148,7 +149,11 @@ def _package_place(file: str) -> str:
 
 
 def _allow_reading(rules: int, path: str) -> None:
-    """Let a file be read, or all that is below a folder; what the kernel has no rule for is not read."""
+    """Let a file be read, or all that is below a folder, if it is there.
+
+    Another error is none to pass over: XNNPACK, when it cannot read what the processor is, takes other
+    kernels, and results differ in their last bits.
+    """
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError, PermissionError, ValueError):
@@ -157,7 +162,9 @@ def _allow_reading(rules: int, path: str) -> None:
         is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
         rights = _READ_FILE | _READ_DIR if is_folder else _READ_FILE
         # linux/landlock.h: struct landlock_path_beneath_attr, packed.
-        _call(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("<Qi", rights, descriptor), 0)
+        added = _call(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("<Qi", rights, descriptor), 0)
+        if added < 0 and ctypes.get_errno() != errno.EBADFD:  # a pipe and the like, which have no path
+            _check(added)
     finally:
         os.close(descriptor)
 
