@@ -47,7 +47,7 @@ PACKAGES = ("outlive", "ai-edge-litert", "numpy")
 SECONDS = {"read": 5.0, "plan": 10.0, "cut": 5.0, "run": 10.0}
 _TIMES_WAITED = 12  # and how many times that it may take in all
 GROWTH_BYTES = 300_000_000  # beyond what `run` has to hand over
-HANDED_OVER = "inputs, outputs and a copy of the outputs"
+HANDED_OVER = "inputs and outputs, as arrays and as the worker's own"
 _ADDRESS_SPACE_BYTES = 8 << 30
 _GRACE_S = 20.0  # an alarm is heard between two steps of Python; after this the child is stuck in one
 _BLOCK = {"read": 500, "plan": 100, "cut": 200, "run": 25}
@@ -275,7 +275,7 @@ def _try(verb: str, data: bytes, seed: int) -> dict[str, str]:
         return {"end": "failure", "what": _name(error), "trace": traceback.format_exc()[-_KEPT_TRACE:]}
     _set_alarms(0.0)
     grown = _status("VmHWM") - before
-    if grown > GROWTH_BYTES and (end != "ran" or grown > GROWTH_BYTES + handed_over(data)):
+    if grown > GROWTH_BYTES and (verb != "run" or grown > GROWTH_BYTES + handed_over(data)):
         return {"end": "failure", "what": f"took {grown >> 20:,} MiB", "trace": ""}
     return {"end": end}
 

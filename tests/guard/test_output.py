@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import io
 import logging
 import os
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 import outlive
+from outlive.worker.guards import outputs
 from outlive.worker.guards.guarding import make_guarded
 from tests.deaths.restrictions import linux_only
 
@@ -244,3 +246,28 @@ def test_a_quiet_call_shows_nothing_and_its_last_words_are_kept(capfd: pytest.Ca
     assert "last words" in caught.value.flight.stderr_tail
     outlive.guard(talk)(False)
     assert capfd.readouterr() == ("to be seen?\n", "last words\n")
+
+
+@pytest.mark.parametrize("times", [1, 1000], ids=["once", "for good"])
+def test_output_that_cannot_be_read_breaks_no_print(
+    times: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failures = iter(range(times))
+    read = outputs.unpatched.read
+
+    def fail(descriptor: int, size: int) -> bytes:
+        if next(failures, None) is not None:
+            raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+        return read(descriptor, size)
+
+    function = outlive.guard(print, seconds=60)
+    monkeypatch.setattr(outputs.unpatched, "read", fail)
+    if times == 1:
+        function("said")
+        assert capsys.readouterr().out == "said\n"
+    else:
+        with pytest.raises(outlive.RunError):
+            [function("lost") for _ in range(3)]
+    monkeypatch.undo()
+    function("again")
+    assert capsys.readouterr().out.endswith("again\n")

@@ -19,12 +19,14 @@ from outlive.worker import unpatched
 from outlive.worker.child.guard_plain import MOST_TEXT_BYTES
 from outlive.worker.child.guard_wire import Malformed
 from outlive.worker.guards.patience import Unhurried
+from outlive.worker.hatchery import in_words
 
 # More than a pipe holds: one read empties it.
 _PIPE_BYTES = 1 << 18
 _KEPT_BYTES = 1 << 16
 # After a worker's end: more than all that can lie in its pipe, unless somebody else fills it.
 _LAST_READS = 8
+_MOST_FAILURES = 4
 # Name, level, path, line, text, function, traceback, stack, and when it was made.
 _LOG_FIELDS = (str, int, str, int, str, str, str, str, float)
 _LATEST, _MOST_LOG_BYTES = 1e11, 1 << 26
@@ -41,6 +43,7 @@ class Echo:
         }
         self._raw = raw
         self._tail = bytearray()
+        self.failure = ""  # why what the worker prints cannot be read any more
         self.muted = False
         for end in (out, errors):
             os.set_blocking(end, False)
@@ -60,11 +63,9 @@ class Echo:
 
     def _read(self, end: int) -> bool:
         try:
-            data = unpatched.read(end, _PIPE_BYTES)
+            data = self._take(end)
         except BlockingIOError:
             return True
-        except OSError:
-            data = b""
         name = self._names[end]
         if name == "stderr":
             self._keep(data)
@@ -73,6 +74,17 @@ class Echo:
         if not data:
             self._close(end)
         return bool(data)
+
+    def _take(self, end: int) -> bytes:
+        """What has come; a system that is short of memory gives it the next time."""
+        for left in reversed(range(_MOST_FAILURES)):
+            try:
+                return unpatched.read(end, _PIPE_BYTES)
+            except BlockingIOError:
+                raise
+            except OSError as error:
+                self.failure = "" if left else in_words(error)
+        return b""
 
     def finish(self) -> None:
         """Show all that is left, after the worker's end."""

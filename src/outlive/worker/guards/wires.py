@@ -278,6 +278,8 @@ class Wires:
             finally:  # an interrupt that came meanwhile is raised by it
                 if not self.echo.is_open(end):
                     self._poll.unregister(end)
+        if self.echo.failure:  # what it prints next would raise BrokenPipeError in the user's function
+            raise wire.Closed(self.echo.failure)
 
     def open_frame(self, frame: wire.Frame) -> tuple[Any, list[Any]]:
         """The body of a frame and the buffers beside it, in place."""
