@@ -21,7 +21,9 @@ fetched from its room when it is first used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from outlive.version import __version__
+
+TYPE_CHECKING = False  # type checkers take it for true, and `typing` would cost as much as Python's start
 
 if TYPE_CHECKING:
     from outlive.api import (
@@ -76,8 +78,6 @@ if TYPE_CHECKING:
     from outlive.worker.limits import Limits
     from outlive.worker.options import Delegate, OpResolverType, load_delegate
     from outlive.worker.signature import SignatureRunner
-
-    __version__: str
 
 __all__ = [
     "Accelerator",
@@ -212,17 +212,12 @@ _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 def __getattr__(name: str) -> object:
     """A public name, fetched from the room it lives in and kept."""
-    if name == "__version__":
-        from importlib.metadata import version
-
-        value: object = version("outlive")
-    elif name in _HOME:
-        from importlib import import_module
-
-        import_module("outlive.api")  # hands workers the judge they need
-        value = getattr(import_module(_HOME[name]), name)
-    else:
+    if name not in _HOME:
         raise AttributeError(f"module 'outlive' has no attribute {name!r}")
+    from importlib import import_module
+
+    import_module("outlive.api")  # hands workers the judge they need
+    value: object = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
+import outlive
 from outlive import demo_models
 from outlive.cli import exits, read
-from outlive.cli.main import COMMANDS, build_parser, main
+from outlive.cli.main import COMMANDS, build_parser, main, module_of
 from outlive.rules.catalogue import RULES
 from tests.rules.small import dense, save
 
@@ -39,9 +43,9 @@ def test_exit_codes_are_those_of_the_documentation() -> None:
 def test_help_names_every_command_and_the_exit_codes(capsys: Capture) -> None:
     assert main(["--help"]) == 0
     text = capsys.readouterr().out
-    for name, module in COMMANDS.items():
+    for name, summary in COMMANDS.items():
         assert f"    {name} " in text
-        assert " ".join(module.SUMMARY.split()) in " ".join(text.split())
+        assert summary in " ".join(text.split())
     assert "exit codes: 0 clean, 1 findings of severity error, 2 usage" in text
 
 
@@ -57,7 +61,7 @@ def test_every_command_helps_with_examples(command: str, capsys: Capture) -> Non
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_example_can_be_parsed(command: str) -> None:
-    lines = COMMANDS[command].EXAMPLES.partition("examples:")[2].splitlines()
+    lines = module_of(command).EXAMPLES.partition("examples:")[2].splitlines()
     examples = [re.split(r"\s{2,}", line.strip())[0].split() for line in lines if line.startswith("  ")]
     assert examples
     for words in examples:
@@ -65,10 +69,20 @@ def test_every_example_can_be_parsed(command: str) -> None:
         assert build_parser().parse_args(words[1:]).command == command
 
 
-def test_the_version_is_that_of_the_package(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.metadata.version", {"outlive": "9.8.7"}.__getitem__)
+def test_the_version_is_that_of_the_package(capsys: Capture) -> None:
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out == "outlive 9.8.7\n"
+    assert capsys.readouterr().out == f"outlive {outlive.__version__}\n" == f"outlive {version('outlive')}\n"
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["notebook", "--help"]], ids=" ".join)
+def test_only_what_was_asked_for_is_loaded(words: list[str]) -> None:
+    program = "import sys; from outlive.cli.main import main; main(sys.argv[1:]); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
+    loaded = done.stdout.splitlines()[-1].split()
+    commands = [name for name in COMMANDS if f"outlive.cli.{name}" in loaded]
+    assert commands == [word for word in words if word in COMMANDS]
+    unwanted = [name for name in loaded if name.startswith(("outlive.rules", "rich", "numpy"))]
+    assert unwanted == []
 
 
 def test_without_a_command_the_help_goes_to_standard_error(capsys: Capture) -> None:

@@ -15,14 +15,13 @@ from typing import Any
 
 import pytest
 
-from outlive.cli import doctor, main
+from outlive.cli import main
 
 SOURCE = Path(__file__).parents[2] / "src"
 RUN = """
 import sys
-from outlive.cli import doctor, main
-main.COMMANDS.setdefault("doctor", doctor)
-sys.exit(main.main(["doctor", *sys.argv[1:]]))
+from outlive.cli.main import main
+sys.exit(main(["doctor", *sys.argv[1:]]))
 """
 linux_only = pytest.mark.skipif(platform.system() != "Linux", reason="takes away what only Linux has")
 as_root = pytest.mark.skipif(
@@ -58,12 +57,6 @@ def states(ended: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]]
     return {check["name"]: check for check in document["checks"]}
 
 
-@pytest.fixture
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(main.COMMANDS, "doctor", doctor)
-
-
-@pytest.mark.usefixtures("registered")
 def test_text_and_json_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["doctor", "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
@@ -79,7 +72,6 @@ def test_text_and_json_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert len({*groups}) == sum(a != b for a, b in zip(groups, [None, *groups], strict=False))
 
 
-@pytest.mark.usefixtures("registered")
 def test_output_to_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "doctor.json"
     assert main.main(["doctor", "--format", "json", "--output", str(path)]) == 0
@@ -87,7 +79,6 @@ def test_output_to_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.usefixtures("registered")
 def test_no_runtime_at_all_is_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

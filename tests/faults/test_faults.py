@@ -80,7 +80,7 @@ def test_a_shortage_is_no_bug_of_ours(
         raise OSError(number, os.strerror(number), "some/file")
 
     monkeypatch.setattr("outlive.cli.explain.run", refuse)
-    monkeypatch.setattr("outlive.cli.main._silence_stdout", lambda: None)  # it is pytest's
+    monkeypatch.setattr("outlive.cli.failures._silence_stdout", lambda: None)  # it is pytest's
     assert main(["explain", "F101"]) == exits.USAGE
     said = capsys.readouterr().err
     assert said == f"outlive: the system refuses to go on: {os.strerror(number)}: some/file\n"

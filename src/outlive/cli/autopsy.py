@@ -9,7 +9,6 @@ from pathlib import Path
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, complain, refuse_to_overwrite, write_json, write_text
 
-SUMMARY = "read a log, a core file or a pasted message of a death: what it means, and what to do next"
 EXAMPLES = """\
 examples:
   outlive autopsy dmesg.log                    was it killed for memory?

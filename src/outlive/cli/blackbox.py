@@ -7,7 +7,6 @@ import argparse
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, complain, say, write_json, write_text
 
-SUMMARY = "show why a notebook's kernel died: the cell, what happened, the evidence, what to do"
 EXAMPLES = """\
 examples:
   outlive blackbox last                        the last death

@@ -22,7 +22,6 @@ from outlive.rules.quantization.expecting import EXPECTATIONS
 if TYPE_CHECKING:
     from outlive.fitting.checking import Checked
 
-SUMMARY = "say what is wrong with models, and what they waste, before anything runs"
 EXAMPLES = """\
 examples:
   outlive check model.tflite                             everything the file shows

@@ -11,7 +11,6 @@ from outlive.arena.plan import Plan
 from outlive.cli import exits
 from outlive.cli.diagnose import exit_code
 from outlive.cli.output import (
-    Parser,
     add_output_options,
     complain,
     progress,
@@ -19,6 +18,7 @@ from outlive.cli.output import (
     write_json,
     write_text,
 )
+from outlive.cli.parser import Parser
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import OutliveError
 from outlive.finding import Finding, Severity

@@ -6,6 +6,7 @@ import argparse
 
 from outlive import api
 from outlive.cli import exits
+from outlive.cli.failures import tell_failure
 from outlive.cli.formats import graph_of
 from outlive.cli.output import (
     add_output_options,
@@ -21,7 +22,6 @@ from outlive.errors import OutliveError
 from outlive.finding import Severity
 from outlive.quant.nouns import Drift
 
-SUMMARY = "say how far a (quantized) model is from its reference, and in which layers the error is born"
 EXAMPLES = """\
 examples:
   outlive compare float.tflite int8.tflite --samples calibration.npz
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
                 ),
             )
     except (OutliveError, ValueError, OSError) as error:
-        return exits.tell_failure(args, error)
+        return tell_failure(args, error)
     _report(args, drift)
     return exits.FINDINGS if any(one.severity is Severity.ERROR for one in drift.findings) else exits.CLEAN
 

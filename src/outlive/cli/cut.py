@@ -14,7 +14,6 @@ from outlive.model import Model
 if TYPE_CHECKING:
     from outlive.surgery import Cut
 
-SUMMARY = "cut a part out of a model: some of its operators, as a model of their own"
 EXAMPLES = """\
 examples:
   outlive cut model.tflite --ops 10:20 -o part.tflite      operators 10 to 19

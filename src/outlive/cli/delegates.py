@@ -24,7 +24,6 @@ from outlive.errors import OutliveError
 from outlive.finding import Severity
 from outlive.worker.limits import Limits
 
-SUMMARY = "try a model on every accelerator here, each in a process of its own, and say what each takes"
 EXAMPLES = """\
 examples:
   outlive delegates model.tflite                        all accelerators that this machine has

@@ -18,7 +18,6 @@ from outlive.rules.catalogue import assess
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-SUMMARY = "take a tour on models that ship with outlive"
 EXAMPLES = """\
 examples:
   outlive demo                           the tour; needs no network and no model of yours

@@ -22,7 +22,6 @@ from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import OutliveError
 from outlive.worker.limits import Limits
 
-SUMMARY = "say why a model dies, hangs or is refused, at which operator, and what does work"
 EXAMPLES = """\
 examples:
   outlive diagnose model.tflite                           run it, and find out what it takes

@@ -9,7 +9,6 @@ from outlive import caches
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, write_json, write_text
 
-SUMMARY = "show what this machine offers and what is missing"
 EXAMPLES = """\
 examples:
   outlive doctor                         runtimes, memory, limits, isolation, accelerators

@@ -11,7 +11,6 @@ from outlive.report.document import document
 from outlive.rules import Rule
 from outlive.rules.catalogue import RULES, find_rule
 
-SUMMARY = "explain a finding by its code, or list them all"
 EXAMPLES = """\
 examples:
   outlive explain                        every code with its headline

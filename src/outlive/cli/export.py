@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from outlive.finding import Finding
     from outlive.model import Model
 
-SUMMARY = "write a model as source code for a microcontroller: the array, its operators, its arena"
 EXAMPLES = """\
 examples:
   outlive export model.tflite --tflm -o firmware/model

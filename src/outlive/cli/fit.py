@@ -12,6 +12,7 @@ from pathlib import Path
 from outlive import api
 from outlive.arena.questions import parse_input
 from outlive.cli import exits
+from outlive.cli.failures import tell_failure
 from outlive.cli.output import OutputError, progress, refuse_to_overwrite, write_json, write_text, writing
 from outlive.cli.pages import show_fit
 from outlive.cli.signals import ended_like_ctrl_c
@@ -19,7 +20,6 @@ from outlive.errors import OutliveError
 from outlive.fitting.nouns import Fit
 from outlive.keeping import write_whole
 
-SUMMARY = "make a model fit a memory: settings, batch, smaller numbers, smaller pictures, each with its cost"
 EXAMPLES = """\
 the order, cheapest for you first; the first round in which something fits that loses at most --max-loss
 (or 5%, if none is given) is the last, unless --all:
@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
         with ended_like_ctrl_c():
             fit = _search(args)
     except (OutliveError, ValueError, OSError) as error:
-        return exits.tell_failure(args, error)
+        return tell_failure(args, error)
     try:
         written = _write(fit, args.output) if args.output is not None else ()
     except OutputError:

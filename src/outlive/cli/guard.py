@@ -15,7 +15,6 @@ from outlive.worker.limits import Limits
 if TYPE_CHECKING:
     from outlive.worker.guards.scripts import ScriptEnd
 
-SUMMARY = "run a Python script in a process of its own, with limits, and say why it died"
 EXAMPLES = """\
 examples:
   outlive guard train.py --epochs 3                 the script's own arguments come after its name

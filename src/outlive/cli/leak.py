@@ -20,7 +20,6 @@ from outlive.cli.pages import need_a_file, show_growth
 from outlive.errors import OutliveError
 from outlive.names import safe
 
-SUMMARY = "repeat a model's cycles, or a function, in a worker and say whether it leaks, and what"
 EXAMPLES = """\
 examples:
   outlive leak model.tflite                            load, invoke and resize, each again and again

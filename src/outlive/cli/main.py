@@ -3,68 +3,44 @@
 from __future__ import annotations
 
 import argparse
-import difflib
-import errno
 import io
 import os
 import sys
-import traceback
-from collections.abc import Sequence
-from types import ModuleType
+from importlib import import_module
 
-from outlive.cli import (
-    autopsy,
-    blackbox,
-    check,
-    checkup,
-    compare,
-    cut,
-    delegates,
-    demo,
-    diagnose,
-    doctor,
-    exits,
-    explain,
-    export,
-    fit,
-    guard,
-    leak,
-    notebook,
-    plan,
-    quantize,
-    read,
-    report,
-    run,
-    scan,
-    snippet,
-)
-from outlive.cli.output import OutputError, Parser, complain, complain_lines, say
-from outlive.errors import ModelError
-from outlive.names import safe
+from outlive.cli import exits
+from outlive.cli.parser import Parser
+from outlive.version import __version__
 
-COMMANDS: dict[str, ModuleType] = {
-    "read": read,
-    "plan": plan,
-    "check": check,
-    "run": run,
-    "diagnose": diagnose,
-    "delegates": delegates,
-    "report": report,
-    "autopsy": autopsy,
-    "cut": cut,
-    "compare": compare,
-    "quantize": quantize,
-    "fit": fit,
-    "export": export,
-    "snippet": snippet,
-    "scan": scan,
-    "leak": leak,
-    "guard": guard,
-    "blackbox": blackbox,
-    "notebook": notebook,
-    "explain": explain,
-    "doctor": doctor,
-    "demo": demo,
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # what `--version` and `--help` do not need is loaded when it is needed
+    from collections.abc import Sequence
+    from types import ModuleType
+
+# Each is a module of this package; only the one that is asked for is loaded.
+COMMANDS = {
+    "read": "show what is in a model file, without running it",
+    "plan": "say how much memory a model will need, part by part, before anything runs",
+    "check": "say what is wrong with models, and what they waste, before anything runs",
+    "run": "run a model in a process of its own, with limits, and say what happened",
+    "diagnose": "say why a model dies, hangs or is refused, at which operator, and what does work",
+    "delegates": "try a model on every accelerator here, each in a process of its own: what each takes",
+    "report": "write all that can be found out about a model to one page that works offline",
+    "autopsy": "read a log, a core file or a pasted message of a death: what it means, and what to do next",
+    "cut": "cut a part out of a model: some of its operators, as a model of their own",
+    "compare": "say how far a (quantized) model is from its reference, and in which layers the error is born",
+    "quantize": "quantize a float model with ai-edge-quantizer, in a process of its own",
+    "fit": "make a model fit a memory: settings, batch, smaller numbers or pictures, each with its cost",
+    "export": "write a model as source code for a microcontroller: the array, its operators, its arena",
+    "snippet": "write the code that feeds and reads a model correctly, in Python, C++, C or Java",
+    "scan": "look at many models at once, here or on a cluster: one table, whatever they do",
+    "leak": "repeat a model's cycles, or a function, in a worker and say whether it leaks, and what",
+    "guard": "run a Python script in a process of its own, with limits, and say why it died",
+    "blackbox": "show why a notebook's kernel died: the cell, what happened, the evidence, what to do",
+    "notebook": "have every IPython and Jupyter kernel load outlive when it starts, or no longer",
+    "explain": "explain a finding by its code, or list them all",
+    "doctor": "show what this machine offers and what is missing",
+    "demo": "take a tour on models that ship with outlive",
 }
 
 _DESCRIPTION = (
@@ -75,11 +51,6 @@ _EPILOG = """\
 exit codes: 0 clean, 1 findings of severity error, 2 usage, 3 the model died, 4 does not fit,
 70 a bug of outlive, 130 interrupted
 """
-# What a system answers that has nothing left to give, or a broken disk: no bug of ours.
-_SHORTAGES = (
-    errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
-    errno.ENOBUFS, errno.EAGAIN,
-)  # fmt: skip
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -91,43 +62,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(words)
     except KeyboardInterrupt:
         return exits.INTERRUPTED
-    except BrokenPipeError:
-        _silence_stdout()  # whoever reads our output has seen enough
-        return exits.PIPE_CLOSED
-    except OutputError as error:
-        complain(f"outlive: {error}")
-        return exits.USAGE
-    except ModelError as error:  # the file has changed since it was read
-        complain(error)
-        return exits.FINDINGS
-    except OSError as error:
-        if error.errno not in _SHORTAGES:
-            return _our_bug()
-        _silence_stdout()
-        about = f": {error.filename}" if error.filename else ""
-        complain(f"outlive: the system refuses to go on: {error.strerror}{about}")
-        return exits.USAGE
-    except MemoryError:
-        complain("outlive: there is not enough memory here")
-        return exits.USAGE
-    except Exception:
-        return _our_bug()
+    except Exception as error:
+        from outlive.cli.failures import exit_code_after
+
+        return exit_code_after(error)
 
 
-def _silence_stdout() -> None:
-    """Point stdout elsewhere, or Python complains about it at exit."""
-    with open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+def build_parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all commands, from which documentation and completion are made.
 
-
-def _our_bug() -> int:
-    complain_lines(traceback.format_exc().rstrip())
-    complain("outlive: this is a bug of outlive, not of your model; please report it with the lines above")
-    return exits.OUR_BUG
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of all commands; documentation and completion are made from it."""
+    With `only`, the others have a name and a line, and no options: their modules are not loaded.
+    """
     parser = Parser(
         prog="outlive",
         description=_DESCRIPTION,
@@ -139,35 +84,43 @@ def build_parser() -> argparse.ArgumentParser:
         "--completion", choices=("bash", "zsh", "fish"), help="print a script for shell completion and exit"
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for name, module in COMMANDS.items():
+    for name, summary in COMMANDS.items():
         command = commands.add_parser(
             name,
-            help=module.SUMMARY,
-            description=module.SUMMARY[0].upper() + module.SUMMARY[1:] + ".",
-            epilog=module.EXAMPLES,
+            help=summary,
+            description=summary[0].upper() + summary[1:] + ".",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        module.configure(command)
+        if only in (None, name):
+            module = module_of(name)
+            command.epilog = module.EXAMPLES
+            module.configure(command)
     return parser
 
 
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("outlive")
-    except PackageNotFoundError:
-        return "of unknown version: it is not installed"
+def module_of(command: str) -> ModuleType:
+    """The module that carries a command out."""
+    return import_module(f"outlive.cli.{command}")
 
 
 def _unknown_command(word: str) -> int:
+    import difflib
+
+    from outlive.cli.output import complain
+    from outlive.names import safe
+
     near = difflib.get_close_matches(word, COMMANDS, 1)
     hint = f"did you mean `outlive {near[0]}`?" if near else f"commands are: {', '.join(COMMANDS)}"
     complain(f"outlive: there is no command or file {safe(word, 80)!r}; {hint}")
     return exits.USAGE
 
 
-def _checked_up(words: list[str]) -> int:
+def _checked_up(words: list[str]) -> int | None:
+    """The whole check-up of one file; None if the words ask for something else."""
+    from outlive.cli import checkup
+
+    if not checkup.is_checkup(words):
+        return None
     try:
         code = checkup.run(words)
     except SystemExit as end:
@@ -180,25 +133,26 @@ def _run(words: list[str]) -> int:
     if words and words[0] not in COMMANDS and not words[0].startswith("-"):
         if not (os.path.exists(words[0]) or words[0].endswith(".tflite") or os.sep in words[0]):
             return _unknown_command(words[0])
-        if checkup.is_checkup(words):
-            return _checked_up(words)
+        checked_up = _checked_up(words)
+        if checked_up is not None:
+            return checked_up
         words = ["read", *words]
-    parser = build_parser()
+    parser = build_parser(words[0] if words else "")
     try:
         args = parser.parse_args(words)
     except SystemExit as end:  # argparse has printed its help or its complaint
         return end.code if isinstance(end.code, int) else exits.USAGE
     if args.version:
-        say(f"outlive {_version()}")
+        sys.stdout.write(f"outlive {__version__}\n")
         return exits.CLEAN
     if args.completion:
         from outlive.cli.completion import completion_script
 
-        sys.stdout.write(completion_script(args.completion, parser) + "\n")
+        sys.stdout.write(completion_script(args.completion, build_parser()) + "\n")
         return exits.CLEAN
     if args.command is None:
         parser.print_help(sys.stderr)
         return exits.USAGE
-    code: int = COMMANDS[args.command].run(args)
+    code: int = module_of(args.command).run(args)
     sys.stdout.flush()
     return code

@@ -11,7 +11,6 @@ from outlive.cli.output import add_output_options, complain, write_json, write_p
 from outlive.keeping import write_whole
 from outlive.names import safe
 
-SUMMARY = "have every IPython and Jupyter kernel load outlive when it starts, or no longer"
 EXAMPLES = """\
 examples:
   outlive notebook install       cards, %%outlive and the black box in every kernel, without %load_ext

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from outlive.errors import OutliveError
 from outlive.keeping import FilePath, whole_text, write_whole
@@ -34,14 +34,6 @@ FORMATS = {
 
 class OutputError(Exception):
     """The file named with --output cannot be written."""
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser that shows words it does not know escaped: a shell may have taken them from file names."""
-
-    def error(self, message: str) -> NoReturn:
-        """Say what is wrong with the words, and leave."""
-        super().error(safe(message))
 
 
 def say(line: str) -> None:

@@ -41,7 +41,6 @@ from outlive.units import parse_bytes
 if TYPE_CHECKING:
     from outlive.report.plan_tables import Row
 
-SUMMARY = "say how much memory a model will need, part by part, before anything runs"
 EXAMPLES = """\
 examples:
   outlive plan model.tflite                              with XNNPACK, LiteRT's default

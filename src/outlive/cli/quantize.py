@@ -6,13 +6,13 @@ import argparse
 
 from outlive import api
 from outlive.cli import exits
+from outlive.cli.failures import tell_failure
 from outlive.cli.output import progress, refuse_to_overwrite, write_file, write_json, write_text
 from outlive.errors import OutliveError
 from outlive.finding import Severity
 from outlive.quant.nouns import Quantized
 from outlive.quant.recipes import RECIPES
 
-SUMMARY = "quantize a float model with ai-edge-quantizer, in a process of its own"
 EXAMPLES = """\
 examples:
   outlive quantize float.tflite -o int8.tflite --recipe dynamic-int8
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
                 tell=lambda sample: tell(f"sample {sample}"),
             )
     except (OutliveError, ValueError, OSError) as error:
-        return exits.tell_failure(args, error)
+        return tell_failure(args, error)
     write_file(args.output, made.model)
     _report(args, made)
     return exits.FINDINGS if any(one.severity is Severity.ERROR for one in made.findings) else exits.CLEAN

@@ -23,7 +23,6 @@ from outlive.rules.catalogue import assess
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-SUMMARY = "show what is in a model file, without running it"
 EXAMPLES = """\
 examples:
   outlive read model.tflite              the summary, and what the model wastes

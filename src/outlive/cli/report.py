@@ -12,7 +12,6 @@ from outlive.arena.questions import ACCELERATORS
 from outlive.cli import exits
 from outlive.cli.diagnose import exit_code
 from outlive.cli.output import (
-    Parser,
     complain,
     progress,
     refuse_to_overwrite,
@@ -21,6 +20,7 @@ from outlive.cli.output import (
     write_plain,
     write_text,
 )
+from outlive.cli.parser import Parser
 from outlive.cli.run import parse_inputs
 from outlive.errors import OutliveError
 from outlive.finding import Severity
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from outlive.report.html.report_page import Examination
     from outlive.worker.flight import Flight
 
-SUMMARY = "write all that can be found out about a model to one page that works offline"
 EXAMPLES = """\
 examples:
   outlive report model.tflite                            writes model.html beside where you are

@@ -18,7 +18,6 @@ from outlive.keeping import whole_file
 from outlive.worker.compiled_ways import AcceleratorWarning
 from outlive.worker.limits import Limits
 
-SUMMARY = "run a model in a process of its own, with limits, and say what happened"
 EXAMPLES = """\
 examples:
   outlive run model.tflite                              seeded random inputs in the model's own range

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from outlive.fleet.comparing import Tolerances
     from outlive.fleet.scanning import Scan, Tally
 
-SUMMARY = "look at many models at once, here or on a cluster: one table, whatever they do"
 EXAMPLES = """\
 examples:
   outlive scan models/                                       read, check and plan all models below a folder

@@ -8,7 +8,6 @@ from outlive.cli import exits
 from outlive.cli.output import complain, refuse_to_overwrite, write_json, write_plain
 from outlive.errors import OutliveError
 
-SUMMARY = "write the code that feeds and reads a model correctly, in Python, C++, C or Java"
 EXAMPLES = """\
 examples:
   outlive snippet model.tflite                                     Python
