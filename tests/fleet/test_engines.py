@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import threading
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from outlive.fleet.nest import NEST
 from outlive.fleet.nouns import EngineError, Order
 from outlive.fleet.rows import Row
 from outlive.fleet.scanning import Scan, scan_files
+from tests.deaths import scenes
 from tests.fleet import made
 
 REPOSITORY = Path(__file__).parents[2]
@@ -223,3 +225,15 @@ def test_engines_that_there_are_not(on: str, words: str, monkeypatch: pytest.Mon
 def test_no_jobs_at_all() -> None:
     with pytest.raises(ValueError, match="at least one job"), open_engine("local", 0):
         pass
+
+
+def test_too_few_descriptors_are_told_before_joblib_opens_any() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    before = scenes.descriptors()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, before)) + 3, hard))
+    try:
+        with pytest.raises(EngineError, match="Too many open files"), open_engine("local", 500):
+            pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert scenes.descriptors() == before

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import outlive
-from outlive.worker.guards import outputs
+from outlive.worker.guards import outputs, wires
 from outlive.worker.guards.guarding import make_guarded
 from tests.deaths.restrictions import linux_only
 
@@ -271,3 +271,19 @@ def test_output_that_cannot_be_read_breaks_no_print(
     monkeypatch.undo()
     function("again")
     assert capsys.readouterr().out.endswith("again\n")
+
+
+def test_a_call_comes_back_where_the_system_has_no_memory_to_poll(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wait(_: object, timeout_ms: float) -> list[tuple[int, int]]:
+        time.sleep(min(timeout_ms, 20.0) / 1000)
+        return outputs.unpatched.BLIND
+
+    def speak() -> str:
+        time.sleep(0.2)
+        return "said"
+
+    monkeypatch.setattr(wires, "is_worth_it", lambda: False)  # as on one core: answers come by the socket
+    function = outlive.guard(speak, seconds=30, fresh=True)
+    assert function() == "said"
+    monkeypatch.setattr(outputs.unpatched, "wait", wait)
+    assert function() == "said"

@@ -16,6 +16,7 @@ from typing import Any
 from outlive.fleet.nouns import EngineError, Task
 from outlive.fleet.rows import Row
 
+_DESCRIPTORS = 16  # for joblib's queues and the start of a process; each takes two in the end
 # Processes of joblib that have nothing to do, and that we could not end, are gone after this.
 _IDLE_S = 60
 _CONNECT_S = 15
@@ -109,8 +110,22 @@ def _processors() -> int:
     return max(1, int(cpu_count()))
 
 
+def _need_descriptors(count: int) -> None:
+    """EngineError unless so many files can be opened.
+
+    joblib leaves a pipe open if it cannot have the next one (joblib, loky/backend/popen_loky_posix.py).
+    """
+    with ExitStack() as held:
+        try:
+            for _ in range(count):
+                held.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        except OSError as error:
+            raise EngineError(f"the engine cannot start: {error.strerror}") from error
+
+
 def _local(jobs: int | None) -> Engine:
     jobs = jobs or _processors()
+    _need_descriptors(_DESCRIPTORS + 2 * max(2, jobs))
     # joblib does one job in this very process, which a file must not be able to end. So there are always two
     # processes, and with one job only one task is given out at a time.
     options = {

@@ -19,7 +19,9 @@ try:
 except ImportError:  # Windows
     from os import read, write
 
-__all__ = ["poll", "read", "wait", "write"]
+__all__ = ["BLIND", "poll", "read", "wait", "write"]
+
+BLIND: list[tuple[int, int]] = []
 
 
 def poll() -> Any:
@@ -29,7 +31,7 @@ def poll() -> Any:
 
 
 def wait(poll: Any, timeout_ms: float) -> list[tuple[int, int]]:
-    """What a poll object sees; nothing, after the time is over, where the system has no memory to look."""
+    """What a poll object sees; `BLIND`, after the time is over, where the system has no memory to look."""
     try:
         found: list[tuple[int, int]] = poll.poll(timeout_ms)
     except OSError as error:
@@ -37,7 +39,7 @@ def wait(poll: Any, timeout_ms: float) -> list[tuple[int, int]]:
         if error.errno != errno.ENOMEM:
             raise
         time.sleep(timeout_ms / 1000)
-        return []
+        return BLIND
     return found
 
 
