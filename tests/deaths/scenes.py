@@ -42,7 +42,7 @@ ROUND = """
 def go_round(seconds=None):
     first = result(open_healthy(seconds=seconds))
     try:
-        interpreter = outlive.Interpreter(DEADLY)
+        interpreter = outlive.Interpreter(DEADLY, memory="1GB")
         interpreter.allocate_tensors()
         scenes.feed(interpreter)
         interpreter.invoke()

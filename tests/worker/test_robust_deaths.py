@@ -149,7 +149,7 @@ def test_the_watchdog_sees_what_the_kernel_does_not_count() -> None:
     with pytest.raises(outlive.LimitReached) as caught:
         scenes.run_whole(interpreter, 1000)
     flight = caught.value.flight
-    assert (caught.value.finding.code, flight.ended_by, flight.signal) == ("D502", "memory", "SIGKILL")
+    assert (caught.value.finding.code, flight.ended_by, flight.signal) == ("D502", "memory", "SIGABRT")
 
 
 IN_A_CGROUP = """
@@ -197,7 +197,7 @@ def test_the_system_kills_the_worker_and_not_the_parent() -> None:
 
 def test_the_default_limit_knows_what_the_container_has_left() -> None:
     facts = in_a_cgroup(memory="None", ballast_mb=10)
-    assert (facts["kind"], facts["code"], facts["signal"]) == ("LimitReached", "D502", None)
+    assert (facts["kind"], facts["code"]) == ("LimitReached", "D502")
     assert (facts["after"], facts["alive"]) == (facts["before"], True)
 
 

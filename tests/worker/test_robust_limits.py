@@ -1,13 +1,19 @@
-"""How much a model may use when nobody says how much."""
+"""What a limit is of: memory that is used. What is only reserved, such as stacks of threads, is free."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from outlive.meter import MachineMemory
+import outlive
+from outlive.meter import MachineMemory, make_cgroup
 from outlive.worker.limits import Limits, default_memory_bytes
+from tests.deaths import scenes
+from tests.deaths.restrictions import linux_only, without_call
 
 GB = 10**9
 
@@ -46,3 +52,106 @@ def test_what_is_asked_for_is_taken() -> None:
 def test_nothing_is_not_a_limit(limits: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"leaves no room|has passed"):
         Limits(**limits)
+
+
+IN_A_SMALL_CONTAINER = """
+from outlive.meter import make_cgroup
+cgroup = make_cgroup(400_000_000)
+if cgroup is None or not cgroup.add(os.getpid()):
+    say(refused=True)
+    sys.exit()
+
+def reserve():
+    import mmap
+    return len(mmap.mmap(-1, 1 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+
+say(plain=reserve(), guarded=outlive.guard(reserve)(), path=str(cgroup.path))
+one, many = open_healthy(num_threads=1), open_healthy(num_threads=64)
+say(same=np.array_equal(result(one), result(many)), threads=len(os.listdir(f"/proc/{many.pid}/task")))
+"""
+
+
+@linux_only
+def test_what_is_only_reserved_is_not_refused_in_a_small_container() -> None:
+    own = make_cgroup(GB)
+    if own is None:
+        pytest.skip("needs a memory cgroup of its own, which root (or whoever it was handed to) can make")
+    own.close()
+    facts = scenes.play(IN_A_SMALL_CONTAINER)
+    Path(facts["path"]).rmdir()
+    assert facts["plain"] == facts["guarded"] == 1 << 30  # more than the container has
+    assert (facts["same"], facts["threads"]) == (True, 64)
+
+
+@linux_only
+def test_stacks_of_threads_are_no_part_of_a_models_limit() -> None:
+    with scenes.open_healthy(num_threads=64, memory="8MB") as interpreter:
+        scenes.result(interpreter)
+        status = dict(
+            line.split(":", 1) for line in Path(f"/proc/{interpreter.pid}/status").read_text().splitlines()
+        )
+    assert int(status["Threads"]) == 64
+    assert int(status["VmData"].split()[0]) < 64 * 4096  # 8 MiB each would be twice as much
+
+
+START_THREADS = """
+def start(count):
+    import threading
+    done = threading.Event()
+    threads = [threading.Thread(target=done.wait) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    done.set()
+    for thread in threads:
+        thread.join()
+    return count
+
+def hold(size):
+    return len(bytearray(size))
+
+started = [outlive.guard(start, memory="40MB")(count) for count in (48, 1, 48)]
+try:
+    outlive.guard(hold, memory="40MB")(4 << 30)
+except MemoryError as error:
+    say(refused=type(error).__name__)
+say(started=started)
+"""
+
+
+@linux_only
+@pytest.mark.parametrize("lines", ["", without_call("ptrace")], ids=["traced", "untraced"])
+def test_stacks_of_threads_are_no_part_of_a_functions_limit(lines: str) -> None:
+    facts = scenes.play(lines + START_THREADS)
+    assert (facts["started"], facts["refused"]) == ([48, 1, 48], "MemoryError")
+
+
+@pytest.fixture(params=["missing", "folder", "empty"])
+def no_model(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    (tmp_path / "empty.tflite").touch()
+    names = {"missing": "nope.tflite", "folder": "", "empty": "empty.tflite"}
+    return str(tmp_path / names[request.param])
+
+
+def test_a_limit_changes_nothing_about_what_is_no_model(no_model: str) -> None:
+    caught = []
+    for limits in ({}, {"memory": "512MB"}):
+        with pytest.raises(outlive.InputError) as raised:
+            outlive.Interpreter(no_model, **limits)
+        caught.append(raised.value)
+    assert caught[0].finding.code == caught[1].finding.code == "D511"
+    assert str(caught[0]).split("\n", 1)[0] == str(caught[1]).split("\n", 1)[0]
+
+
+def test_a_run_of_no_model_names_the_file(no_model: str) -> None:
+    for limits in (None, Limits(memory="100MB")):
+        with pytest.raises(outlive.ModelError) as raised:
+            outlive.run(no_model, limits=limits)
+        assert raised.value.finding.code in ("F101", "F102", "F103")
+
+
+def test_the_command_says_so_too(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "outlive", "run", "nope.tflite", "--memory", "100MB"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert ended.returncode == 1
+    assert "error[F101]" in ended.stderr
+    assert "D5" not in ended.stdout + ended.stderr

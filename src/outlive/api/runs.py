@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,8 @@ def run(
     from outlive.worker.untouched import fly_twice
 
     limits = limits or Limits()
+    if isinstance(source, (str, os.PathLike)):
+        _need_a_model_file(os.fspath(source))
     if limits.memory_bytes is not None and not force and accelerator in ACCELERATORS:
         _refuse_hopeless(source, accelerator, limits.memory_bytes, options.get("num_threads"))
     given: dict[str, Any] = {
@@ -204,6 +207,17 @@ def _judge_values(model: Model, inputs: Any) -> tuple[Finding, ...]:
         return ()
     found = judge({"inputs": feed}, [rule for rule in RULES if rule.facts == ("inputs",)]).findings
     return tuple(map(with_call_cause, found))
+
+
+def _need_a_model_file(path: str) -> None:
+    """`ModelError` for what the runtime could not even open: there it would only be a refusal."""
+    try:
+        facts = os.stat(path)
+        sound_file = stat.S_ISREG(facts.st_mode) and facts.st_size > 0 and os.access(path, os.R_OK)
+    except (OSError, ValueError):
+        sound_file = False
+    if not sound_file:
+        read(path)
 
 
 def _refuse_hopeless(source: Source | Model, accelerator: str, limit_bytes: int, threads: Any) -> None:

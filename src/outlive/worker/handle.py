@@ -71,6 +71,7 @@ class Worker:
         content: bytes | memoryview | None,
         deadline: float | None = None,
         sandbox: dict[str, Any] | None = None,
+        threads: int | None = None,
     ) -> None:
         """Start it; `CannotHatch` if the system does not let us, `Died` if it does not live to say so."""
         self._hatchery, self._limits, self._owner = hatchery, limits, os.getpid()
@@ -85,7 +86,7 @@ class Worker:
             "cwd": _folder(),
             "runtime": runtime,
             "spin": way,
-            "limits": {"memory_bytes": limits.effective_memory_bytes()},
+            "limits": {**limits.to_order(), "threads": threads},
             "sandbox": sandbox or {"off": "nobody asked for it"},
         }
         self._hatched, self._lines = _hatch(hatchery, order, content, deadline)

@@ -42,6 +42,13 @@ class Limits:
         """The limit asked for, or most of what this machine or container has left."""
         return _usual_memory_bytes() if self.memory_bytes is None else self.memory_bytes
 
+    def to_order(self) -> dict[str, int | None]:
+        """As a worker's maker is told: what it may hold, and what was asked for, which is refused in words.
+
+        Nobody asked for the default: it is of memory that is used, and what is only reserved costs nothing.
+        """
+        return {"memory_bytes": self.effective_memory_bytes(), "asked_bytes": self.memory_bytes}
+
     def to_json(self) -> dict[str, object]:
         """As a flight records it."""
         return {"memory_bytes": self.memory_bytes, "seconds": self.seconds}

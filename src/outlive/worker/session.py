@@ -24,12 +24,15 @@ from outlive.worker import answers, details, sandbox, verdicts
 from outlive.worker.block import lay_out
 from outlive.worker.flight import Flight
 from outlive.worker.handle import Died, RuntimeRaised, Worker
-from outlive.worker.hatchery import CannotHatch, Kind, RuntimeAbsent, TooSlow
+from outlive.worker.hatchery import CannotHatch, Hatchery, Kind, RuntimeAbsent, TooSlow
 from outlive.worker.limits import Limits
 from outlive.worker.nurseries import with_hatchery
 
-# Words of a runtime that could not get memory; LiteRT's RuntimeError is often empty then.
-_MEMORY_WORDS = ("memory", "alloc", "failed to create xnnpack runtime", "reshape runtime")
+# Words of a runtime that could not get memory; LiteRT's RuntimeError is often empty then. Its ValueError is
+# about the file: "The model allocation is null/empty" (tensorflow/compiler/mlir/lite/allocation.h).
+_MEMORY_WORDS = ("memory", "bad_alloc", "to allocate", "failed to create xnnpack runtime", "reshape runtime")
+_STAGES = {"open": "load", "resize": "set", "share": "allocate", "call": "invoke", "details": "get"}
+_TAKING_MEMORY = ("open", "allocate", "invoke", "call")
 # A shared block beyond this is made only if it leaves room for everything else.
 _LARGE_BYTES = 256 << 20
 # `seconds` is how long a model may take; starting a process of ours gets at least this much.
@@ -58,6 +61,13 @@ class Opening:
     def source(self) -> str | bytes:
         """The model itself: its path, or its bytes."""
         return self.content if self.content is not None else str(self.arguments.get("model_path", ""))
+
+    @property
+    def threads(self) -> int | None:
+        """How many threads it was given; None if nobody said."""
+        options = (self.compiled or {}).get("options", {}).get("cpu_options", {})
+        threads: int | None = self.arguments.get("num_threads") or options.get("num_threads")
+        return threads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,10 +137,12 @@ class Session:
         runtime, limits, content = opening.kind.runtime, opening.limits, opening.content
         path, extras = self._arguments().get("model_path"), (opening.custom_ops, opening.compiled)
         order = sandbox.make_order(opening.sandbox, opening.kind, path, opening.delegates, *extras)
+
+        def start(maker: Hatchery) -> Worker:
+            return Worker(maker, runtime, limits, content, deadline, order, opening.threads)
+
         try:
-            return with_hatchery(
-                opening.kind, lambda maker: Worker(maker, runtime, limits, content, deadline, order), deadline
-            )
+            return with_hatchery(opening.kind, start, deadline)
         except RuntimeAbsent as error:
             raise verdicts.missing(str(error)) from None
         except Died as error:
@@ -322,8 +334,9 @@ class Session:
 
     def _complaint(self, error: RuntimeRaised, stage: str) -> Exception:
         words = error.text.lower()
-        starved = (
-            not words.strip() or any(word in words for word in _MEMORY_WORDS) or error.kind == "MemoryError"
+        starved = error.kind == "MemoryError" or (
+            error.kind == "RuntimeError"
+            and (not words.strip() or any(word in words for word in _MEMORY_WORDS))
         )
         # A delegate that cannot be reshaped may have other reasons than a limit that is far away.
         limited = error.near_limit or (
@@ -331,16 +344,8 @@ class Session:
         )
         flight = replace(
             self.story(),
-            stage={
-                "open": "load",
-                "resize": "set",
-                "share": "allocate",
-                "call": "invoke",
-                "details": "get",
-            }.get(stage, stage),
-            ended_by="memory"
-            if starved and limited and stage in ("open", "allocate", "invoke", "call")
-            else "",
+            stage=_STAGES.get(stage, stage),
+            ended_by="memory" if starved and limited and stage in _TAKING_MEMORY else "",
             error_type=error.kind,
             error_text=error.text,
         )

@@ -1,8 +1,8 @@
 """the model needs more memory than its limit allows
 
 What it checks
-    Whether the runtime could not get memory under a limit: the one you set (memory=, --memory), or nine
-    tenths of what the machine or container has, which every worker is given.
+    Whether the runtime could not get memory under a limit that you set (memory=, --memory), or held more than
+    that, or more than nine tenths of what the machine or container has left, which every worker is given.
 
 Why it matters
     The limit did its work: the model came to its end, and your program did not.
@@ -42,11 +42,17 @@ def memory_limit_reached(flight: Flight) -> Iterator[Sighting]:
         headline=f"the {doer(flight)} needs more memory than its limit allows",
         where=place(flight),
         evidence=(*_asked(flight), *(witness(flight) if flight.died else _said(flight)), *_in_use(flight)),
-        why=f"it asked for memory that the limit did not let it have{_AFTER.get(flight.signal or '', '')}",
+        why=_why(flight),
         remedies=_remedies(flight),
         confidence="likely",
         fault=Fault.MACHINE,
     )
+
+
+def _why(flight: Flight) -> str:
+    if flight.died and flight.ended_by:
+        return "it held more than the limit, and was ended before it could take more from everything else"
+    return f"it asked for memory that the limit did not let it have{_AFTER.get(flight.signal or '', '')}"
 
 
 def _asked(flight: Flight) -> tuple[Evidence, ...]:

@@ -11,7 +11,13 @@ import time
 from typing import Any
 
 _PR_SET_PDEATHSIG, _PR_SET_NAME, _PR_SET_CHILD_SUBREAPER = 1, 15, 36  # linux/prctl.h
-
+# What threads of LiteRT have on Android (bionic, libc/bionic/pthread_internal.h: PTHREAD_STACK_SIZE_DEFAULT).
+SMALL_STACK_BYTES = 1 << 20
+_USUAL_STACK_BYTES = 8 << 20
+# So many threads can be on their way at once before their tracer makes room for the next (`stacks.py`); of a
+# model there are as many besides as it was given, in XNNPACK's pool and in that of the other kernels.
+STACKS_AHEAD = 4
+_ATTRIBUTES_BYTES = 128  # more than sizeof(pthread_attr_t) anywhere (glibc, bits/pthreadtypes-arch.h)
 
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
@@ -161,6 +167,32 @@ def prepare() -> None:
         pass
 
 
+def make_stacks_small() -> None:
+    """Let threads that do not say otherwise have small stacks; the first thread's stack stays as it is.
+
+    RLIMIT_STACK gives each 8 MiB of address space, which limits on address space and data count in full.
+    """
+    set_default = getattr(_libc, "pthread_setattr_default_np", None)
+    if _libc is None or set_default is None:  # not the GNU C library
+        return
+    attributes = ctypes.create_string_buffer(_ATTRIBUTES_BYTES)
+    if not _libc.pthread_attr_init(attributes):
+        _libc.pthread_attr_setstacksize(attributes, ctypes.c_size_t(SMALL_STACK_BYTES))
+        set_default(attributes)
+        _libc.pthread_attr_destroy(attributes)
+
+
+def stack_bytes() -> int:
+    """The stack of a thread of a program that does not say how large (glibc, nptl/pthread_create.c)."""
+    try:
+        import resource
+
+        soft = resource.getrlimit(resource.RLIMIT_STACK)[0]
+    except (ImportError, OSError, ValueError):
+        return _USUAL_STACK_BYTES
+    return _USUAL_STACK_BYTES if soft in (-1, resource.RLIM_INFINITY) else int(soft)
+
+
 def trim_heap() -> None:
     """Give unused memory back: a worker would fill it first, and what a model takes would look like less."""
     trim = getattr(_libc, "malloc_trim", None)
@@ -191,8 +223,9 @@ def limit(limits: dict[str, Any]) -> dict[str, Any]:
         return applied
     try:
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-        if limits.get("memory_bytes") is not None:
-            applied["data_bytes"] = _limit_data(resource, int(limits["memory_bytes"]))
+        if limits.get("asked_bytes") is not None:
+            stacks = SMALL_STACK_BYTES * (STACKS_AHEAD + 2 * int(limits.get("threads") or count_cores()))
+            applied["data_bytes"] = _limit_data(resource, int(limits["asked_bytes"]) + stacks)
     except (OSError, ValueError) as error:
         applied["refused"] = str(error)
     return applied
@@ -268,6 +301,15 @@ def count_threads() -> int:
         return len(os.listdir("/proc/self/task"))
     except OSError:
         return 1
+
+
+def is_traced() -> bool:
+    """True while another process is told of this one's signals and threads."""
+    try:
+        with open("/proc/self/status") as file:
+            return any(line.startswith("TracerPid:") and line.split()[1] != "0" for line in file)
+    except (OSError, IndexError):
+        return False
 
 
 def _sizes(path: str, names: tuple[str, ...]) -> dict[str, int]:

@@ -6,11 +6,15 @@ import os
 import time
 from typing import Any
 
+from . import confine
+
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 # A limit is set anew when it would move by more than this.
 _SLACK_BYTES = 1 << 20
 # Memory is looked at anew after this long, and every so many calls (2^n - 1).
 _OLD_S, _SOME = 0.001, 0xF
+# The threads for which there is room where nobody counts them.
+_MANY_THREADS = 256
 
 
 class Memory:
@@ -27,6 +31,7 @@ class Memory:
         except (OSError, ImportError):
             self._statm, self._resource = -1, None
         self._looked_at = 0.0
+        self._is_traced: bool | None = None
         self._limit = -1  # what the process may have in all, as it was last set
         self._sizes = self.sizes()
 
@@ -47,13 +52,20 @@ class Memory:
             return
         if self._limit < 0:  # something has been loaded since, which is no part of the call
             self._sizes = self.sizes()
-        total = self._sizes[2] + memory_bytes
+        total = self._sizes[2] + memory_bytes + self._stacks_bytes()
         if self._limit >= 0 and abs(self._limit - total) <= _SLACK_BYTES:
             return
         soft, hard = self._before
         known = [size for size in (soft, hard) if size != self._resource.RLIM_INFINITY]
         self._set((min([total, *known]), hard))
         self._limit = total
+
+    def _stacks_bytes(self) -> int:
+        """Room for the stacks of threads: a tracer adds to it; where there is none, for as many as may be."""
+        if self._is_traced is None:
+            self._is_traced = confine.is_traced()
+        ahead = confine.STACKS_AHEAD if self._is_traced else _MANY_THREADS
+        return ahead * confine.stack_bytes()
 
     def lift(self) -> None:
         """Take the limit off again: what comes now is no part of a call."""

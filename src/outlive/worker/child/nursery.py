@@ -85,7 +85,6 @@ class _Nursery:
         self._last_words: dict[int, list[int]] = {}  # process -> the files for what it says last
         self._descriptor_limit = confine.raise_descriptor_limit()
         self._groups: set[int] = set()  # those that lead a group of processes
-        self._gentle: set[int] = set()  # those whose last word is worth a moment's wait
         self._condemned: dict[int, float] = {}  # process -> when it is killed if it has not ended by then
         self._wake_read, self._wake_write = os.pipe()
         for end in (self._wake_read, self._wake_write):
@@ -147,7 +146,7 @@ class _Nursery:
         if self._watchdog.is_due():
             self._oom_count.look()
             for process in self._watchdog.look():
-                self._end(process, gently=process in self._gentle)
+                self._end(process, gently=True)
         self._spares.look()
         now = time.monotonic()
         for process in [process for process, end in self._condemned.items() if end <= now]:
@@ -215,7 +214,6 @@ class _Nursery:
     def _serve_worker(self, process: int, message: dict[str, Any]) -> None:
         if message["do"] == "watch":
             self._watchdog.allow(process, message["most_bytes"])
-            self._gentle.add(process)
         elif message["do"] == "interrupt":
             _kill(process, signal.SIGINT)
         elif message["do"] == "retire":
@@ -249,6 +247,7 @@ class _Nursery:
         self._workers[process] = number
         if "program" in message:
             self._groups.add(process)
+            self._tracer.stacks.expect(process, confine.stack_bytes())
         self._watchdog.watch(process, message["limits"].get("memory_bytes"))
         self.tell(number, {"pid": process, "untraced": refused})
 
@@ -340,7 +339,6 @@ class _Nursery:
         _close(words)
         self._tracer.forget(process)
         self._condemned.pop(process, None)
-        self._gentle.discard(process)
         self._end_group(process)
         self.tell(self._workers.pop(process), message)
         if evidence.get("frames"):

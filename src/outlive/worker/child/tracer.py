@@ -23,7 +23,7 @@ import signal
 import time
 from typing import Any
 
-from . import backtrace, division, ptrace, running, tracee
+from . import backtrace, division, ptrace, running, stacks, tracee
 
 seize = ptrace.seize
 
@@ -54,6 +54,7 @@ class Tracer:
         self._groups: dict[int, int] = {}  # thread -> process, for threads that are not the process's first
         self._evidence: dict[int, dict[str, Any]] = {}
         self._seen_at: dict[int, float] = {}
+        self.stacks = stacks.StackRoom()
 
     def handle(self, task: int, status: int) -> dict[str, Any] | None:
         """Deal with a stop that `waitpid` reported, and let the task go on; the evidence, if it is dying."""
@@ -62,7 +63,9 @@ class Tracer:
         deliver = 0
         try:
             if event == ptrace.EVENT_CLONE:
-                self._join(ptrace.event_message(task), self._process_of(task))
+                process = self._process_of(task)
+                self._join(ptrace.event_message(task), process)
+                self.stacks.thread_began(process)
             elif event == ptrace.EVENT_EXIT:
                 self._note_memory(task)
             elif not event:
@@ -87,6 +90,7 @@ class Tracer:
         """Drop everything about a process."""
         self._evidence.pop(process, None)
         self._seen_at.pop(process, None)
+        self.stacks.forget(process)
         self._groups = {task: group for task, group in self._groups.items() if group != process}
 
     def _process_of(self, task: int) -> int:
@@ -108,7 +112,8 @@ class Tracer:
         sizes = tracee.memory_sizes(tracee.read_status(task))
         if sizes:
             self._evidence.setdefault(process, {})["memory"] = sizes
-        self._groups.pop(task, None)  # its number may soon be another's
+        if self._groups.pop(task, None):  # its number may soon be another's
+            self.stacks.thread_ended(process)
 
     def _note_signal(self, task: int, number: int) -> dict[str, Any] | None:
         if number not in _FATAL:

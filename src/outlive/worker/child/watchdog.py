@@ -1,8 +1,8 @@
-"""The memory watchdog: ends a worker that holds more than it may where the kernel's own limit does not.
+"""The memory watchdog: ends a worker that holds more than it may, by what it really holds.
 
-RLIMIT_DATA counts nothing under some sandboxes and old kernels. What a worker really holds can be read from
-outside nearly everywhere; the nursery looks the more often, the less is left. Of a guarded worker counts too
-what it shares and its caller does not have (`shared_memory`).
+RLIMIT_DATA counts what is asked for, used or not, and under some sandboxes and old kernels nothing. What a
+worker holds can be read from outside nearly everywhere; the nursery looks the more often, the less is left.
+Of a guarded worker counts too what it shares and its caller does not have (`shared_memory`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .shared_memory import read_shared
 
 # The fastest that memory is filled, page by page, on a machine of today; and bounds for the pause.
 _BYTES_PER_S = 4e9
-_SHORTEST_S, _LONGEST_S = 0.05, 2.0
+_SHORTEST_S, _LONGEST_S = 0.01, 2.0
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 

@@ -60,6 +60,7 @@ def prepare() -> None:
     """In the nursery: do once what each worker would do after the fork."""
     platform.machine()
     confine.prepare()
+    confine.make_stacks_small()
     sandbox.prepare()
     gc.collect()
     gc.freeze()  # what is never collected is never written to, and stays shared

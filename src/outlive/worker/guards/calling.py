@@ -130,10 +130,11 @@ class GuardedCall:
             numbers = (sent.number, sent.replaced)
             parts.append(process.pack(wire.FUNCTION, numbers, sent.body, sent.apart))
             process.note_function(*numbers)
-        memory_bytes = self._terms.limits.effective_memory_bytes()
+        limits = self._terms.limits
+        memory_bytes, asked = limits.effective_memory_bytes(), limits.memory_bytes
         self._keep_watch(memory_bytes)
         process.allowed_bytes = memory_bytes
-        order = (sent.number, -1 if memory_bytes is None else memory_bytes, is_named, self._plain)
+        order = (sent.number, -1 if asked is None else asked, is_named, self._plain)
         parts.append(process.pack(wire.CALL, order, body, apart, late))
         process.begin_call()
         process.send(b"".join(parts), self._deadline)

@@ -272,8 +272,8 @@ class GuardProcess:
 
     def _limits(self, limits: Limits) -> dict[str, Any]:
         known = {**self.applied, **limits.to_json()}
-        if self.allowed_bytes is not None and self.sizes[2]:
-            known["data_bytes"] = self.sizes[2] + self.allowed_bytes
+        if limits.memory_bytes is not None and self.sizes[2]:
+            known["data_bytes"] = self.sizes[2] + limits.memory_bytes
         return known
 
     def facts(self) -> dict[str, Any]:
