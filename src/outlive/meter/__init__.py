@@ -12,7 +12,7 @@ Nothing here raises because a process is gone or a file of the kernel is missing
 
 from __future__ import annotations
 
-from outlive.meter.cgroup import Cgroup, make_cgroup
+from outlive.meter.cgroup import Cgroup, find_cgroup_home, make_cgroup
 from outlive.meter.hierarchy import MemoryCgroup, find_memory_cgroup, oom_counter_file
 from outlive.meter.machine import MachineMemory, OomCounters, read_machine, read_oom_counters
 from outlive.meter.sample import Probe, Sample, cheap_sample, read_sample
@@ -30,6 +30,7 @@ __all__ = [
     "Sampler",
     "Timeline",
     "cheap_sample",
+    "find_cgroup_home",
     "find_memory_cgroup",
     "make_cgroup",
     "oom_counter_file",

@@ -74,6 +74,17 @@ class Cgroup:
         self.close()
 
 
+def find_cgroup_home(root: Path = _ROOT) -> dict[str, object] | None:
+    """Where cgroups may be made, as a nursery is told; None if nowhere. What others left there is removed."""
+    place = find_memory_cgroup(root=root)
+    for parent, ceiling in () if place is None else _parents(place):
+        if os.access(parent, os.W_OK):
+            assert place is not None
+            _remove_leftovers(parent, root)
+            return {"path": str(parent), "version": place.version, "ceiling": ceiling}
+    return None
+
+
 def make_cgroup(limit_bytes: int, root: Path = _ROOT) -> Cgroup | None:
     """A new cgroup with this limit, as near to our own as can be; None where we may not make one."""
     place = find_memory_cgroup(root=root)
@@ -94,9 +105,12 @@ def _parents(place: MemoryCgroup) -> Iterator[tuple[Path, int | None]]:
 
     In version 1 that is our own. In version 2 a cgroup with processes in it, such as ours, cannot hand memory
     on to children (but for the system's root); so a sibling of ours has to do, or one further up.
+    (Documentation/admin-guide/cgroup-v2.rst, "No Internal Process Constraint".)
     """
     if place.version == 1:
-        yield place.path, None
+        # Before Linux 5.11 one could say that children do not count: they would escape the limit above.
+        if read_text(place.path / "memory.use_hierarchy").strip() != "0":
+            yield place.path, None
         return
     limits: list[int] = []
     for folder in place.levels():
@@ -104,6 +118,8 @@ def _parents(place: MemoryCgroup) -> Iterator[tuple[Path, int | None]]:
             yield folder, min(limits, default=None)
         limit = folder_limit(folder)
         limits += [] if limit is None else [limit]
+        if read_text(folder / "cpu.max").split()[:1] not in ([], ["max"]):
+            return  # whoever leaves this one escapes its limit on processors
 
 
 def _hands_on_memory(folder: Path, is_own: bool) -> bool:

@@ -63,9 +63,9 @@ def is_ready(checks: tuple[Check, ...]) -> bool:
 def check_own_cgroup(reason: str) -> Check:
     """Whether a worker can be put into a memory cgroup of its own; `reason` says why not."""
     if not reason:
-        meaning = "the kernel itself can keep a worker's memory limit"
+        meaning = "memory limits of models are kept by the kernel, after a watchdog that says where"
         return _row("own cgroup", State.OK, "can be made", meaning)
-    meaning = "memory limits are kept by RLIMIT_DATA and by a watchdog instead"
+    meaning = "memory limits are kept by a watchdog alone: what is taken within 10 ms or so may exceed them"
     remedy = "systemd-run --user --scope outlive run model.tflite  # or as root"
     return _row("own cgroup", State.MISSING, reason, meaning, remedy)
 

@@ -104,6 +104,9 @@ class FreshHatchery:
     def watch(self, number: int, most_bytes: int | None) -> None:
         """Nobody watches here: the system's own limit has to do."""
 
+    def share(self, number: int, shared_bytes: int) -> None:
+        """Nobody counts it here."""
+
     def retire(self, number: int) -> None:
         """Nobody waits for a worker any more: it may end by itself, and is ended if it does not."""
         process = self._processes.get(number)

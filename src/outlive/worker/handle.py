@@ -37,6 +37,7 @@ _FREE_TIMEOUT_S = 0.5
 # What only the model can say how long it takes, and how long all other questions may take without `seconds`.
 _MODELS_OWN = ("open", "allocate", "invoke", "call", "run", "reset")
 _OTHER_TIMEOUT_S = 120.0
+_LITTLE_BYTES = 8 << 20
 _CLOSED = "this interpreter is closed: its worker has ended, and a new interpreter is needed"
 
 _alive: weakref.WeakSet[Worker] = weakref.WeakSet()
@@ -71,7 +72,7 @@ class Worker:
         content: bytes | memoryview | None,
         deadline: float | None = None,
         sandbox: dict[str, Any] | None = None,
-        threads: int | None = None,
+        room: dict[str, Any] | None = None,
     ) -> None:
         """Start it; `CannotHatch` if the system does not let us, `Died` if it does not live to say so."""
         self._hatchery, self._limits, self._owner = hatchery, limits, os.getpid()
@@ -86,7 +87,7 @@ class Worker:
             "cwd": _folder(),
             "runtime": runtime,
             "spin": way,
-            "limits": {**limits.to_order(), "threads": threads},
+            "limits": {**limits.to_order(), **(room or {})},
             "sandbox": sandbox or {"off": "nobody asked for it"},
         }
         self._hatched, self._lines = _hatch(hatchery, order, content, deadline)
@@ -250,6 +251,12 @@ class Worker:
         finally:
             self.close()
         return self.flight
+
+    def grow(self, size: int) -> None:
+        """Make room in the shared block; OSError if there is none."""
+        if size > _LITTLE_BYTES:  # the slack of a limit has room for less
+            self._hatchery.share(self._hatched.number, size)
+        self.block.grow(size)
 
     def stderr_tail(self) -> str:
         """The last of what the worker printed."""

@@ -120,6 +120,9 @@ class Hatchery(Protocol):
     def watch(self, number: int, most_bytes: int | None) -> None:
         """Have a worker ended if it holds more private memory than this, where somebody can watch it."""
 
+    def share(self, number: int, shared_bytes: int) -> None:
+        """A worker shares this much with its owner, which counts against nobody's limit."""
+
     def retire(self, number: int) -> None:
         """Nobody waits for a worker any more: it may end by itself, and is ended if it does not."""
 

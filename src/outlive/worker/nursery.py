@@ -20,7 +20,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from outlive.meter import oom_counter_file
+from outlive.meter import find_cgroup_home, oom_counter_file
 from outlive.meter.activity import is_stopped
 from outlive.worker import unpatched
 from outlive.worker.child import orders
@@ -93,6 +93,7 @@ class Nursery:
                         "parent": self._owner,
                         "runtime": kind.runtime,
                         "oom_counter": oom_counter_file(),
+                        "cgroup_home": find_cgroup_home(),
                     }
                     process = spawn(kind, "nursery", arguments, [control], self._errors)
                 undo.pop_all()
@@ -236,6 +237,10 @@ class Nursery:
     def watch(self, number: int, most_bytes: int | None) -> None:
         """Have a worker ended if it holds more private memory than this."""
         self._order(number, "watch", most_bytes=most_bytes)
+
+    def share(self, number: int, shared_bytes: int) -> None:
+        """A worker shares this much with its owner, which counts against nobody's limit."""
+        self._order(number, "share", bytes=shared_bytes)
 
     def retire(self, number: int) -> None:
         """Nobody waits for a worker any more: it may end by itself, and is ended if it does not."""

@@ -6,7 +6,6 @@ resized, whether tensors were allocated, and the inputs themselves. What variabl
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import time
@@ -136,10 +135,11 @@ class Session:
         deadline = None if seconds is None else time.monotonic() + max(seconds, _LEAST_START_S)
         runtime, limits, content = opening.kind.runtime, opening.limits, opening.content
         path, extras = self._arguments().get("model_path"), (opening.custom_ops, opening.compiled)
+        room = {"threads": opening.threads, "mapped_bytes": _file_bytes(path)}
         order = sandbox.make_order(opening.sandbox, opening.kind, path, opening.delegates, *extras)
 
         def start(maker: Hatchery) -> Worker:
-            return Worker(maker, runtime, limits, content, deadline, order, opening.threads)
+            return Worker(maker, runtime, limits, content, deadline, order, room)
 
         try:
             return with_hatchery(opening.kind, start, deadline)
@@ -221,9 +221,7 @@ class Session:
 
     def _most_details(self) -> int:
         """What an answer about the model may have: names and scales come from its file."""
-        size = len(self._opening.content or b"")
-        with contextlib.suppress(OSError):
-            size = size or os.stat(self._arguments().get("model_path", "")).st_size
+        size = len(self._opening.content or b"") or _file_bytes(self._arguments().get("model_path"))
         return min(_LEAST_DETAILS + 32 * size, _MOST_DETAILS)
 
     def invoke(self, first: bool) -> bool:
@@ -298,7 +296,7 @@ class Session:
             if available is not None and total > available // 2:
                 return False
         try:
-            self.worker.block.grow(total)
+            self.worker.grow(total)
         except (OSError, ValueError, OverflowError):
             return False
         return True
@@ -371,6 +369,10 @@ def _room_for(size: int) -> NDArray[np.uint8]:
             f"a tensor of {format_bytes(size)}, and {format_bytes(available)} of memory are left"
         )
     return np.empty(size, np.uint8)
+
+
+def _file_bytes(path: Any) -> int:
+    return os.stat(path).st_size if path and os.path.isfile(path) else 0
 
 
 def _folder() -> str:

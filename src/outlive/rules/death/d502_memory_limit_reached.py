@@ -69,7 +69,7 @@ def _said(flight: Flight) -> tuple[Evidence, ...]:
 def _in_use(flight: Flight) -> tuple[Evidence, ...]:
     """Memory of the whole process beside the limit that the system was told to keep."""
     used, limit = flight.last_memory.get("data_bytes"), amount(flight.limits.get("data_bytes"))
-    if limit is None:
+    if limit is None or (flight.died and flight.ended_by):
         return ()
     beside = f"{format_bytes(used)} in use, " if used is not None else ""
     return (Evidence(fact=f"{beside}{format_bytes(limit)} allowed to the process", source="RLIMIT_DATA"),)

@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from . import anonymous, confine, oomcount, orders, programs, runtimes, spare, tracer, watchdog
+from . import anonymous, cgroups, confine, oomcount, orders, programs, runtimes, spare, tracer, watchdog
 
 _WALL = 0x40000000  # linux/wait.h: wait for threads of traced processes too
 _MAX_FRAMES, _MAX_SYMBOL = 64, 1000
@@ -39,14 +39,18 @@ _LAST_WAIT_S = 1.0
 _CANNOT_TELL = 71
 
 
-def main(control: int, parent: int, runtime: str, oom_counter: str) -> None:
+def main(
+    control: int, parent: int, runtime: str, oom_counter: str, cgroup_home: dict[str, Any] | None = None
+) -> None:
     """Serve fork requests until the parent is gone."""
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, signal.SIG_IGN)  # a Ctrl-C in the terminal is the parent's business
     confine.name_process("outlive-nursery")
     confine.adopt_orphans()
     confine.wake_with(parent)
-    nursery = _Nursery(socket.socket(fileno=control), parent, oomcount.OomCount(oom_counter))
+    nursery = _Nursery(
+        socket.socket(fileno=control), parent, oomcount.OomCount(oom_counter), cgroups.Cgroups(cgroup_home)
+    )
     try:
         facts = _prepare(runtime)
     except BaseException as error:  # whatever a broken installation throws
@@ -73,14 +77,16 @@ def _prepare(runtime: str) -> dict[str, Any]:
 class _Nursery:
     """Forks, traces and reaps."""
 
-    def __init__(self, channel: socket.socket, parent: int, oom_count: oomcount.OomCount) -> None:
+    def __init__(
+        self, channel: socket.socket, parent: int, oom_count: oomcount.OomCount, own: cgroups.Cgroups
+    ) -> None:
         self._channel, self._parent, self._pid = channel, parent, os.getpid()
         channel.setblocking(False)
         self._workers: dict[int, int] = {}  # process -> number the parent gave it
         self._unsent: collections.deque[bytes] = collections.deque()
         self._tracer = tracer.Tracer()
         self._watchdog = watchdog.Watchdog()
-        self._oom_count = oom_count
+        self._oom_count, self._cgroups = oom_count, own
         self._spares = spare.Spares(self._become_spare)
         self._last_words: dict[int, list[int]] = {}  # process -> the files for what it says last
         self._descriptor_limit = confine.raise_descriptor_limit()
@@ -122,7 +128,7 @@ class _Nursery:
             _kill(process)
             self._end_group(process)
         end = time.monotonic() + _LAST_WAIT_S
-        while confine.children() and time.monotonic() < end:
+        while (confine.children() or not self._cgroups.remove_left()) and time.monotonic() < end:
             self._reap()
             self._end_orphans()
             time.sleep(0.001)
@@ -148,13 +154,14 @@ class _Nursery:
             for process in self._watchdog.look():
                 self._end(process, gently=True)
         self._spares.look()
+        self._cgroups.remove_left()
         now = time.monotonic()
         for process in [process for process, end in self._condemned.items() if end <= now]:
             _kill(process)
             del self._condemned[process]
 
     def _pause_ms(self) -> int | None:
-        pauses = [self._watchdog.pause_ms(), self._spares.pause_ms()]
+        pauses = [self._watchdog.pause_ms(), self._spares.pause_ms(), self._cgroups.pause_ms()]
         if self._parent_end is None:
             pauses.append(_LOOK_MS)
         if self._condemned:
@@ -209,11 +216,15 @@ class _Nursery:
         if "fork" in message and "program" not in message:
             # Not earlier: a spare must not hold the ends of another's pipes.
             self._spares.make()
+            if self._spares.process():
+                self._cgroups.take_in(self._spares.process())
         return True
 
     def _serve_worker(self, process: int, message: dict[str, Any]) -> None:
         if message["do"] == "watch":
             self._watchdog.allow(process, message["most_bytes"])
+        elif message["do"] == "share":
+            self._cgroups.share(process, message["bytes"])
         elif message["do"] == "interrupt":
             _kill(process, signal.SIGINT)
         elif message["do"] == "retire":
@@ -248,8 +259,16 @@ class _Nursery:
         if "program" in message:
             self._groups.add(process)
             self._tracer.stacks.expect(process, confine.stack_bytes())
-        self._watchdog.watch(process, message["limits"].get("memory_bytes"))
+        self._limit(process, message["limits"])
         self.tell(number, {"pid": process, "untraced": refused})
+
+    def _limit(self, process: int, limits: dict[str, Any]) -> None:
+        """Keep a worker to what it may hold beside what it has from us."""
+        held = self._watchdog.watch(process, limits.get("memory_bytes"))
+        if held is not None:
+            self._cgroups.take_in(process)
+            most = held + limits["memory_bytes"] + limits.get("mapped_bytes", 0)
+            self._cgroups.limit(process, most, no_swap=limits["asked_bytes"] is not None)
 
     def _new_worker(self, message: dict[str, Any], descriptors: list[int]) -> tuple[int, str]:
         """The process of a new worker, the spare or a new fork, and why it cannot be traced, if it cannot."""
@@ -315,23 +334,25 @@ class _Nursery:
                 if has_ended:
                     self._end_orphans()
                 return
-            has_ended = has_ended or not os.WIFSTOPPED(status)
             if os.WIFSTOPPED(status):
                 self._tracer.handle(process, status)
-            elif process in self._workers:
-                self._tell_end(process, status)
+                continue
+            has_ended = True
+            end = self._cgroups.leave(process)
+            if process in self._workers:
+                self._tell_end(process, status, end)
             elif process == self._spares.process():
                 self._spares.forget()
 
-    def _tell_end(self, process: int, status: int) -> None:
+    def _tell_end(self, process: int, status: int, end: cgroups.End) -> None:
         signaled = os.WIFSIGNALED(status)
         evidence = _short(self._tracer.evidence(process))
         message = {
             "gone": True,
             "signal": os.WTERMSIG(status) if signaled else None,
             "exit_code": None if signaled else os.WEXITSTATUS(status),
-            "ended_by": "memory" if self._watchdog.forget(process) else "",
-            "oom_kills": self._oom_count.around_now(),
+            "ended_by": "memory" if self._watchdog.forget(process) or end.by_own_limit else "",
+            "oom_kills": [0, end.kills] if end.kills else self._oom_count.around_now(),
             "evidence": evidence,
         }
         words = self._last_words.pop(process)

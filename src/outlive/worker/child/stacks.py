@@ -2,8 +2,8 @@
 
     thread A: reserves 8 MiB ──clone──> stopped by its tracer ──> RLIMIT_DATA + 8 MiB ──> goes on
 
-A limit of our own is set a few stacks higher than it is meant to be; for each thread that has begun its tracer
-adds one more, so that the distance stays. A thread that ends makes room for another.
+A limit of our own is set a few stacks higher than it is meant to be; for each thread that has begun its
+tracer adds one more, so that the distance stays. A thread that ends makes room for another.
 """
 
 from __future__ import annotations

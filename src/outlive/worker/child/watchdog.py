@@ -38,12 +38,14 @@ class Watchdog:
         self._caught: set[int] = set()
         self._sharing: set[int] = set()  # those whose shared memory counts
 
-    def watch(self, process: int, memory_bytes: int | None) -> None:
-        """Watch a process that was just forked: what it holds now is not counted."""
+    def watch(self, process: int, memory_bytes: int | None) -> int | None:
+        """Watch a process that was just forked: what it holds now is not counted. How much that is, if so."""
         now = held_bytes(process)
-        if memory_bytes is not None and now is not None:
-            self._most[process] = now + memory_bytes
-            self._next[process] = 0.0
+        if memory_bytes is None or now is None:
+            return None
+        self._most[process] = now + memory_bytes
+        self._next[process] = 0.0
+        return now
 
     def allow(self, process: int, most_bytes: int | None) -> None:
         """Let a process hold this much and no more, private and shared; None for as much as it likes."""
