@@ -33,7 +33,7 @@ unresolved-custom-op flex-op unsupported-op uninitialised-input runtime-shape-fr
 int-min-divided-by-minus-one string-tensor-unset write-to-constant wrong-shape wrong-dtype
 wrong-layout not-quantized stale-view concurrent-use call-order index-out-of-range
 data-dependent-index bad-resize representative-dataset out-of-memory unchecked-allocation
-file-changed-while-mapped fork-after-threads missing-runtime delegate-refused delegate-crash
+file-changed-while-mapped fork-after-threads threads-refused missing-runtime delegate-refused delegate-crash
 infinite-loop hang tf-check-failed tf-out-of-bounds tf-size-overflow unknown
 """
 CAUSES = frozenset(_WORDS.split())

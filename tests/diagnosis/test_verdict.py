@@ -34,6 +34,10 @@ def told(end: Flight, *others: Trial, loops: tuple[OpSeen, ...] = ()) -> str:
             "unchecked-allocation",
         ),
         (refusal(""), "out-of-memory"),
+        (
+            flight(signal="SIGABRT", stderr_tail="Thread creation via pthread_create() failed."),
+            "threads-refused",
+        ),
         (flight(ended_by="deadline", signal="SIGABRT"), "hang"),
         (flight(ended_by="deadline", op=OpSeen(type="WHILE", index=0)), "infinite-loop"),
         (flight(signal="SIGFPE", op=OpSeen(type="FLOOR_MOD", index=0)), "int-min-divided-by-minus-one"),
@@ -246,6 +250,8 @@ RECORDED = {
     "check_inside_tensorflow": "tf-check-failed",
     "fork_after_tensorflow": "fork-after-threads",
     "queue_that_nobody_fills": "hang",
+    "no_thread_for_builtin_kernels": "threads-refused",
+    "no_thread_for_tensorflow": "threads-refused",
 }
 
 

@@ -155,3 +155,19 @@ def test_the_command_says_so_too(tmp_path: Path) -> None:
     assert ended.returncode == 1
     assert "error[F101]" in ended.stderr
     assert "D5" not in ended.stdout + ended.stderr
+
+
+@linux_only
+def test_a_worker_that_was_not_forked_watches_itself() -> None:
+    facts = scenes.play("""
+    import resource
+    from outlive.worker import nurseries
+    nurseries.can_fork = lambda kind: False
+    interpreter = outlive.Interpreter(TOO_BIG, memory="100MB")
+    resource.prlimit(interpreter.pid, resource.RLIMIT_DATA, (-1, -1))
+    try:
+        scenes.run_whole(interpreter, 1000)
+    except outlive.LimitReached as error:
+        say(code=error.finding.code, ended_by=error.flight.ended_by, signal=error.flight.signal)
+    """)
+    assert (facts["code"], facts["ended_by"], facts["signal"]) == ("D502", "memory", "SIGABRT")

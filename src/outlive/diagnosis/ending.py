@@ -47,6 +47,8 @@ def cause_of_end(
         return _late(flight, loops)
     if kind in ("memory-limit", "killed-for-memory"):
         return _starved(flight, worked)
+    if kind == "threads-refused":
+        return Told(cause=kind, certain=True)
     if kind == "refusal":
         resized = len(trials) < 2 or bool(end.conditions.shapes)  # of a single run it is not known
         return _refused(flight, worked, sized, resized=resized)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from outlive.finding import Evidence, Remedy, Tag, shell_path
@@ -43,6 +44,13 @@ _NEAR_LIMIT = 0.5
 _BUSY_SHARE = 0.2
 # On a crowded machine it may get less, and wants it all the time.
 _WANTING_SHARE = 0.6
+# What libraries say when a thread is refused: TensorFlow (tsl/platform/default/env.cc), libstdc++, Python.
+_NO_THREAD = re.compile(
+    r"^.*(?:pthread_create\b.*failed|can't start new thread|std::system_error|"
+    r"thread.*Resource temporarily unavailable).*$",
+    re.MULTILINE,
+)
+_FEW_FRAMES = 4
 # Frames between the signal and the code that asked for it.
 _MESSENGERS = ("absl::", "libc.so", "libstdc++", "gsignal", "raise", "abort", "__", "_Z", "None")
 
@@ -54,11 +62,15 @@ def cause(flight: Flight) -> str:
             return ""
         if flight.error_type == "OSError":  # LiteRT raises none: it is what outlive's own code met
             return "system-refusal"
+        if thread_words(flight):
+            return "threads-refused"
         return "memory-limit" if starved(flight) else "refusal"
     if flight.ended_by == "deadline":
         return "forked" if has_stuck_forks(flight) else "deadline"
     if flight.ended_by == "malformed":
         return "malformed"
+    if not flight.ended_by and lacked_threads(flight):
+        return "threads-refused"
     if starved(flight):
         return "memory-limit"
     if flight.ended_by:
@@ -85,6 +97,26 @@ def starved(flight: Flight) -> bool:
     if flight.signal == "SIGABRT":
         return "bad_alloc" in flight.stderr_tail
     return flight.signal == "SIGSEGV" and is_null(flight) and _near_limit(flight)
+
+
+def thread_words(flight: Flight) -> str:
+    """What was said of a thread that could not be started; empty if nothing was."""
+    found = list(_NO_THREAD.finditer(flight.stderr_tail if flight.died else flight.error_text))
+    # Without the head of a line of absl's log: `F0000 00:00:1794 7775 env.cc:84] `.
+    return found[-1][0].rpartition("] ")[2].strip()[:200] if found else ""
+
+
+def lacked_threads(flight: Flight) -> bool:
+    """True if it died because a thread was refused.
+
+    LiteRT's own kernels throw then, and the binding makes a Python exception of it in a thread that does not
+    hold Python's lock.
+    """
+    if flight.signal in ("SIGABRT", "SIGSEGV") and thread_words(flight):
+        return True
+    seen = flight.limits.get("threads")
+    translating = any("translate_exception" in frame for frame in flight.frames[:_FEW_FRAMES])
+    return isinstance(seen, dict) and bool(seen.get("by")) and translating
 
 
 def is_function(flight: Flight) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.worker.child.anonymous import open_last_words, read_last_words
+from outlive.worker.child.watchdog import OWN_END
 from outlive.worker.descriptors import close_all
 from outlive.worker.hatchery import CannotHatch, Ending, Hatched, Kind, in_words, spawn
 
@@ -102,7 +103,7 @@ class FreshHatchery:
             process.send_signal(signal.SIGINT)
 
     def watch(self, number: int, most_bytes: int | None) -> None:
-        """Nobody watches here: the system's own limit has to do."""
+        """A worker for models watches itself (`watch_self`)."""
 
     def share(self, number: int, shared_bytes: int) -> None:
         """Nobody counts it here."""
@@ -136,6 +137,7 @@ class FreshHatchery:
             exit_code=code if code >= 0 else None,
             stderr_tail=words.get("stderr_tail", ""),
             fault_trace=words.get("fault_trace", ""),
+            ended_by="memory" if words.get("stderr_tail", "").endswith(OWN_END) else "",
         )
         if code == 0 and signal.getsignal(getattr(signal, "SIGCHLD", 0)) is not signal.SIG_DFL:
             unseen = "this program does something of its own with ended processes (SIGCHLD)"

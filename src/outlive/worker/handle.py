@@ -81,7 +81,7 @@ class Worker:
         self.flight: Flight | None = None
         self.applied_limits: dict[str, Any] = {}
         self.story = Story()
-        self._recorder = Recorder(limits)
+        self._recorder = Recorder(limits, (room or {}).get("threads"))
         way = way_to_wait()
         order = {
             "cwd": _folder(),

@@ -6,13 +6,18 @@ import functools
 import os
 import signal
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from outlive.meter import MemoryCgroup, find_memory_cgroup, read_oom_counters
+from outlive.meter.tasks import TaskWatch, limited_folders
 from outlive.worker.flight import Flight, OpSeen
 from outlive.worker.hatchery import Ending, Hatched
 from outlive.worker.limits import Limits
 from outlive.worker.story import Story
+
+# Signs of a thread that was refused, in what was printed and on the stack (see D516).
+_THREAD_WORDS = ("pthread_create", "new thread", "system_error", "translate_exception")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,10 +32,11 @@ class LastWords:
 class Recorder:
     """Knows how things stood before, so that it can say what has changed."""
 
-    def __init__(self, limits: Limits) -> None:
-        """Read the counters before the worker starts."""
-        self._limits = limits
+    def __init__(self, limits: Limits, threads: int | None = None) -> None:
+        """Read the counters before the worker starts; `threads` is how many it was given, if anybody said."""
+        self._limits, self._asked_threads = limits, threads
         self._oom_before = _oom_kills()
+        self._tasks = TaskWatch(_limited_folders(os.getpid()))
 
     def flight(
         self,
@@ -48,6 +54,11 @@ class Recorder:
         name = _signal_name(ending.signal)
         evidence = ending.evidence if ended_by == "deadline" else _of_this_end(ending.evidence, name)
         memory = evidence.get("memory") or {}
+        frames = tuple(
+            str(frame.get("symbol") or frame.get("library")) for frame in evidence.get("frames", ())
+        )
+        lacks_threads = any(word in text for text in (words.stderr_tail, *frames) for word in _THREAD_WORDS)
+        threads = self._threads(evidence) if lacks_threads else {}
         return Flight(
             died=True,
             stage=words.stage,
@@ -56,9 +67,7 @@ class Recorder:
             ended_by=ended_by or ending.ended_by,
             op=_op(evidence),
             op_candidates=tuple(str(name) for name in evidence.get("op_candidates") or ()),
-            frames=tuple(
-                str(frame.get("symbol") or frame.get("library")) for frame in evidence.get("frames", ())
-            ),
+            frames=frames,
             fault_address=evidence.get("fault_address"),
             division=_division(evidence.get("division")),
             activity=activity or {},
@@ -67,13 +76,21 @@ class Recorder:
             timeline=story.points(),
             stderr_tail=words.stderr_tail,
             fault_trace=words.fault_trace,
-            limits={**self._limits.to_json(), **applied},
+            limits={**self._limits.to_json(), **applied, **threads},
             oom_kills=ending.oom_kills or self._oom_kills_since(),
             last_memory=memory,
             runtime=facts,
             untraced=hatched.untraced or ending.unseen,
             pid=hatched.pid,
         )
+
+    def _threads(self, evidence: dict[str, Any]) -> dict[str, Any]:
+        """How many threads it had of those it was given, and whose limit refused it more, if that is seen."""
+        running = evidence.get("threads") or 0
+        limit = self._tasks.refused_by(running)
+        known = {"asked": self._asked_threads, "running": running or None}
+        whose = {} if limit is None else {"by": limit.name, "limit": limit.most}
+        return {"threads": {**known, **whose}}
 
     def _oom_kills_since(self) -> tuple[int, int] | None:
         """What the counter said when the worker started and says now, where nobody looked in between."""
@@ -86,6 +103,11 @@ def _of_this_end(evidence: dict[str, Any], name: str | None) -> dict[str, Any]:
     if evidence.get("signal") in (None, name):
         return evidence
     return {"memory": evidence.get("memory")}
+
+
+@functools.cache
+def _limited_folders(pid: int) -> tuple[Path, ...]:
+    return limited_folders()
 
 
 @functools.cache

@@ -17,6 +17,7 @@ from outlive.rules.death.d512_fork_after_threads import fork_after_threads
 from outlive.rules.death.d513_check_failed import check_failed
 from outlive.rules.death.d514_malformed_answer import malformed_answer
 from outlive.rules.death.d515_system_refused_worker import system_refused_worker
+from outlive.rules.death.d516_threads_refused import threads_refused
 from outlive.rules.engine import Rule
 
 # In the order of their codes; the catalogue has them from here.
@@ -36,4 +37,5 @@ BY_FLIGHT: tuple[Rule, ...] = (
     check_failed,
     malformed_answer,
     system_refused_worker,
+    threads_refused,
 )

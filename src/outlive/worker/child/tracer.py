@@ -132,6 +132,7 @@ class Tracer:
             "signal_code": code,
             "fault_address": address if code > 0 and code != _SI_KERNEL else None,
             "thread": task,
+            "threads": int(status.get("Threads", "0")),
             "frames": [],
             "memory": tracee.memory_sizes(status),
             **running.RunningOp().to_evidence(),

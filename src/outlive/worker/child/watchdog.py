@@ -8,6 +8,7 @@ Of a guarded worker counts too what it shares and its caller does not have (`sha
 from __future__ import annotations
 
 import os
+import threading
 import time
 
 from .shared_memory import read_shared
@@ -15,6 +16,8 @@ from .shared_memory import read_shared
 # The fastest that memory is filled, page by page, on a machine of today; and bounds for the pause.
 _BYTES_PER_S = 4e9
 _SHORTEST_S, _LONGEST_S = 0.01, 2.0
+# The last words of a worker that has ended itself.
+OWN_END = "outlive: the worker holds more memory than it may\n"
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
@@ -98,3 +101,18 @@ class Watchdog:
         if process in self._sharing and left >= 0:
             left -= read_shared(process, os.getppid(), left, spared_bytes=most)
         return left
+
+
+def watch_self(memory_bytes: int | None) -> None:
+    """For a worker that was not forked, and whom nobody else watches: the same, by a thread of its own."""
+    dog = Watchdog()
+    if dog.watch(os.getpid(), memory_bytes) is None:
+        return
+
+    def look() -> None:
+        while not dog.look():
+            time.sleep((dog.pause_ms() or 0) / 1000)
+        os.write(2, OWN_END.encode("ascii"))
+        os.abort()
+
+    threading.Thread(target=look, daemon=True).start()

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from . import confine, runtimes, sandbox, wire
+from . import confine, runtimes, sandbox, watchdog, wire
 from .guest import Guest
 
 # How long a worker stays awake after a call, waiting for the next one of a burst: an eighth of what the call
@@ -53,6 +53,7 @@ def main(
     except BaseException as error:  # whatever a broken installation throws
         wire.send(replies, {"answer": "absent", "text": "%s: %s" % (type(error).__name__, error)})
         os._exit(70)
+    watchdog.watch_self(message["limits"].get("memory_bytes"))
     os._exit(run(message, [commands, replies, block, errors, faults, content], facts))
 
 

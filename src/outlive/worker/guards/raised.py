@@ -18,6 +18,7 @@ from outlive.worker.guards.caller import NATIVE
 from outlive.worker.verdicts import Call, refused
 
 # Errors of libraries that say the same as MemoryError.
+_NO_THREAD = "can't start new thread"
 _OUT_OF_MEMORY = ("ResourceExhaustedError", "OutOfMemoryError")
 # Libraries of many megabytes, which are not loaded here for the type of an error alone.
 _COSTLY = ("numpy", "scipy", "pandas", "sklearn", "matplotlib")
@@ -148,8 +149,18 @@ def _caused(error: BaseException, facts: dict[str, Any], allowed_bytes: int | No
             error.add_note(note)
         else:
             text += f"{note}\n"
+    if _NO_THREAD in str(error) and isinstance(error, RuntimeError):
+        text += f"{_thread_limits()}\n"
     error.__cause__ = WorkerTraceback(text)
     return error
+
+
+def _thread_limits() -> str:
+    """What a thread counts against, for an exception of Python that only says that there are no more."""
+    from outlive.meter.tasks import find_limits
+
+    known = [f"{limit.name} allows {limit.most:,} processes and threads" for limit in find_limits()]
+    return "; ".join(known) or "no limit on threads is known here: memory for its stack may have been refused"
 
 
 def _refused(facts: dict[str, Any] | None) -> BaseException | None:

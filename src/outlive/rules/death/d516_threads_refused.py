@@ -1,0 +1,85 @@
+"""no more threads could be started
+
+What it checks
+    Whether the process ended, or was refused, because the system did not let it start a thread: the library
+    says so (pthread_create, EAGAIN, "can't start new thread"), or a limit on threads was reached while it
+    lived and it ended in passing an error on from a thread that has no Python state.
+
+Why it matters
+    Threads count as processes do, against RLIMIT_NPROC of the user and pids.max of the container. Libraries
+    do not expect a refusal: LiteRT's own kernels end with a segmentation fault, TensorFlow with a check.
+
+What to do
+    Give the model or library fewer threads, or raise the limit that is named.
+
+Limits
+    Where no limit is seen to be reached, memory for the thread's stack may have been what was refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.rules.engine import rule
+from outlive.rules.witness import amount, cause, is_function, native_stack, place, status, thread_words
+from outlive.worker.flight import Flight
+
+_RAISE = {"pids.max": "docker run --pids-limit 4096 ...", "RLIMIT_NPROC": "ulimit -u 4096"}
+_WHOSE = {"pids.max": "the container or service", "RLIMIT_NPROC": "this user"}
+
+
+@rule("D516", "threads-refused", Severity.ERROR, since="0.2", cause="threads-refused")
+def threads_refused(flight: Flight) -> Iterator[Sighting]:
+    """See the module."""
+    if cause(flight) != "threads-refused":
+        return
+    seen = flight.limits.get("threads")
+    known: dict[str, Any] = seen if isinstance(seen, dict) else {}
+    said = thread_words(flight)
+    source = "standard error" if flight.died else flight.error_type
+    words = (Evidence(fact=f"it said: {said}", source=source),) if said else ()
+    ended = (status(flight), *native_stack(flight)) if flight.died else ()
+    by, limit = known.get("by"), amount(known.get("limit"))
+    yield Sighting(
+        headline=f"no more threads could be started: {by} is {limit:,}" if by and limit is not None else "",
+        where=place(flight),
+        evidence=(*words, *_counts(known), *ended),
+        why="the system refused a new thread, and the library cannot go on without it",
+        remedies=(*_fewer(flight, known), *_raised(known)),
+        confidence="certain" if words or known.get("by") else "likely",
+        fault=Fault.MACHINE,
+    )
+
+
+def _counts(known: dict[str, Any]) -> Iterator[Evidence]:
+    asked, running = amount(known.get("asked")), amount(known.get("running"))
+    if asked is not None:
+        yield Evidence(fact=f"{asked:,} threads were asked for", source="num_threads")
+    if running is not None:
+        yield Evidence(fact=f"{running:,} were running", source="tracer")
+    by, limit = str(known.get("by") or ""), amount(known.get("limit"))
+    if by in _WHOSE and limit is not None:
+        fact = f"{_WHOSE[by]} may have {limit:,} processes and threads, and has refused more"
+        yield Evidence(fact=fact, source=by)
+
+
+def _fewer(flight: Flight, known: dict[str, Any]) -> Iterator[Remedy]:
+    if is_function(flight):
+        action = "let the library have fewer threads (TensorFlow: tf.config.threading)"
+        yield Remedy(action=action, tag=Tag.SAME_RESULTS)
+    else:
+        running = amount(known.get("running")) or 1
+        few = max(1, running // 2)
+        yield Remedy(
+            action="use fewer threads", tag=Tag.SAME_RESULTS, command=f"outlive run FILE --threads {few}"
+        )
+
+
+def _raised(known: dict[str, Any]) -> Iterator[Remedy]:
+    by = str(known.get("by") or "")
+    if by in _RAISE:
+        yield Remedy(action=f"raise {by}", tag=Tag.SAME_RESULTS, command=_RAISE[by])
+    else:
+        yield Remedy(action="see which limits there are", tag=Tag.SAME_RESULTS, command="outlive doctor")
