@@ -6,6 +6,7 @@
     chaos     30 minutes of kills and stops under 8 threads
     faults    every operating-system call of every verb fails in turn
     mutants   damaged models: 1,000,000 through read and check, 100,000 through plan and cut, 20,000 run
+    limits    threads x containers x verbs: what runs plainly runs with outlive, and the same comes out
     fuzz      the reader and the decoders of workers' answers, guided by coverage
 
 A session of so many minutes does what it can; what each part has done is kept in the folder, and the next
@@ -156,6 +157,24 @@ def _tried(results: Path, verb: str) -> int:
     return sum(row["count"] for row in rows)
 
 
+def limits(state: State) -> None:
+    """Each cell both ways, in a process and a memory cgroup of its own: as root, or with a delegated one."""
+    module = "tests.faults.limits_matrix"
+    rows = state.body.setdefault("rows", {})
+    for name in _run(["-m", module, "--list"]).stdout.splitlines():
+        if name in rows:
+            continue
+        if not state.left_s:
+            return
+        said = _run(["-m", module, "--only", name]).stdout.splitlines()
+        rows[name] = json.loads(said[-1]) if said else {"holds": False, "problem": "no answer"}
+        state.save()
+    ends = _counted(
+        f"plainly {row['plain']['end']}, with outlive {row['outlive']['end']}" for row in rows.values()
+    )
+    state.body |= {"done": True, "ends": ends, "holds": all(row["holds"] for row in rows.values())}
+
+
 def fuzz(state: State) -> None:
     """Coverage-guided, target by target; the corpus it grows is kept in the folder."""
     spent = state.body.get("minutes", 0.0)
@@ -180,6 +199,7 @@ PARTS: dict[str, Part] = {
     "chaos": chaos,
     "faults": faults,
     "mutants": mutants,
+    "limits": limits,
     "fuzz": fuzz,
 }
 
