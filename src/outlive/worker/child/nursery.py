@@ -114,10 +114,11 @@ class _Nursery:
             if self._wake_read in ready:
                 self._drain()
                 self._reap()
-            self._look()
             events = ready.get(self._channel.fileno(), 0)
             self._flush()
-            if events & ~select.POLLOUT and not self._request():
+            if not events & ~select.POLLOUT:
+                self._look()
+            elif not self._request():  # before the next look: it may be about another limit
                 break
         self._end_all()
 
