@@ -26,20 +26,20 @@ def machine(**sizes: Any) -> MachineMemory:
 @pytest.mark.parametrize(
     ("sizes", "expected"),
     [
-        ({}, 9 * GB),  # a tenth of what is left stays with the others
-        ({"available_bytes": GB // 2}, GB // 2 - 100_000_000),  # or a hundred megabytes, if that is more
-        ({"available_bytes": 50_000_000}, 200_000_000),  # stacks and the like are counted, touched or not
-        ({"swap_free_bytes": 10 * GB}, 18 * GB),
+        ({}, 9.5 * GB),  # a twentieth of what is left stays with the others
+        ({"available_bytes": GB // 2}, GB // 2 - 50_000_000),  # or fifty megabytes, if that is more
+        ({"available_bytes": 50_000_000}, 200_000_000),  # the system finds more when it has to
+        ({"swap_free_bytes": 10 * GB}, 19 * GB),
         (
             {"cgroup_limit_bytes": 4 * GB, "cgroup_used_bytes": 2 * GB, "swap_free_bytes": 10 * GB},
-            9 * GB // 5,
+            1.9 * GB,
         ),
-        ({"cgroup_limit_bytes": 64 * GB, "cgroup_used_bytes": 2 * GB}, 9 * GB),
-        ({"available_bytes": None}, 16 * GB * 9 // 10),
+        ({"cgroup_limit_bytes": 64 * GB, "cgroup_used_bytes": 2 * GB}, 9.5 * GB),
+        ({"available_bytes": None}, 15.2 * GB),
         ({"available_bytes": None, "total_bytes": None}, None),
     ],
 )
-def test_the_default_is_most_of_what_is_left(sizes: dict[str, Any], expected: int | None) -> None:
+def test_the_default_is_most_of_what_is_left(sizes: dict[str, Any], expected: float | None) -> None:
     assert default_memory_bytes(machine(**sizes)) == expected
 
 

@@ -86,14 +86,12 @@ def folder_limit(folder: Path) -> int | None:
 
 
 def folder_used_bytes(folder: Path) -> int | None:
-    """What counts against a cgroup's limit, without the file pages it would give back first."""
-    for name, cache in (
-        ("memory.current", "inactive_file"),
-        ("memory.usage_in_bytes", "total_inactive_file"),
-    ):
+    """What counts against a cgroup's limit, without the pages of files, which it gives back first."""
+    for name, prefix in (("memory.current", ""), ("memory.usage_in_bytes", "total_")):
         used = read_number(folder / name)
         if used is not None:
-            return max(0, used - read_table(folder / "memory.stat").get(cache, 0))
+            table = read_table(folder / "memory.stat")
+            return max(0, used - sum(table.get(f"{prefix}{kind}_file", 0) for kind in ("inactive", "active")))
     return None
 
 

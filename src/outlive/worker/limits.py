@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from outlive.meter.machine import MachineMemory, read_machine
 from outlive.units import format_bytes, parse_bytes
 
-# What is left to the parent and the system when nobody says how much a model may use.
-_KEPT_SHARE = 0.1
-_KEPT_BYTES = 100_000_000
-# The system counts what a worker asks for, touched or not (stacks of threads, for example): with less than
-# this even a small model that would run well is refused.
+# What is left to the parent and the system when nobody says how much a model may use: as little as the
+# watchdog needs to see a worker that fills memory as fast as it can before the container is full.
+_KEPT_SHARE = 0.05
+_KEPT_BYTES = 50_000_000
+# What is left is an estimate, and the system finds more when it has to: with less than this even a small
+# model that would run well is ended.
 _LEAST_BYTES = 200_000_000
 _FRESH_S = 1.0
 
@@ -40,14 +41,18 @@ class Limits:
 
     def effective_memory_bytes(self) -> int | None:
         """The limit asked for, or most of what this machine or container has left."""
-        return _usual_memory_bytes() if self.memory_bytes is None else self.memory_bytes
+        return _usual()[0] if self.memory_bytes is None else self.memory_bytes
 
     def to_order(self) -> dict[str, int | None]:
         """As a worker's maker is told: what it may hold, and what was asked for, which is refused in words.
 
         Nobody asked for the default: it is of memory that is used, and what is only reserved costs nothing.
+        Beside it stands what is left in all, which the kernel's own limit is not to exceed.
         """
-        return {"memory_bytes": self.effective_memory_bytes(), "asked_bytes": self.memory_bytes}
+        if self.memory_bytes is not None:
+            return {"memory_bytes": self.memory_bytes, "asked_bytes": self.memory_bytes, "left_bytes": None}
+        usual, left = _usual()
+        return {"memory_bytes": usual, "asked_bytes": None, "left_bytes": left}
 
     def to_json(self) -> dict[str, object]:
         """As a flight records it."""
@@ -59,15 +64,16 @@ class Limits:
         return f"memory {memory}, {'no deadline' if self.seconds is None else f'{self.seconds:g} s a call'}"
 
 
-_usual: list[tuple[float, int | None]] = []
+_read: list[tuple[float, int | None, int | None]] = []
 
 
-def _usual_memory_bytes() -> int | None:
-    """The default, read anew when it is old: reading it takes as long as a quarter of a worker's start."""
+def _usual() -> tuple[int | None, int | None]:
+    """The default and what is left, read anew when old: that takes a quarter of a worker's start."""
     now = time.monotonic()
-    if not _usual or now - _usual[0][0] > _FRESH_S:
-        _usual[:] = [(now, default_memory_bytes(read_machine()))]
-    return _usual[0][1]
+    if not _read or now - _read[0][0] > _FRESH_S:
+        machine = read_machine()
+        _read[:] = [(now, default_memory_bytes(machine), _left(machine))]
+    return _read[0][1:]
 
 
 def default_memory_bytes(machine: MachineMemory) -> int | None:
@@ -77,11 +83,13 @@ def default_memory_bytes(machine: MachineMemory) -> int | None:
     would take the worker first. Swap counts where no cgroup stands in the way: a model that needs it is slow,
     not wrong. What others take later is theirs to take: then the worker is the first to go.
     """
-    left = [size for size in (_left_in_machine(machine), _left_in_cgroup(machine)) if size is not None]
-    if not left:
-        return None
-    usable = min(left)
-    return max(int(usable - max(usable * _KEPT_SHARE, _KEPT_BYTES)), _LEAST_BYTES)
+    left = _left(machine)
+    return None if left is None else max(int(left - max(left * _KEPT_SHARE, _KEPT_BYTES)), _LEAST_BYTES)
+
+
+def _left(machine: MachineMemory) -> int | None:
+    sizes = (_left_in_machine(machine), _left_in_cgroup(machine))
+    return min((size for size in sizes if size is not None), default=None)
 
 
 def _left_in_machine(machine: MachineMemory) -> int | None:

@@ -2,7 +2,7 @@
 
 What it checks
     Whether the runtime could not get memory under a limit that you set (memory=, --memory), or held more than
-    that, or more than nine tenths of what the machine or container has left, which every worker is given.
+    that, or more than nearly all that the machine or container has left, which every worker is given.
 
 Why it matters
     The limit did its work: the model came to its end, and your program did not.

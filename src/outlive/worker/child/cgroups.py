@@ -15,7 +15,7 @@ import os
 from typing import Any, NamedTuple
 
 # Beside what is counted: page tables, kernel stacks of threads, libraries that are read again.
-_SLACK_BYTES = 32 << 20
+SLACK_BYTES = 32 << 20
 # The kernel charges in batches (mm/memcontrol.c, MEMCG_CHARGE_BATCH): a limit is reached a little below it.
 _BATCH_BYTES = 1 << 20
 _AGAIN_MS = 20
@@ -76,7 +76,7 @@ class Cgroups:
         known = self._known.get(process)
         if known is None or known.most_bytes is None or self._home is None:
             return
-        most, ceiling = known.most_bytes + shared_bytes + _SLACK_BYTES, self._home["ceiling"]
+        most, ceiling = known.most_bytes + shared_bytes, self._home["ceiling"]
         for name, value in self._settings(most if ceiling is None else min(most, ceiling), known.no_swap):
             _write(known.folder, name, value)
 

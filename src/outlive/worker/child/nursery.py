@@ -266,10 +266,15 @@ class _Nursery:
     def _limit(self, process: int, limits: dict[str, Any]) -> None:
         """Keep a worker to what it may hold beside what it has from us."""
         held = self._watchdog.watch(process, limits.get("memory_bytes"))
-        if held is not None:
-            self._cgroups.take_in(process)
-            most = held + limits["memory_bytes"] + limits.get("mapped_bytes", 0)
-            self._cgroups.limit(process, most, no_swap=limits["asked_bytes"] is not None)
+        if held is None:
+            return
+        self._cgroups.take_in(process)
+        if limits["asked_bytes"] is not None:
+            most = held + limits["asked_bytes"] + limits.get("mapped_bytes", 0) + cgroups.SLACK_BYTES
+            self._cgroups.limit(process, most, no_swap=True)
+        else:  # between the watchdog's limit and the end of all memory
+            most = (limits["memory_bytes"] + limits["left_bytes"]) // 2
+            self._cgroups.limit(process, most, no_swap=False)
 
     def _new_worker(self, message: dict[str, Any], descriptors: list[int]) -> tuple[int, str]:
         """The process of a new worker, the spare or a new fork, and why it cannot be traced, if it cannot."""
