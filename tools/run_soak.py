@@ -158,7 +158,10 @@ def _tried(results: Path, verb: str) -> int:
 
 
 def limits(state: State) -> None:
-    """Each cell both ways, in a process and a memory cgroup of its own: as root, or with a delegated one."""
+    """Each cell both ways, in a process and a memory cgroup of its own: as root, or with a delegated one.
+
+    Then, by how much limits that were set are exceeded.
+    """
     module = "tests.faults.limits_matrix"
     rows = state.body.setdefault("rows", {})
     for name in _run(["-m", module, "--list"]).stdout.splitlines():
@@ -169,9 +172,10 @@ def limits(state: State) -> None:
         said = _run(["-m", module, "--only", name]).stdout.splitlines()
         rows[name] = json.loads(said[-1]) if said else {"holds": False, "problem": "no answer"}
         state.save()
-    ends = _counted(
-        f"plainly {row['plain']['end']}, with outlive {row['outlive']['end']}" for row in rows.values()
-    )
+    if "overshoot" not in state.body:
+        state.body["overshoot"] = json.loads(_run(["-m", "tests.faults.limits_overshoot"]).stdout or "{}")
+    told = [row for row in rows.values() if "plain" in row]
+    ends = _counted(f"plainly {row['plain']['end']}, with outlive {row['outlive']['end']}" for row in told)
     state.body |= {"done": True, "ends": ends, "holds": all(row["holds"] for row in rows.values())}
 
 

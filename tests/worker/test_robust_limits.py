@@ -94,6 +94,15 @@ def test_stacks_of_threads_are_no_part_of_a_models_limit() -> None:
     assert int(status["VmData"].split()[0]) < 64 * 4096  # 8 MiB each would be twice as much
 
 
+def test_a_delegate_that_gets_no_memory_is_told_as_that() -> None:
+    with (
+        pytest.raises(outlive.LimitReached) as caught,
+        outlive.Interpreter(scenes.TOO_BIG, memory="300MB") as big,
+    ):
+        big.allocate_tensors()  # "failed to reshape runtime", with a third of the limit in use
+    assert caught.value.finding.code == "D502"
+
+
 START_THREADS = """
 def start(count):
     import threading
