@@ -83,6 +83,11 @@ def test_what_is_only_reserved_is_not_refused_in_a_small_container() -> None:
     assert (facts["same"], facts["threads"]) == (True, 64)
 
 
+def stack_limit(pid: object) -> str:
+    lines = Path(f"/proc/{pid}/limits").read_text().splitlines()
+    return next(line for line in lines if line.startswith("Max stack size"))
+
+
 @linux_only
 def test_stacks_of_threads_are_no_part_of_a_models_limit() -> None:
     with scenes.open_healthy(num_threads=64, memory="8MB") as interpreter:
@@ -90,6 +95,8 @@ def test_stacks_of_threads_are_no_part_of_a_models_limit() -> None:
         status = dict(
             line.split(":", 1) for line in Path(f"/proc/{interpreter.pid}/status").read_text().splitlines()
         )
+        ours, theirs = (stack_limit(pid) for pid in ("self", interpreter.pid))
+    assert ours == theirs  # that of the first thread, which may call itself as deeply as ever
     assert int(status["Threads"]) == 64
     assert int(status["VmData"].split()[0]) < 64 * 4096  # 8 MiB each would be twice as much
 

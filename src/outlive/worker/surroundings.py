@@ -13,6 +13,7 @@ from pathlib import Path
 
 from outlive.meter.kernel_files import read_number, read_table, read_text
 from outlive.meter.machine import read_rlimit
+from outlive.meter.tasks import limited_folders
 from outlive.worker.packages import LITERT, NUMPY, TENSORFLOW, TFLITE_RUNTIME, find_version
 
 Version = tuple[int, ...]
@@ -105,6 +106,6 @@ def _cpu_flags(root: Path) -> frozenset[str] | None:
 
 def _process_limit(root: Path) -> int | None:
     """How many processes and threads the container may have; None if it has no such limit."""
-    places = ("sys/fs/cgroup/pids.max", "sys/fs/cgroup/pids/pids.max")
-    known = [limit for place in places if (limit := read_number(root / place)) is not None]
+    places = (root / "sys/fs/cgroup", root / "sys/fs/cgroup/pids", *limited_folders(root))
+    known = [limit for place in places if (limit := read_number(place / "pids.max")) is not None]
     return min(known, default=None)
