@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from outlive.errors import RunError
 from outlive.worker import slots, verdicts
+from outlive.worker.block import Addresses
 from outlive.worker.child import codec
 from outlive.worker.session import End, Opening, Session
 from outlive.worker.slots import Slot
@@ -55,6 +56,7 @@ class Engine:
         self._fresh = True
         self._computed = False
         self._upset = self._interrupted = self._stale = self._closed = False
+        self._addresses = Addresses()
         self._session = Session(opening)
         _engines.add(self)
 

@@ -181,6 +181,7 @@ class Interpreter(Engine):
                 slot = self._slots.get(tensor_index)
                 if slot is None:
                     return self.get_tensor(tensor_index)
+                self._session.worker.block.hand_out(self._addresses)
                 start = slot.end.offset or 0
                 return self._keeper[start : start + slot.end.size].view(slot.dtype).reshape(slot.shape)
 
