@@ -103,3 +103,29 @@ def tensor_bytes(shape: Sequence[int], dtype: str) -> int | None:
 def plural(count: int, one: str, many: str = "") -> str:
     """`1 tensor`, `3 tensors`."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def says_open(signature: tuple[int, ...] | None, given: tuple[int, ...]) -> bool:
+    """True if a shape signature leaves open (-1) just the dimensions in which a shape differs from it."""
+    if signature is None or -1 not in signature or len(signature) != len(given):
+        return False
+    return all(wanted in (-1, size) for wanted, size in zip(signature, given, strict=True))
+
+
+def may_become(shape: tuple[int, ...], signature: tuple[int, ...] | None, given: tuple[int, ...]) -> bool:
+    """True if an input may be resized to a shape: its signature says so, or a 1 stands for any size.
+
+    Converters write 1 for a size that they do not know, older ones without a signature beside it. A last
+    dimension of 1 is the channels, unless the file knows no size at all: a kernel may take three in its place
+    as groups, and compute something else.
+    """
+    if signature is not None and -1 in signature:
+        return says_open(signature, given)
+    if len(shape) != len(given):
+        return False
+    fixed = set(shape) != {1}
+    last = len(shape) - 1
+    return all(
+        size == new or (size == 1 and new > 0 and not (fixed and place == last))
+        for place, (size, new) in enumerate(zip(shape, given, strict=True))
+    )

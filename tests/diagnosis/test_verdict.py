@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -98,9 +99,24 @@ def test_sigbus_is_a_changed_file_unless_a_second_run_ends_so_too() -> None:
 
 def test_a_delegate_that_alone_refuses_is_named() -> None:
     end = refusal("XNNPack delegate failed to reshape runtimeNode number 5 (TfLiteXNNPackDelegate) failed")
-    assert told(end) == "bad-resize"  # of a single run it is not known who resized what
-    assert told(end, trial(end, "one thread")) == "unknown"
-    assert told(end, trial(RAN, "without delegates")) == "delegate-refused"
+    assert told(end) == "bad-resize"  # words that were caught: nobody knows who resized what
+    assert told(replace(end, resized={0: (2, 3)})) == "bad-resize"
+    as_in_the_file = replace(end, resized={})
+    assert told(as_in_the_file) == told(as_in_the_file, trial(end, "one thread")) == "unknown"
+    assert told(as_in_the_file, trial(RAN, "without delegates")) == "delegate-refused"
+
+
+def test_a_resize_is_undone_only_where_somebody_resized() -> None:
+    end = refusal("Attempting to resize a fixed-size tensor.")
+
+    def advice(flown: Flight) -> str:
+        first = trial(flown)
+        return " ".join(item.action for item in cause_of_end(first, (first,)).remedies)
+
+    assert "file's own shapes again" in advice(end)
+    assert "file's own shapes again" in advice(replace(end, resized={0: (2, 3)}))
+    assert "again" not in advice(replace(end, resized={}))
+    assert told(replace(end, resized={})) == "shape-mismatch"
 
 
 def seen(end: Flight, **fields: Any) -> Seen:

@@ -41,10 +41,10 @@ def run(
     """The record of a run in a worker: outputs, memory and time by stage, or how it died.
 
     `inputs` is a mapping of names to arrays, a list in the model's order, or "zeros", "ones", "random" (the
-    default, seeded). `accelerator` is "cpu" (XNNPACK), "builtin", "reference", "gpu", "npu", or "auto" to try
-    them from the top of a ladder; `options` go to `Interpreter`. Nothing is raised because a model dies,
-    hangs or is refused: the flight says so. Only a run that cannot fit `limits.memory` for certain is not
-    started: `LimitReached`, unless `force` is set.
+    default, seeded); where the file leaves a size open, the array given decides it. `accelerator` is "cpu"
+    (XNNPACK), "builtin", "reference", "gpu", "npu", or "auto" to try them from the top of a ladder; `options`
+    go to `Interpreter`. Nothing is raised because a model dies, hangs or is refused: the flight says so. Only
+    a run that cannot fit `limits.memory` for certain is not started: `LimitReached`, unless `force` is set.
     `quantize` turns floats for quantized inputs into their integers, `dequantize` gives quantized outputs as
     the real numbers they stand for. `watch_outputs` runs it twice, in memory filled with different bytes, and
     counts the bytes of each output that were never written.
@@ -58,7 +58,7 @@ def run(
     if isinstance(source, (str, os.PathLike)):
         _need_a_model_file(os.fspath(source))
     if limits.memory_bytes is not None and not force and accelerator in ACCELERATORS:
-        _refuse_hopeless(source, accelerator, limits.memory_bytes, options.get("num_threads"))
+        _refuse_hopeless(source, inputs, accelerator, limits.memory_bytes, options.get("num_threads"))
     given: dict[str, Any] = {
         **run_arguments(accelerator),
         "memory": limits.memory_bytes,
@@ -220,15 +220,20 @@ def _need_a_model_file(path: str) -> None:
         read(path)
 
 
-def _refuse_hopeless(source: Source | Model, accelerator: str, limit_bytes: int, threads: Any) -> None:
+def _refuse_hopeless(
+    source: Source | Model, inputs: Any, accelerator: str, limit_bytes: int, threads: Any
+) -> None:
     """LimitReached if the plan says for certain that the limit is not enough."""
-    from outlive.arena.questions import Wish
+    from outlive.arena.questions import Wish, input_rows
     from outlive.fitting.verdicts import hopeless
     from outlive.report.finding_text import plain_finding
+    from outlive.worker.feeding import given_shapes
 
     model = source if isinstance(source, Model) else read_source(source).model
     if model is None or model.flaws:
         return  # the runtime will say what it thinks of it
+    if given_shapes(input_rows(model), inputs):
+        return  # only the runtime knows the shapes that follow from these
     finding = hopeless(model, Wish(accelerator=accelerator, threads=threads), limit_bytes)
     if finding is not None:
         raise LimitReached(finding, plain_finding(finding))

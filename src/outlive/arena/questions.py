@@ -7,6 +7,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from outlive.arena.plan import Question, Shapes
 from outlive.model import Model, Tensor
@@ -164,6 +165,23 @@ def find_input(model: Model, name: str) -> Tensor:
         raise ValueError(f"say which input is meant; the inputs are {_quoted(shown)}")
     hint = f"did you mean {_quoted(near)}?" if near else f"the inputs are {_quoted(shown)}"
     raise ValueError(f"no input is named {name[:80]!r}; {hint}")
+
+
+def input_rows(model: Model) -> list[dict[str, Any]]:
+    """The inputs as an interpreter describes them before tensors are allocated, from the file."""
+    return [
+        {
+            "name": tensor.name,
+            "index": tensor.index,
+            "shape": tensor.shape,
+            "shape_signature": tensor.shape_signature or tensor.shape,
+            "dtype": object if tensor.dtype == "string" else tensor.dtype,
+            "quantization_parameters": {
+                "scales": () if tensor.quantization is None else tensor.quantization.scales
+            },
+        }
+        for tensor in model.inputs
+    ]
 
 
 def full_shape(tensor: Tensor, sizes: Shape) -> Shape:

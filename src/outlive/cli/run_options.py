@@ -27,7 +27,8 @@ def add_run_options(
         action="append",
         default=[],
         metavar="[NAME=]VALUE",
-        help="a .npy file, an .npz file with all inputs, zeros, ones or random (may be given several times)",
+        help="a .npy file, an .npz file with all inputs, zeros, ones or random (may be given several times); "
+        "where the model leaves a size open, the array decides it",
     )
     parser.add_argument(
         "--memory", metavar="SIZE", help="most private memory the model may add, such as 512MB"

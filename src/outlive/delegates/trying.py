@@ -17,6 +17,7 @@ from outlive.worker.feeding import make_feeds
 from outlive.worker.flight import Flight
 from outlive.worker.interpreter import Interpreter
 from outlive.worker.limits import Limits
+from outlive.worker.running import allocate_for
 
 # A run is timed until it has taken this long altogether, or has been run this often.
 _TIMED_S, _TIMED_RUNS = 0.3, 15
@@ -112,7 +113,7 @@ def _follow(
 ) -> None:
     """Allocate, run and time; what is learnt is noted at once, because the next step may be the last."""
     seen.runtime = dict(interpreter.story().runtime)
-    interpreter.allocate_tensors()
+    allocate_for(interpreter, order.inputs)
     seen.compiles = True
     seen.compile_milliseconds = (time.perf_counter() - start) * 1000
     seen.nodes = interpreter.nodes()

@@ -50,8 +50,7 @@ def cause_of_end(
     if kind == "threads-refused":
         return Told(cause=kind, certain=True)
     if kind == "refusal":
-        resized = len(trials) < 2 or bool(end.conditions.shapes)  # of a single run it is not known
-        return _refused(flight, worked, sized, resized=resized)
+        return _refused(flight, worked, sized)
     if kind == "arithmetic-fault":
         return _divided(flight)
     if kind in ("memory-fault", "abort"):
@@ -63,7 +62,8 @@ def _faulted(end: Trial, worked: set[str], alone: bool) -> Told:
     """A crash: what changes it tells more than where it was."""
     flight, said = end.flight, said_by(end.flight.frames)
     if said is not None and not worked:
-        return Told(cause=said.message.cause, why=said.meaning, remedies=_remedies(said))
+        remedies = _remedies(said, bool(flight.resized))
+        return Told(cause=said.message.cause, why=said.meaning, remedies=remedies)
     if flight.signal == "SIGBUS" and isinstance(end.conditions.source, str) and (worked or alone):
         second = "; a second run is fine" if worked else ""
         why = f"the mapped file was made shorter or overwritten while the model was in use{second}"
@@ -105,7 +105,8 @@ def _starved(flight: Flight, worked: set[str]) -> Told:
     return Told(cause="out-of-memory", certain=limited or killed or bool(more), evidence=more)
 
 
-def _refused(flight: Flight, worked: set[str], sized: Sequence[OpSeen], *, resized: bool) -> Told:
+def _refused(flight: Flight, worked: set[str], sized: Sequence[OpSeen]) -> Told:
+    resized = flight.resized is None or bool(flight.resized)
     found = translate(flight.error_text)
     if found is None:
         return Told(cause="unknown")
@@ -114,8 +115,9 @@ def _refused(flight: Flight, worked: set[str], sized: Sequence[OpSeen], *, resiz
     cause, why = found.message.cause or "unknown", found.meaning
     if flight.stage == "allocate" and "usual inputs" in worked:
         cause, why = "bad-resize", f"{why}; with inputs of the file's own shapes it runs"
-    elif cause == "bad-resize" and "failed to reshape" in flight.error_text and not resized:
-        cause = "delegate-refused"  # nobody has resized anything: the delegate alone does not want it
+    elif cause == "bad-resize" and not resized:
+        # Nobody has resized anything: the delegate does not want the file's own shapes, or an operator.
+        cause = "delegate-refused" if "failed to reshape" in flight.error_text else "shape-mismatch"
     if cause == "delegate-refused" and "without delegates" not in worked:
         cause = "unknown"  # it is not the delegate alone that does not want it
     if by_size and found.message.id == "litert-node-invoke":
@@ -125,7 +127,7 @@ def _refused(flight: Flight, worked: set[str], sized: Sequence[OpSeen], *, resiz
     elif cause == "unknown" and worked & _VALUE_TRIALS:
         cause, why = "data-dependent-index", f"{why}; with other values of its inputs it runs"
     certain = found.message.weight >= _PLAIN_WORDS and cause == found.message.cause
-    return Told(cause=cause, certain=certain, why=why, op=op, remedies=_remedies(found))
+    return Told(cause=cause, certain=certain, why=why, op=op, remedies=_remedies(found, resized))
 
 
 # LiteRT, tflite/core/subgraph.cc: an operator that cannot make its output as large as asked just fails.
@@ -141,8 +143,8 @@ def _is_sized(op: OpSeen | None, sized: Sequence[OpSeen], worked: set[str]) -> b
     return known or bool(worked & _VALUE_TRIALS) or not sized
 
 
-def _remedies(found: Match) -> tuple[Remedy, ...]:
-    return tuple(Remedy(action=action, tag=Tag.SAME_RESULTS) for action in found.advice)
+def _remedies(found: Match, resized: bool) -> tuple[Remedy, ...]:
+    return tuple(Remedy(action=action, tag=Tag.SAME_RESULTS) for action in found.advice_for(resized))
 
 
 def _named_op(found: Match) -> OpSeen | None:

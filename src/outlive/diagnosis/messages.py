@@ -3,7 +3,7 @@
 A message is a pattern over one line; the groups it names (`op`, `node`, `name`, `needed`, `had` ...) are put
 into the words of its meaning. `seen` says where the text was met: in the build or the source of a version,
 or, for systems that are not at hand, in public logs and reports. `sample` is a line as it is printed; where
-only the source was read, its format with values put in.
+only the source was read, its format with values put in. `undo` is what to do where inputs were resized.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ class Message:
     cause: str
     means: str
     do: tuple[str, ...]
+    undo: str = ""
     weight: int = 1
 
 
@@ -52,7 +53,12 @@ class Match:
     @property
     def advice(self) -> tuple[str, ...]:
         """What to do here."""
-        return tuple(words.format_map(_Told(self.groups)) for words in self.message.do)
+        return self.advice_for(resized=True)
+
+    def advice_for(self, resized: bool) -> tuple[str, ...]:
+        """What to do here; to undo a resize only where inputs were resized, or may have been."""
+        undo = (self.message.undo,) if resized and self.message.undo else ()
+        return tuple(words.format_map(_Told(self.groups)) for words in (*undo, *self.message.do))
 
 
 class _Told(dict[str, str]):
@@ -79,6 +85,7 @@ def known_messages() -> tuple[Message, ...]:
             cause=row["cause"],
             means=row["means"],
             do=tuple(row["do"]),
+            undo=row.get("undo", ""),
             weight=row.get("weight", 1),
         )
         for row in rows

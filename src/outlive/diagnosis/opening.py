@@ -7,14 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from outlive.arena.questions import input_rows
 from outlive.diagnosis.blaming import blamed_op
 from outlive.diagnosis.investigating import Case, JudgeValues, investigate
 from outlive.diagnosis.naming import with_path
 from outlive.diagnosis.nouns import Conditions, Diagnosis
-from outlive.diagnosis.probing import open_shapes
 from outlive.finding import Finding, Severity
 from outlive.model import Model, Reading, read_source
 from outlive.rules.catalogue import assess
+from outlive.worker.feeding import given_shapes
 from outlive.worker.limits import Limits
 
 # Long enough for any model of usual size, short enough for somebody who waits.
@@ -50,7 +51,7 @@ def open_case(
         threads=threads,
         memory_bytes=limits.memory_bytes,
         seconds=seconds,
-        shapes=open_shapes(reading.model, inputs),
+        shapes={} if reading.model is None else given_shapes(input_rows(reading.model), inputs),
     )
     return Case(reading=reading, findings=findings, conditions=conditions, judge_values=judge_values)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outlive.arena.questions import input_rows
 from outlive.diagnosis.sizing import fitting_sizes
 from outlive.model import Model, Tensor
 from outlive.units import count_elements
@@ -53,17 +54,6 @@ def with_fitting_sizes(model: Model) -> list[Any] | None:
     return list((usual(model) | sizes).values()) if sizes else None
 
 
-def open_shapes(model: Model | None, given: Any) -> dict[int, tuple[int, ...]]:
-    """Shapes of given arrays that are others than the file's, in dimensions that it leaves open (-1)."""
-    if model is None or given is None or isinstance(given, str):
-        return {}
-    return {
-        index: np.shape(value)
-        for index, value in by_tensor(model, given).items()
-        if not isinstance(value, str) and _may_be(model, index, np.shape(value))
-    }
-
-
 def by_tensor(model: Model, given: Any) -> dict[int, Any]:
     """Inputs as the user gave them, by tensor index."""
     if isinstance(given, dict):
@@ -72,29 +62,9 @@ def by_tensor(model: Model, given: Any) -> dict[int, Any]:
     return {tensor.index: value for tensor, value in zip(model.inputs, values, strict=False)}
 
 
-def _may_be(model: Model, index: int, shape: tuple[int, ...]) -> bool:
-    tensor = next(tensor for tensor in model.inputs if tensor.index == index)
-    signature = tensor.shape_signature or ()
-    if shape == tensor.shape or len(signature) != len(shape):
-        return False
-    return all(wanted in (-1, size) for wanted, size in zip(signature, shape, strict=True))
-
-
 def usual(model: Model, given: Any = None) -> dict[int, NDArray[Any]]:
     """What a run feeds when it is asked for these inputs, by tensor index."""
-    rows = [
-        {
-            "name": tensor.name,
-            "index": tensor.index,
-            "shape": tensor.shape,
-            "dtype": _numpy_type(tensor),
-            "quantization_parameters": {
-                "scales": () if tensor.quantization is None else tensor.quantization.scales
-            },
-        }
-        for tensor in model.inputs
-    ]
-    return make_feeds(rows, given)
+    return make_feeds(input_rows(model), given)
 
 
 def _extreme(tensor: Tensor, kind: str, rng: np.random.Generator) -> NDArray[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 from outlive.arena.budget import Budget, Verdict, device_budget
 from outlive.arena.devices import Device, find_device
 from outlive.arena.plan import Plan
-from outlive.arena.questions import Wish, choose_abi
+from outlive.arena.questions import Wish, choose_abi, input_rows
 from outlive.errors import ModelError
 from outlive.finding import Finding
 from outlive.fitting.feeding import calls_of, make_feed
@@ -22,6 +22,7 @@ from outlive.rules.choosing import choose_rules
 from outlive.rules.engine import by_weight
 from outlive.rules.quantization.expecting import Expectation, find_expectation
 from outlive.units import parse_bytes
+from outlive.worker.feeding import given_shapes
 from outlive.worker.surroundings import Surroundings, look_around
 from outlive.worker.verdicts import Call
 
@@ -106,10 +107,20 @@ def _check(reading: Reading, order: Order) -> Checked:
     if order.inputs is not None:
         facts["inputs"] = feed = make_feed(model, order.inputs)
         calls = calls_of(feed)
+        order = _with_shapes(order, model)
     plan, verdict, problem = _weigh(model, order)
     facts |= {"plan": plan, "verdict": verdict, "expectation": order.expectation}
     judgement = _also(judge(facts, order.rules), calls, order.rules, problem)
     return Checked(reading=reading, judgement=judgement, verdict=verdict)
+
+
+def _with_shapes(order: Order, model: Model) -> Order:
+    """The order for a model with inputs of the shapes that are given, where the file allows them."""
+    shapes = given_shapes(input_rows(model), order.inputs)
+    if not shapes or order.wish.accelerator == "tflm":  # which cannot resize
+        return order
+    wanted = {tensor.name: shapes[tensor.index] for tensor in model.inputs if tensor.index in shapes}
+    return replace(order, wish=replace(order.wish, inputs=wanted))
 
 
 def _weigh(model: Model, order: Order) -> tuple[Plan | None, Verdict | None, str]:

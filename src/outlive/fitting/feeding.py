@@ -79,7 +79,7 @@ def _refused(given: Given) -> Call | None:
     if problem == "wrong-dtype" and given.seen.is_float and quantized(tensor):
         # I301 says it better; the shape still has to be right.
         problem = _shape_only(array, end)
-    if not problem or (problem not in ("wrong-dtype", "byte-order") and _may_be_resized(tensor, array.shape)):
+    if not problem or (problem not in ("wrong-dtype", "byte-order") and tensor.may_become(array.shape)):
         return None
     return describe_call(problem, array, end, tensor.name, "")
 
@@ -87,11 +87,3 @@ def _refused(given: Given) -> Call | None:
 def _shape_only(array: NDArray[Any], end: End) -> str:
     """What is wrong with the shape, whatever the type."""
     return problem_with(np.broadcast_to(np.zeros((), end.dtype), array.shape), end)
-
-
-def _may_be_resized(tensor: Tensor, shape: tuple[int, ...]) -> bool:
-    """True if the shape signature leaves open just the dimensions that differ."""
-    signature = tensor.shape_signature
-    if signature is None or len(signature) != len(shape):
-        return False
-    return all(wanted in (-1, size) for wanted, size in zip(signature, shape, strict=True))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from outlive.model.buffer import Buffer
-from outlive.units import tensor_bytes
+from outlive.units import may_become, says_open, tensor_bytes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -138,6 +138,14 @@ class Tensor:
     def is_dynamic(self) -> bool:
         """True if the shape signature leaves a dimension open."""
         return self.shape_signature is not None and -1 in self.shape_signature
+
+    def says_open(self, given: tuple[int, ...]) -> bool:
+        """True if the shape signature leaves open just the dimensions in which this shape differs."""
+        return says_open(self.shape_signature, given)
+
+    def may_become(self, given: tuple[int, ...]) -> bool:
+        """True if the file allows an input of this shape: see `may_become`."""
+        return may_become(self.shape, self.shape_signature, given)
 
     def array(self) -> NDArray[np.generic]:
         """The constant as a numpy array, read-only and without a copy; read when first asked for."""

@@ -141,7 +141,7 @@ def checked(tensor: Tensor, value: NDArray[Any]) -> NDArray[Any]:
     value = _converted(tensor, value, wanted)
     end = End(index=tensor.index, dtype=value.dtype.str, shape=tensor.shape, size=0, offset=None)
     problem = problem_with(value, end)
-    if problem and not _is_open(tensor, value.shape):
+    if problem and not tensor.says_open(value.shape):
         raise refused(describe_call(problem, value, end, tensor.name, ""))
     if value.dtype.kind == "f" and value.size:
         _refuse_odd(tensor, value)
@@ -181,14 +181,6 @@ def _refuse_odd(tensor: Tensor, value: NDArray[Any]) -> None:
             text=f"{count} of {value.size} values",
         )
     )
-
-
-def _is_open(tensor: Tensor, shape: tuple[int, ...]) -> bool:
-    """True if the model leaves open just the dimensions that differ."""
-    signature = tensor.shape_signature
-    if signature is None or len(signature) != len(shape):
-        return False
-    return all(wanted in (-1, size) for wanted, size in zip(signature, shape, strict=True))
 
 
 def to_real(parameters: Affine, value: NDArray[Any]) -> NDArray[Any]:

@@ -24,7 +24,7 @@ def constant(tensor: Tensor, value: object) -> Change:
     given = np.asarray(value)
     if not isinstance(value, (np.ndarray, np.generic)) and tensor.dtype != "string":
         given = _like(given, tensor.dtype)
-    if not _takes(tensor, given.shape):
+    if given.shape != tensor.shape and not tensor.says_open(given.shape):
         wanted = format_shape(tensor.shape_signature or tensor.shape)
         raise ValueError(f"{name} is {wanted}, and the array is {format_shape(given.shape)}")
     if tensor.dtype == "string":
@@ -43,14 +43,6 @@ def _like(given: NDArray[Any], dtype: str) -> NDArray[Any]:
         converted = given.astype(dtype)
     is_float = converted.dtype.kind in "fc"
     return converted if is_float or np.array_equal(converted, given) else given
-
-
-def _takes(tensor: Tensor, shape: tuple[int, ...]) -> bool:
-    if shape == tensor.shape:
-        return True
-    signature = tensor.shape_signature or ()
-    same = len(signature) == len(shape)
-    return same and all(open_size in (-1, size) for open_size, size in zip(signature, shape, strict=True))
 
 
 def _strings(given: NDArray[Any], name: str) -> bytes:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.errors import RunError
+from outlive.units import may_become
 from outlive.worker import slots, verdicts
 from outlive.worker.block import Addresses
 from outlive.worker.child import codec
@@ -194,6 +195,12 @@ class Engine:
             return str(self._detail("tensor", index, 0)["name"])
         return ""
 
+    def _may_become(self, end: End, shape: tuple[int, ...]) -> bool:
+        with contextlib.suppress(RunError, ValueError, RuntimeError, KeyError):
+            signature = self._detail("tensor", end.index, 0)["shape_signature"]
+            return may_become(end.shape, tuple(map(int, signature)), shape)
+        return False
+
     def _end_of(self, index: int) -> End | None:
         ends = (*self._session.inputs, *self._session.outputs)
         return next((end for end in ends if end.index == index), None)
@@ -224,7 +231,8 @@ class Engine:
         if problem:
             name = self._name_of(end.index)
             text = slots.mismatch_text(problem, array, end, name)
-            raise verdicts.refused(slots.describe_call(problem, array, end, name, text))
+            resizable = self._may_become(end, array.shape) or None
+            raise verdicts.refused(slots.describe_call(problem, array, end, name, text, resizable))
 
     def _place_cold(self, index: int, own: NDArray[Any]) -> None:
         """Set an input that has no place in the block; `own` is a copy that nobody else writes to."""

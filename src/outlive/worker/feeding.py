@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outlive.units import may_become
 from outlive.worker.affine import affine_of, quantize
 
 Feeds = Mapping[str, Any] | str | None
@@ -32,7 +33,27 @@ def _quantized(row: dict[str, Any], value: NDArray[Any]) -> NDArray[Any]:
     return quantize(affine, value) if affine.is_quantized and value.dtype.kind == "f" else value
 
 
+def given_shapes(details: list[dict[str, Any]], given: Any) -> dict[int, tuple[int, ...]]:
+    """Shapes of given arrays that are others than those of their inputs, where the file allows them."""
+    try:
+        pairs = _paired(details, given)
+        shapes = [(row, np.shape(value)) for row, value in pairs if not isinstance(value, str)]
+    except ValueError:
+        return {}  # told when the values are set
+    return {row["index"]: shape for row, shape in shapes if _becomes(row, shape)}
+
+
+def _becomes(row: dict[str, Any], given: tuple[int, ...]) -> bool:
+    shape, signature = (tuple(map(int, row.get(key, ()))) for key in ("shape", "shape_signature"))
+    return given != shape and may_become(shape, signature, given)
+
+
 def _make_feeds(details: list[dict[str, Any]], given: Any, seed: int) -> dict[int, NDArray[Any]]:
+    return {row["index"]: _array(row, value, seed) for row, value in _paired(details, given)}
+
+
+def _paired(details: list[dict[str, Any]], given: Any) -> list[tuple[dict[str, Any], Any]]:
+    """Each input with what is given for it: an array, or a word."""
     if given is None or isinstance(given, str):
         by_name: Mapping[str, Any] = dict.fromkeys((row["name"] for row in details), given or "random")
     elif isinstance(given, Mapping):
@@ -41,12 +62,12 @@ def _make_feeds(details: list[dict[str, Any]], given: Any, seed: int) -> dict[in
         values = list(given) if isinstance(given, (list, tuple)) else [given]
         if len(values) != len(details):
             raise ValueError(f"the model has {len(details)} inputs, and {len(values)} were given")
-        return {row["index"]: _array(row, value, seed) for row, value in zip(details, values, strict=True)}
+        return list(zip(details, values, strict=True))
     names = [row["name"] for row in details]
     for name in by_name:
         if name not in names:
             raise ValueError(f"no input is named {name!r}; the inputs are {', '.join(map(repr, names))}")
-    return {row["index"]: _array(row, by_name.get(row["name"], "random"), seed) for row in details}
+    return [(row, by_name.get(row["name"], "random")) for row in details]
 
 
 def _array(row: dict[str, Any], value: Any, seed: int) -> NDArray[Any]:

@@ -41,7 +41,8 @@ class Flight:
     `ended_by` says what we did ourselves: "deadline", "memory", "interrupt", "malformed" (it sent an answer
     that breaks the protocol; `error_text` says which rule), or "" if it ended by itself.
     `division` is the dividend and divisor that stopped the processor, `activity` what the process was doing
-    at its deadline (meter.activity). `values` holds the outputs of a run that went well; they are not part
+    at its deadline (meter.activity), `resized` the shapes that inputs were given, by index (None: nobody
+    knows). `values` holds the outputs of a run that went well; they are not part
     of the record.
     """
 
@@ -72,6 +73,7 @@ class Flight:
     untraced: str = ""
     pid: int | None = None
     delegation: DelegationSeen | None = None
+    resized: dict[int, tuple[int, ...]] | None = None
     values: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def to_json(self) -> dict[str, Any]:
@@ -103,7 +105,12 @@ class Flight:
             "untraced": self.untraced,
             "pid": self.pid,
             **({} if self.delegation is None else {"delegation": self.delegation.to_json()}),
+            **({} if not self.resized else {"resized": _shapes(self.resized)}),
         }
+
+
+def _shapes(resized: dict[int, tuple[int, ...]]) -> list[dict[str, Any]]:
+    return [{"index": index, "shape": list(shape)} for index, shape in resized.items()]
 
 
 def _fields(value: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,11 @@ from outlive.meter import Sampler
 from outlive.worker.affine import affine_of
 from outlive.worker.affine import dequantize as dequantize_values
 from outlive.worker.delegation import DelegationSeen, see_delegation
-from outlive.worker.feeding import make_feeds
+from outlive.worker.feeding import given_shapes, make_feeds
 from outlive.worker.flight import Flight, OutputSeen
 from outlive.worker.interpreter import Interpreter
 from outlive.worker.options import OpResolverType
+from outlive.worker.slots import wrong_shape
 
 
 class _Watch:
@@ -102,9 +104,7 @@ def _fly(
         # Before tensors are allocated: then XNNPACK comes as well, and takes what others have left.
         named = [delegate.library for delegate in arguments.get("experimental_delegates") or ()]
         delegation = _delegation(interpreter, named) if named else None
-        for index, shape in shapes.items():
-            interpreter.resize_tensor_input(index, list(shape))
-        watch.stage("allocate", interpreter.allocate_tensors)
+        allocate_for(interpreter, inputs, shapes, partial(watch.stage, "allocate"))
         feeds = make_feeds(interpreter.get_input_details(), inputs, seed, quantized=meant[0])
         if watch.sampler is not None:
             watch.sampler.count_in(interpreter.overlaid_bytes)
@@ -125,6 +125,27 @@ def _fly(
     outputs = tuple(_describe(row, value) for row, value in zip(rows, values, strict=True))
     by_name = {str(row["name"]): value for row, value in zip(rows, values, strict=True)}
     return replace(story, outputs=outputs, values=by_name, pid=pid, delegation=delegation, stage="done")
+
+
+def allocate_for(
+    interpreter: Interpreter,
+    inputs: Any,
+    shapes: Mapping[int, Sequence[int]] | None = None,
+    stage: Callable[[Callable[[], None]], None] = lambda action: action(),
+) -> None:
+    """Allocate with inputs of the shapes that are wanted, or of the arrays given where the file allows it."""
+    rows = interpreter.get_input_details()
+    taken = given_shapes(rows, inputs)
+    for index, shape in {**taken, **(shapes or {})}.items():
+        interpreter.resize_tensor_input(index, list(shape))
+    try:
+        stage(interpreter.allocate_tensors)
+    except RunError as error:
+        guessed = [row for row in rows if row["index"] in taken and -1 not in row.get("shape_signature", ())]
+        if not guessed or error.flight is None or error.flight.died or error.flight.ended_by:
+            raise
+        # The file has a 1 there, and it stood for no other size.
+        raise wrong_shape(guessed[0], taken[guessed[0]["index"]]) from error
 
 
 def _asks_xnnpack(arguments: Mapping[str, Any]) -> bool:

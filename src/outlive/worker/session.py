@@ -303,6 +303,7 @@ class Session:
 
     def death(self, flight: Flight) -> RunError:
         """The error for a death, judged with the model at hand; it is remembered."""
+        flight = replace(flight, resized=self._shapes())
         self._last_death = error = verdicts.died(flight, self._opening.source)
         self.flight = error.flight
         return error
@@ -328,7 +329,11 @@ class Session:
             limits={**self._opening.limits.to_json(), **worker.applied_limits},
             runtime=worker.facts,
             pid=worker.pid,
+            resized=self._shapes(),
         )
+
+    def _shapes(self) -> dict[int, tuple[int, ...]]:
+        return {index: tuple(shape) for index, (shape, _) in self._resized.items()}
 
     def _complaint(self, error: RuntimeRaised, stage: str) -> Exception:
         words = error.text.lower()

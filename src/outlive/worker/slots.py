@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outlive.errors import InputError
 from outlive.worker.session import End
-from outlive.worker.verdicts import Call
+from outlive.worker.verdicts import Call, refused
 
 
 class Slot:
@@ -58,8 +59,19 @@ def _shape_problem(given: tuple[int, ...], wanted: tuple[int, ...]) -> str:
     return "wrong-shape"
 
 
-def describe_call(problem: str, array: NDArray[Any], end: End, name: str, text: str) -> Call:
-    """The refused call as a fact."""
+def wrong_shape(row: dict[str, Any], given: tuple[int, ...]) -> InputError:
+    """The error for a shape that the model was resized to, and that the runtime then refused."""
+    shape = tuple(map(int, row["shape"]))
+    end = End(index=row["index"], dtype=np.dtype(row["dtype"]).name, shape=shape, size=0, offset=None)
+    array = np.broadcast_to(np.zeros((), row["dtype"]), given)
+    text = mismatch_text("wrong-shape", array, end, row["name"])
+    return refused(describe_call("wrong-shape", array, end, row["name"], text, resizable=False))
+
+
+def describe_call(
+    problem: str, array: NDArray[Any], end: End, name: str, text: str, resizable: bool | None = None
+) -> Call:
+    """The refused call as a fact; `resizable` if the model can be resized to the shape, None if unknown."""
     return Call(
         problem=problem,
         index=end.index,
@@ -69,6 +81,7 @@ def describe_call(problem: str, array: NDArray[Any], end: End, name: str, text: 
         given_shape=array.shape,
         given_dtype=array.dtype.name if array.dtype.isnative else f"{array.dtype.name}, bytes swapped",
         text=text,
+        resizable=resizable,
     )
 
 

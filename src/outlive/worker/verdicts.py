@@ -25,7 +25,10 @@ Judge = Callable[[str, Any, Source | None], tuple[Finding, str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A call that was refused before anything was touched: what was wanted, and what was given."""
+    """A call that was refused before anything was touched: what was wanted, and what was given.
+
+    `resizable` says whether the model's input can have the given shape; None if nobody knows.
+    """
 
     problem: str
     index: int | None = None
@@ -35,6 +38,7 @@ class Call:
     given_shape: tuple[int, ...] = ()
     given_dtype: str = ""
     text: str = ""
+    resizable: bool | None = None
 
 
 _OTHER_KINDS: dict[str, type[Exception]] = {

@@ -8,6 +8,8 @@ Why it matters
 
 What to do
     Give the shape the model wants. Many models can also be resized: set the new shape, allocate again.
+    `outlive run` does so by itself where the file leaves a size open: -1 in its shape signature or, without
+    one, a 1 that is not the channels.
 
 Limits
     Whether the model works at another size is for the runtime to say, when tensors are allocated.
@@ -40,6 +42,8 @@ def wrong_shape(call: Call) -> Iterator[Sighting]:
 
 def _remedies(call: Call) -> Iterator[Remedy]:
     given, wanted = call.given_shape, call.wanted_shape
+    if call.resizable:
+        yield _resize(call, "resize the input of the model: its file leaves the size open", Tag.SAME_RESULTS)
     if given == (1, *wanted):
         yield _keep("take away the batch dimension", "value[0]")
     elif given[:1] > wanted[:1] == (1,) and given[1:] == wanted[1:]:
@@ -51,13 +55,14 @@ def _remedies(call: Call) -> Iterator[Remedy]:
         yield _keep("reshape, if the values are in the right order", f"value.reshape({list(wanted)})")
     else:
         yield Remedy(action="make the value the size that is wanted", tag=Tag.CHANGES_RESULTS)
-    if len(given) == len(wanted):
-        yield Remedy(
-            action="resize the input of the model, if the model can be resized",
-            tag=Tag.CHANGES_RESULTS,
-            command=f"interpreter.resize_tensor_input({call.index}, {list(given)}); "
-            "interpreter.allocate_tensors()",
-        )
+    if len(given) == len(wanted) and call.resizable is None:
+        action = "resize the input of the model, if the model can be resized"
+        yield _resize(call, action, Tag.CHANGES_RESULTS)
+
+
+def _resize(call: Call, action: str, tag: Tag) -> Remedy:
+    command = f"interpreter.resize_tensor_input({call.index}, {list(call.given_shape)})"
+    return Remedy(action=action, tag=tag, command=f"{command}; interpreter.allocate_tensors()")
 
 
 def _keep(action: str, expression: str) -> Remedy:
