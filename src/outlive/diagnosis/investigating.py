@@ -143,6 +143,8 @@ class _Investigation:
     def _experiments(self, end: Trial) -> Iterator[Plan]:
         """One change at a time; the most telling first, for time may run out."""
         base, model = end.conditions, self._case.model
+        if end.refusal is not None:
+            base = replace(base, shapes={})  # other inputs than the refused ones have the file's shapes
         if base.accelerator == "cpu":
             yield "without delegates", replace(base, accelerator="builtin")
         yield "reference kernels", replace(base, accelerator="reference")
