@@ -101,6 +101,26 @@ def test_an_index_outside_of_its_table_is_named() -> None:
     assert "zeros" in diagnosis.works_with
 
 
+def scattering() -> bytes:
+    """Values for places that an input names, in a tensor whose shape is an input too."""
+    tensors = [
+        tensor("places", "INT32", [2, 1]),
+        tensor("values", "FLOAT32", [2]),
+        tensor("shape", "INT32", [1]),
+        tensor("y", "FLOAT32", [4]),
+    ]
+    return model(["SCATTER_ND"], graph(tensors, [0, 1, 2], [3], op(0, [0, 1, 2], [3], "ScatterNd")))
+
+
+def test_an_index_out_of_bounds_is_no_want_of_memory() -> None:
+    places, shape = np.array([[1], [7]], np.int32), np.array([4], np.int32)
+    diagnosis = outlive.diagnose(scattering(), [places, np.ones(2, np.float32), shape])
+    assert diagnosis.cause == "data-dependent-index"
+    assert diagnosis.op == OpSeen(type="SCATTER_ND", index=0)
+    assert diagnosis.verdict is not None
+    assert "memory" not in diagnosis.verdict.why
+
+
 def test_a_size_that_is_an_input_is_tried_as_the_file_has_it() -> None:
     diagnosis = outlive.diagnose(upsampling(), "ones")
     assert diagnosis.cause == "runtime-shape-from-input"

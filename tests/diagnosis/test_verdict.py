@@ -106,6 +106,24 @@ def test_a_delegate_that_alone_refuses_is_named() -> None:
     assert told(as_in_the_file, trial(RAN, "without delegates")) == "delegate-refused"
 
 
+def test_a_delegate_without_words_leaves_them_to_the_kernels() -> None:
+    end = replace(refusal("XNNPack delegate failed to reshape runtime"), resized={})
+    plain = refusal("tflite/kernels/conv.cc:337 NumDimensions(input) != 4 (3 != 4)Node number 2 (CONV_2D)")
+    assert told(end, trial(plain, "without delegates")) == "rank-mismatch"
+
+
+def test_a_size_that_no_values_mend_is_not_the_values() -> None:
+    words = "./tflite/kernels/internal/reshape_utils.h num_input_elements != num_output_elements (6 != 1)"
+    end = refusal(f"{words}Node number 0 (RESHAPE) failed to invoke.", "invoke")
+    assert told(end, trial(RAN, "zeros"), trial(end, "ones")) == "runtime-shape-from-input"
+    assert told(end, trial(end, "zeros"), trial(end, "ones")) == "shape-mismatch"
+
+
+def test_only_silence_is_a_want_of_memory() -> None:
+    assert told(refusal("Node number 0 (ONE_HOT) failed to invoke.", "invoke")) == "out-of-memory"
+    assert told(refusal("who knowsNode number 0 (ONE_HOT) failed to invoke.", "invoke")) != "out-of-memory"
+
+
 def test_a_resize_is_undone_only_where_somebody_resized() -> None:
     end = refusal("Attempting to resize a fixed-size tensor.")
 

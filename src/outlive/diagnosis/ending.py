@@ -50,7 +50,7 @@ def cause_of_end(
     if kind == "threads-refused":
         return Told(cause=kind, certain=True)
     if kind == "refusal":
-        return _refused(flight, worked, sized)
+        return _refused_at_all(flight, trials, sized)
     if kind == "arithmetic-fault":
         return _divided(flight)
     if kind in ("memory-fault", "abort"):
@@ -105,13 +105,24 @@ def _starved(flight: Flight, worked: set[str]) -> Told:
     return Told(cause="out-of-memory", certain=limited or killed or bool(more), evidence=more)
 
 
-def _refused(flight: Flight, worked: set[str], sized: Sequence[OpSeen]) -> Told:
+def _refused_at_all(flight: Flight, trials: Sequence[Trial], sized: Sequence[OpSeen]) -> Told:
+    """What a refusal tells; where a delegate has no words for it, what LiteRT's own kernels say."""
+    told = _refused(flight, trials, sized)
+    plain = next((trial.flight for trial in trials if trial.name == "without delegates"), None)
+    if told.cause != "unknown" or plain is None or witness.cause(plain) != "refusal":
+        return told
+    return _refused(plain, trials, sized)
+
+
+def _refused(flight: Flight, trials: Sequence[Trial], sized: Sequence[OpSeen]) -> Told:
+    worked = {trial.name for trial in trials if trial.ran}
     resized = flight.resized is None or bool(flight.resized)
     found = translate(flight.error_text)
     if found is None:
         return Told(cause="unknown")
     op = _named_op(found)
-    by_size = flight.stage == "invoke" and _is_sized(op, sized, worked)
+    in_vain = not worked & _VALUE_TRIALS and any(trial.name in _VALUE_TRIALS for trial in trials)
+    by_size = flight.stage == "invoke" and not in_vain and _is_sized(op, sized, worked)
     cause, why = found.message.cause or "unknown", found.meaning
     if flight.stage == "allocate" and "usual inputs" in worked:
         cause, why = "bad-resize", f"{why}; with inputs of the file's own shapes it runs"
@@ -120,7 +131,7 @@ def _refused(flight: Flight, worked: set[str], sized: Sequence[OpSeen]) -> Told:
         cause = "delegate-refused" if "failed to reshape" in flight.error_text else "shape-mismatch"
     if cause == "delegate-refused" and "without delegates" not in worked:
         cause = "unknown"  # it is not the delegate alone that does not want it
-    if by_size and found.message.id == "litert-node-invoke":
+    if by_size and found.message.pattern.fullmatch(flight.error_text.strip(" .")):
         cause, why = "out-of-memory", _NO_WORD
     elif by_size and cause in ("unknown", "shape-mismatch"):
         cause, why = "runtime-shape-from-input", f"{why}; {_SIZES}"
