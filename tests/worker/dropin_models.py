@@ -106,6 +106,17 @@ def texts() -> bytes:
     return model(["GATHER"], graph(tensors, [0], [2], step), buffers=(np.array([2, 0], np.int32),))
 
 
+def text() -> bytes:
+    """One of four strings, and a string that is passed on."""
+    tensors = [
+        tensor("words", "STRING", [4]),
+        tensor("which", "INT32", []),
+        tensor("chosen", "STRING", []),
+        tensor("alone", "STRING", []),
+    ]
+    return model(["GATHER"], graph(tensors, [0, 1, 3], [2, 3], op(0, [0, 1], [2], "Gather")))
+
+
 def passing() -> bytes:
     """An input that is also an output."""
     tensors = [tensor("x", "FLOAT32", [3]), tensor("y", "FLOAT32", [3])]
@@ -184,6 +195,7 @@ MODELS = {
     "reshaped": lambda: reshaped([2, 3]),
     "reshaped_open": lambda: reshaped([1]),
     "texts": texts,
+    "text": text,
     "passing": passing,
     "signed": signed,
     "remembering": remembering,

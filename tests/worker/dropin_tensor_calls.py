@@ -41,6 +41,27 @@ def scalars(shop: Any) -> Any:
 
 
 @call
+def scalar_strings(shop: Any) -> Any:
+    interpreter = shop.open("text")
+    interpreter.set_tensor(0, np.array(["a", "bb", "ccc", ""], dtype=object))
+    interpreter.set_tensor(1, np.array(2, np.int32))
+    interpreter.set_tensor(3, np.array(b"alone"))
+    interpreter.invoke()
+    found = [interpreter.get_tensor(index) for index in (2, 3)]
+    return [[type(one).__name__, one.dtype.str, one.shape, one[()]] for one in found]
+
+
+@call
+def views_that_are_held(shop: Any) -> Any:
+    interpreter = shop.open("relu")
+    before = interpreter._safe_to_run()
+    view = interpreter.tensor(0)()
+    during = interpreter._safe_to_run()
+    del view
+    return [before, during, interpreter._safe_to_run()]
+
+
+@call
 def nothing_at_all(shop: Any) -> Any:
     return shop.run(shop.open("nothing"), np.zeros((0, 3), F4))
 

@@ -1,4 +1,4 @@
-"""Inputs that `run` makes itself: no more memory than they need."""
+"""Inputs that `run` makes itself: no more memory than they need; and strings as they are meant."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
+import outlive
 from outlive.worker.feeding import make_feeds
+from tests.worker.dropin_models import text
 
 MEGABYTES = 48
 
@@ -27,3 +29,12 @@ def test_a_large_random_input_takes_little_more_than_itself(dtype: str, scales: 
     assert made.nbytes == MEGABYTES << 20
     assert len(np.unique(made[0, :1000])) > 1
     assert peak < made.nbytes + (24 << 20)
+
+
+def test_a_string_alone_is_not_the_pointer_to_it() -> None:
+    """LiteRT takes the pointer in an array of one object for its text, such as its own `get_tensor` gives."""
+    with outlive.Interpreter(model_content=text()) as interpreter:
+        interpreter.allocate_tensors()
+        for given in ("grüße".encode(), "grüße"):
+            interpreter.set_tensor(3, np.array(given, dtype=object))
+            assert interpreter.get_tensor(3)[()] == "grüße".encode()

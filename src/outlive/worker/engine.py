@@ -142,8 +142,12 @@ class Engine:
                 self._details[key] = found
             return copy.deepcopy(self._details[key])
 
+    def _safe_to_run(self) -> bool:
+        """True if nobody holds a view of the tensors."""
+        return sys.getrefcount(self._keeper) == self._calm
+
     def _ensure_safe(self) -> None:
-        if sys.getrefcount(self._keeper) != self._calm:
+        if not self._safe_to_run():
             raise RuntimeError(HELD)
 
     def _set_aside(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,7 +15,7 @@ from outlive.errors import OutliveError
 from outlive.worker import answers
 from outlive.worker.affine import affine_of, dequantize, find_row, quantize
 from outlive.worker.compiled_ladder import LADDER, explained, opening_on, stand, why_left
-from outlive.worker.engine import HELD, Engine
+from outlive.worker.engine import Engine
 from outlive.worker.flight import Flight
 from outlive.worker.limits import Limits
 from outlive.worker.options import Delegate, OpResolverType, make_opening
@@ -123,8 +122,7 @@ class Interpreter(Engine):
     def invoke(self) -> None:
         """Run the model on its inputs."""
         with self._lock:
-            if sys.getrefcount(self._keeper) != self._calm:
-                raise RuntimeError(HELD)
+            self._ensure_safe()
             if self._upset:
                 self._stand()
             if self._desk.shared:

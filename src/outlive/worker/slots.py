@@ -32,8 +32,8 @@ class Slot:
 
 
 def hand_out(value: NDArray[Any]) -> Any:
-    """A value as LiteRT gives it: a scalar is no array."""
-    return value[()] if value.ndim == 0 else value
+    """A value as LiteRT gives it: a scalar is no array, unless it is a string."""
+    return value[()] if value.ndim == 0 and value.dtype.kind != "O" else value
 
 
 def problem_with(array: NDArray[Any], end: End) -> str:

@@ -38,6 +38,10 @@ def unpack_array(header: Header, payload: Any) -> Any:
         data = bytes(payload[at : at + length])
         flat[place] = data.decode("utf-8") if kind == ord("s") else data if kind == ord("b") else None
         at += length
+    if not shape and flat[0] is not None and not header.get("fixed"):
+        # LiteRT takes the pointer in an array of one object for its text (FillStringBufferWithPyArray in
+        # tflite/python/interpreter_wrapper/numpy.cc), and the bytes of any other as they are.
+        return np.array(flat[0].encode("utf-8") if isinstance(flat[0], str) else flat[0])
     array = flat.reshape(shape)
     return array.astype(header["fixed"]) if header.get("fixed") else array
 
