@@ -102,6 +102,38 @@ def test_an_interpreter_advises_what_a_run_does() -> None:
         assert "if the model can be resized" in caught.value.finding.remedies[-1].action
 
 
+def windowed() -> bytes:
+    """A window of three on an image that is one pixel large in the file."""
+    tensors = [
+        tensor("x", "FLOAT32", [1, 1, 1, 1], shape_signature=[1, -1, -1, 1]),
+        tensor("w", "FLOAT32", [1, 3, 3, 1], buffer=1),
+        tensor("b", "FLOAT32", [1], buffer=2),
+        tensor("y", "FLOAT32", [1, 1, 1, 1]),
+    ]
+    options = {
+        "padding": "VALID",
+        "stride_w": 1,
+        "stride_h": 1,
+        "dilation_w_factor": 1,
+        "dilation_h_factor": 1,
+    }
+    step = op(0, [0, 1, 2], [3], "Conv2D", **options)
+    constants = np.ones((1, 3, 3, 1), F4), np.zeros(1, F4)
+    return model(["CONV_2D"], graph(tensors, [0], [3], step), buffers=constants)
+
+
+def test_a_placeholder_that_is_refused_is_an_error_unless_it_is_replaced() -> None:
+    data, given = windowed(), [np.ones((1, 5, 5, 1), F4)]
+    assert outlive.run(data).error_type == "RuntimeError"
+    assert [item.code for item in outlive.check(data)] == ["O133"]
+    diagnosis = outlive.diagnose(data)
+    assert (diagnosis.cause, diagnosis.stage) == ("shape-mismatch", "allocate")
+    assert diagnosis.verdict is not None
+    assert diagnosis.verdict.code == "O133"
+    assert outlive.run(data, given).outputs[0].shape == (1, 3, 3, 1)
+    assert "O133" not in [item.code for item in outlive.check(data, inputs=given)]
+
+
 def test_probe_takes_it_too(tmp_path: Path) -> None:
     coverage = outlive.probe(shaped([2, 3], [-1, 3]), only=["cpu"], inputs=[np.ones((5, 3), F4)], cache=False)
     assert coverage.accelerators[0].runs

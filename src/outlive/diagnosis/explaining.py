@@ -7,12 +7,11 @@ from dataclasses import replace
 from outlive.diagnosis.alone import place_of, with_cause_of_end
 from outlive.diagnosis.naming import hollow_in, loops_in, owners_of, placed
 from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Trial
-from outlive.diagnosis.opening import with_cause
+from outlive.diagnosis.opening import file_findings
 from outlive.diagnosis.sizing import sized_by_inputs
 from outlive.diagnosis.verdict import Seen, decide
 from outlive.finding import Evidence, Finding
 from outlive.model import read_source
-from outlive.rules.catalogue import assess
 from outlive.worker.flight import Flight
 
 
@@ -48,7 +47,7 @@ def _seen(flight: Flight, source: str | bytes) -> Seen:
     return Seen(
         end=trial,
         trials=(trial,),
-        findings=tuple(map(with_cause, assess(reading).findings)),
+        findings=file_findings(reading, resized=bool(flight.resized)),
         owners=owners_of(reading),
         loops=loops_in(reading.model),
         sized=sized_by_inputs(reading.model),

@@ -42,7 +42,8 @@ def open_case(
     `judge_values` is asked about inputs that were chosen.
     """
     reading = read_source(source)
-    findings = tuple(map(with_cause, assess(reading).findings))
+    shapes = {} if reading.model is None else given_shapes(input_rows(reading.model), inputs)
+    findings = file_findings(reading, resized=bool(shapes), accelerator=accelerator)
     seconds = USUAL_SECONDS if limits.seconds is None else limits.seconds
     conditions = Conditions(
         source=_flown(source, reading),
@@ -51,9 +52,17 @@ def open_case(
         threads=threads,
         memory_bytes=limits.memory_bytes,
         seconds=seconds,
-        shapes={} if reading.model is None else given_shapes(input_rows(reading.model), inputs),
+        shapes=shapes,
     )
     return Case(reading=reading, findings=findings, conditions=conditions, judge_values=judge_values)
+
+
+def file_findings(reading: Reading, *, resized: bool, accelerator: str = "cpu") -> tuple[Finding, ...]:
+    """What the rules say of the file, but for what the way it is run rules out, each with its cause."""
+    moot = {"O133"} if resized else set()
+    if accelerator != "cpu":
+        moot.add("O134")
+    return tuple(with_cause(item) for item in assess(reading).findings if item.code not in moot)
 
 
 def diagnose_case(case: Case, tell: Callable[[str], None] = lambda _: None) -> Diagnosis:

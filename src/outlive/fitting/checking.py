@@ -28,6 +28,8 @@ from outlive.worker.verdicts import Call
 
 # What can be wrong with a value as it is set: its shape, layout, type and byte order.
 SETTING_CODES = frozenset({"I201", "I202", "I203", "I204", "I205"})
+# What is said of the sizes in place of open ones, which are not those of values that are given.
+PLACEHOLDER_CODES = frozenset({"O132", "O133"})
 # The findings that say "does not fit": RAM, flash.
 FIT_CODES = frozenset({"M201", "M203"})
 
@@ -120,7 +122,8 @@ def _with_shapes(order: Order, model: Model) -> Order:
     if not shapes or order.wish.accelerator == "tflm":  # which cannot resize
         return order
     wanted = {tensor.name: shapes[tensor.index] for tensor in model.inputs if tensor.index in shapes}
-    return replace(order, wish=replace(order.wish, inputs=wanted))
+    rules = tuple(rule for rule in order.rules if rule.code not in PLACEHOLDER_CODES)
+    return replace(order, rules=rules, wish=replace(order.wish, inputs=wanted))
 
 
 def _weigh(model: Model, order: Order) -> tuple[Plan | None, Verdict | None, str]:

@@ -123,6 +123,8 @@ from outlive.rules.operator.o125_converter_refused import converter_refused
 from outlive.rules.operator.o130_dynamic_tensors import dynamic_tensors
 from outlive.rules.operator.o131_in_place_output import in_place_output
 from outlive.rules.operator.o132_placeholder_input import placeholder_input
+from outlive.rules.operator.o133_placeholder_refused import placeholder_refused
+from outlive.rules.operator.o134_xnnpack_refusal import xnnpack_refusal
 from outlive.rules.operator.o301_tflm_lacks_operator import tflm_lacks_operator
 from outlive.rules.operator.o302_tflm_refuses_operator import tflm_refuses_operator
 from outlive.rules.quantization.q101_quant_scale_invalid import quant_scale_invalid
@@ -275,6 +277,8 @@ RULES: tuple[Rule, ...] = (
     dynamic_tensors,
     in_place_output,
     placeholder_input,
+    placeholder_refused,
+    xnnpack_refusal,
     tflm_lacks_operator,
     tflm_refuses_operator,
     quant_scale_invalid,

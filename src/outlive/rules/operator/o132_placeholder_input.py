@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Tensor
 from outlive.rules.engine import rule
+from outlive.rules.operator.o133_placeholder_refused import refusals
 from outlive.rules.telling import file_name, tensor_name
 from outlive.units import format_shape
 
@@ -30,7 +31,7 @@ from outlive.units import format_shape
 def placeholder_input(model: Model) -> Iterator[Sighting]:
     """See the module."""
     found = [tensor for tensor in model.inputs if _stands_in(tensor)]
-    if not found:
+    if not found or any(refusals(model)):  # O133 says more
         return
     facts = [
         f"{tensor_name(tensor)} is {format_shape(tensor.shape)}, open in {_open(tensor)} of its dimensions"

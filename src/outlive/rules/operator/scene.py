@@ -181,7 +181,13 @@ def whole_scenes(model: Model) -> Iterator[Scene]:
     return (scene for scene in scenes(model) if scene.is_whole)
 
 
-def _walk(subgraph: Subgraph) -> Iterator[Scene]:
+def unresized_scenes(model: Model) -> Iterator[Scene]:
+    """The operators of the main subgraph if nobody resizes an input: open sizes as in the file."""
+    if any(tensor.is_dynamic for tensor in model.inputs):
+        yield from (scene for scene in _walk(model.subgraphs[0], resized=False) if scene.is_whole)
+
+
+def _walk(subgraph: Subgraph, resized: bool = True) -> Iterator[Scene]:
     table = open_table(subgraph, {})
     known = signatures()
     # What other subgraphs are given, their callers decide.
@@ -190,7 +196,7 @@ def _walk(subgraph: Subgraph) -> Iterator[Scene]:
         tensor.index
         for tensor in subgraph.tensors
         if not table.constant(tensor.index)
-        and (tensor.index not in fixed or tensor.is_dynamic)
+        and (tensor.index not in fixed or (resized and tensor.is_dynamic))
         and not tensor.is_variable
     }
     rows: list[tuple[Operator, frozenset[int]]] = []

@@ -126,11 +126,11 @@ def _depthwise(scene: Scene) -> Iterator[str]:
     yield from _window(scene, source[1:3], filters[1:3])
 
 
-def _pool(scene: Scene) -> Iterator[str]:
-    source = scene.shape("i0")
-    window = (scene.number("filter_height") or 1, scene.number("filter_width") or 1)
-    if source is not None and len(source) == 4:
-        yield from _window(scene, source[1:3], window)
+def _blocks_of_pixels(scene: Scene) -> Iterator[str]:
+    """space_to_depth.cc: sides are whole numbers of blocks."""
+    source, block = scene.shape("i0"), scene.number("block_size")
+    if source is not None and len(source) == 4 and block and any(side % block for side in source[1:3]):
+        yield f"{format_shape(source)} comes in, and blocks have a side of {block}"
 
 
 def _transpose_conv(scene: Scene) -> Iterator[str]:
@@ -345,9 +345,7 @@ _RANKS: dict[str, tuple[Check, ...]] = {
 _SHAPES: dict[str, Check] = {
     "CONV_2D": _conv,
     "DEPTHWISE_CONV_2D": _depthwise,
-    "AVERAGE_POOL_2D": _pool,
-    "MAX_POOL_2D": _pool,
-    "L2_POOL_2D": _pool,
+    "SPACE_TO_DEPTH": _blocks_of_pixels,
     "TRANSPOSE_CONV": _transpose_conv,
     "CONV_3D": _conv_3d,
     "FULLY_CONNECTED": _dense,

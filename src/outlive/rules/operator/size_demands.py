@@ -33,8 +33,8 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "RANGE": _SCALARS,
     "FILL": ("i1",),
     "PADV2": ("i2",),
-    "RESIZE_BILINEAR": ("i1",),
-    "RESIZE_NEAREST_NEIGHBOR": ("i1",),
+    "RESIZE_BILINEAR": ("i0", "i1"),
+    "RESIZE_NEAREST_NEIGHBOR": ("i0", "i1"),
     "EMBEDDING_LOOKUP": ("i1",),
     "SVDF": _WEIGHTS,
     "RNN": _WEIGHTS,
@@ -60,6 +60,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "DILATE": ("i2",),
 }
 _BATCHED = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D"})
+_RESIZED = frozenset({"RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"})
 
 
 def empty_faults(scene: Scene) -> Iterator[str]:
@@ -68,5 +69,14 @@ def empty_faults(scene: Scene) -> Iterator[str]:
         shape = scene.shape(slot)
         # An empty batch is nothing to do; sides and channels are divided by.
         sides = shape[1:] if shape and slot == "i0" and scene.operator.type in _BATCHED else shape
+        if shape and slot == "i0" and scene.operator.type in _RESIZED:
+            sides = shape[1:3]  # it picks among them, and without channels there is nothing to pick
         if shape is not None and sides is not None and 0 in sides:
             yield f"{slot_words(scene, slot)} is {format_shape(shape)}: it has no elements"
+
+
+def vanished_faults(scene: Scene) -> Iterator[str]:
+    """Windows that leave nothing: XNNPACK reshapes no convolution to that."""
+    shape = scene.shape("o0") if scene.operator.type in ("CONV_2D", "DEPTHWISE_CONV_2D") else None
+    if shape is not None and min(shape[1:], default=1) <= 0:
+        yield f"{slot_words(scene, 'o0')} would be {format_shape(shape)}"

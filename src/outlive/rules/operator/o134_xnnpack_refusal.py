@@ -1,0 +1,103 @@
+"""XNNPACK takes an operator that it cannot set up
+
+What it checks
+    Operators that XNNPACK's delegate takes by their types and shapes, and that XNNPACK itself then refuses:
+    those that only move quantized values, where input and output have different scales or zero points, and
+    layers whose int8 weights are sparse and made dense by DENSIFY.
+
+Why it matters
+    LiteRT uses XNNPACK unless it is told not to, and refuses the whole model when tensors are allocated.
+
+What to do
+    Run the model with LiteRT's own kernels, or convert it again with one scale for both tensors, or without
+    sparsity.
+
+Limits
+    Known for LiteRT 2.3.0; other versions of XNNPACK may take it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+
+from outlive.arena.xnnpack.partition import delegate
+from outlive.finding import Remedy, Severity, Sighting, Tag
+from outlive.model import Model, Subgraph
+from outlive.rules.engine import rule
+from outlive.rules.operator.scene import MOST_SIGHTINGS, Scene, sight, slot_words, whole_scenes
+from outlive.rules.telling import command
+
+_WHY = "the delegate looks at less than XNNPACK does: it takes the operator, and cannot set it up"
+# XNNPACK, src/subgraph/subgraph.c: xnn_subgraph_check_quantization_parameter_matches has no part in what
+# the delegate asks of these (tflite/delegates/xnnpack/xnnpack_delegate.cc).
+_MOVES = {
+    "MAX_POOL_2D": ("i0", "o0"),
+    "PAD": ("i0", "o0"),
+    "RESIZE_BILINEAR": ("i0", "o0"),
+    "SPLIT": ("i1", "o0"),
+    "TRANSPOSE": ("i0", "o0"),
+}
+# Layers whose weights may come from DENSIFY, by the types of their input.
+_LAYERS = {
+    "FULLY_CONNECTED": ("float32", "int8"),
+    "CONV_2D": ("float32",),
+    "TRANSPOSE_CONV": ("float32",),
+}
+
+
+@rule("O134", "xnnpack-refusal", Severity.ERROR, since="0.1", cause="delegate-refused")
+def xnnpack_refusal(model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    taken = cache(_taken)
+    found = (
+        (scene, facts)
+        for scene in whole_scenes(model)
+        if (facts := [*_scaled_anew(scene), *_made_dense(scene)])
+        and scene.operator.index in taken(scene.subgraph)
+    )
+    for scene, facts in islice(found, MOST_SIGHTINGS):
+        yield sight(model, scene, facts, _WHY, _remedies(model))
+
+
+def _remedies(model: Model) -> tuple[Remedy, ...]:
+    run = command("outlive run", model.path, "--accelerator", "builtin")
+    again = "convert it again, with one scale for both tensors, or without sparsity"
+    return (
+        Remedy(action="run it without XNNPACK", tag=Tag.SAME_RESULTS, command=run),
+        Remedy(action=again, tag=Tag.CHANGES_MODEL),
+    )
+
+
+def _taken(subgraph: Subgraph) -> frozenset[int]:
+    return delegate(subgraph, {}).taken
+
+
+def _scaled_anew(scene: Scene) -> Iterator[str]:
+    """Values that are only moved, under another scale or zero point."""
+    slots = _MOVES.get(scene.operator.type, ())
+    found = [scene.tensor(slot) for slot in slots]
+    rows = [
+        tensor.quantization for tensor in found if tensor is not None and tensor.dtype in ("int8", "uint8")
+    ]
+    scaled = [(row.scales, row.zero_points) for row in rows if row is not None and len(row.scales) == 1]
+    if len(scaled) == 2 and scaled[0] != scaled[1]:
+        told = (
+            f"{slot_words(scene, slot)} has scale {scales[0]:g} and zero point {', '.join(map(str, zeros))}"
+            for slot, (scales, zeros) in zip(slots, scaled, strict=True)
+        )
+        yield "; ".join(told)
+
+
+def _made_dense(scene: Scene) -> Iterator[str]:
+    """Sparse int8 weights that a DENSIFY unpacks."""
+    weights, values = (
+        scene.tensor("i1"),
+        scene.dtype("i2" if scene.operator.type == "TRANSPOSE_CONV" else "i0"),
+    )
+    if weights is None or weights.dtype != "int8" or values not in _LAYERS.get(scene.operator.type, ()):
+        return
+    for operator in scene.subgraph.operators:
+        if operator.type == "DENSIFY" and weights.index in operator.outputs:
+            yield f"{slot_words(scene, 'i1')} is int8, and made dense by op {operator.index} DENSIFY"
