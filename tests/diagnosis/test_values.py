@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import outlive
+from outlive.diagnosis.autopsy import read_text
 from outlive.worker.flight import OpSeen
 from tests.deaths import models
 from tests.deaths.scenes import HEALTHY
@@ -172,6 +173,20 @@ def test_an_exception_that_was_caught_is_diagnosed() -> None:
     assert (found.cause, found.stage, found.died) == ("runtime-shape-from-input", "invoke", True)
     assert found.op == OpSeen(type="RANDOM_UNIFORM", index=0)
     assert died.value.finding.cause == found.cause
+
+
+@pytest.mark.parametrize(
+    ("words", "stage"),
+    [
+        ("XNNPack delegate failed to reshape runtimeNode number 5 (TfLiteXNNPackDelegate) failed to prepare.",
+         "allocate"),
+        ("data[i] != zero_point was not true.Node number 0 (DIV) failed to invoke.", "invoke"),
+        ("Node number 4 (SLICE) failed to prepare.Node number 1 (WHILE) failed to invoke.", "invoke"),
+    ],
+)  # fmt: skip
+def test_the_stage_is_the_one_that_the_words_name(words: str, stage: str) -> None:
+    assert outlive.diagnose(RuntimeError(words)).stage == stage
+    assert read_text(f"some line\nRuntimeError: {words}").stage == stage
 
 
 def test_words_of_a_runtime_alone_are_diagnosed() -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from outlive.diagnosis.caught import STAGE_OF_CALL
 from outlive.diagnosis.corefile import CoreSeen, is_core, read_core
 from outlive.diagnosis.ending import cause_of_end
-from outlive.diagnosis.frames import operator_of, stage_in
+from outlive.diagnosis.frames import operator_of, stage_in, stage_said
 from outlive.diagnosis.messages import Match, matches
 from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Trial
 from outlive.worker.flight import Flight, OpSeen
@@ -89,10 +89,11 @@ _DIAGNOSE = "run the model itself: outlive diagnose MODEL"
 
 
 def _stage(lines: Sequence[str]) -> str:
-    """The stage, by the call that Python's stack names, or by native frames."""
+    """The stage, by the call that Python's stack names, by native frames, or by what the runtime said."""
     calls = (_CALL.search(line) for line in lines)
     stages = (STAGE_OF_CALL.get(call.group(1)) for call in calls if call)
-    return next((stage for stage in stages if stage), "") or stage_in(lines)
+    named = next((stage for stage in stages if stage), "") or stage_in(lines)
+    return named or next(filter(None, map(stage_said, lines)), "")
 
 
 def _op(clues: Sequence[Clue], lines: Sequence[str]) -> OpSeen | None:

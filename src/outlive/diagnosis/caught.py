@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from dataclasses import replace
 
-from outlive.diagnosis.frames import stage_in
+from outlive.diagnosis.frames import stage_in, stage_said
 from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Diagnosis, Trial
 from outlive.diagnosis.verdict import Seen, decide, with_call_cause
 from outlive.errors import OutliveError
@@ -61,12 +61,12 @@ def diagnose_error(error: BaseException) -> Diagnosis:
 
 
 def stage_of(error: BaseException) -> str:
-    """The stage that an exception came from, by the method of an interpreter that its traceback names."""
+    """The stage that an exception came from, by the interpreter's method in its traceback, or its words."""
     for frame in traceback.extract_tb(error.__traceback__):
         owner = frame.filename.replace("\\", "/").rpartition("/")[2].partition(".")[0]
         if owner in _OWNERS and frame.name in STAGE_OF_CALL:
             return STAGE_OF_CALL[frame.name]
-    return "invoke"
+    return stage_said(str(error)) or "invoke"
 
 
 def diagnose_flight(flight: Flight, finding: Finding | None = None) -> Diagnosis:

@@ -15,6 +15,8 @@ _HINTS = (
     ("PopulateConvolutionQuantizationParams", frozenset({"quant-params-missing", "quant-scale-invalid"})),
 )
 _INNERMOST = 8
+# LiteRT, tflite/core/subgraph.cc: what it says of a node that fails.
+_SAID = re.compile(r"Node number \d+ \([^)]*\) failed to (prepare|invoke)")
 # What the Python wrappers (tflite/python/interpreter_wrapper, litert/python) call in the name of each stage.
 _STAGES = (
     (re.compile(r"Wrapper::(?:AllocateTensors|ResizeInputTensor)"), "allocate"),
@@ -50,6 +52,15 @@ def stage_in(frames: Iterable[str]) -> str:
     """The stage that was running, by the outermost wrapper in a stack; empty if there is none."""
     found = [stage for frame in frames for pattern, stage in _STAGES if pattern.search(frame)]
     return found[-1] if found else ""
+
+
+def stage_said(text: str) -> str:
+    """The stage by LiteRT's words on a node, a delegate's included; empty if there are none.
+
+    The last words are the outermost node's: what a loop prepares while it runs is part of the run.
+    """
+    said = _SAID.findall(text)
+    return {"prepare": "allocate", "invoke": "invoke"}[said[-1]] if said else ""
 
 
 def operator_of(frames: Iterable[str]) -> str | None:

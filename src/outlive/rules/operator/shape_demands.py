@@ -65,13 +65,16 @@ def _blocks(scene: Scene) -> Iterator[str]:
         yield f"{slot_words(scene, 'i2')} is {format_shape(ends)} for {math.prod(block)} sides"
 
 
-def _same_rank(scene: Scene) -> Iterator[str]:
-    first = scene.shape("i0")
-    for slot in scene.slots("i*"):
-        shape = scene.shape(slot)
-        if first is not None and shape is not None and len(shape) != len(first):
-            yield f"{slot_words(scene, slot)} has rank {len(shape)}, input 0 has {len(first)}"
-            return
+def _same_rank(*words: str) -> Check:
+    def check(scene: Scene) -> Iterator[str]:
+        first = scene.shape("i0")
+        for slot in (slot for word in words for slot in scene.slots(word)):
+            shape = scene.shape(slot)
+            if first is not None and shape is not None and len(shape) != len(first):
+                yield f"{slot_words(scene, slot)} has rank {len(shape)}, input 0 has {len(first)}"
+                return
+
+    return check
 
 
 def _broadcast(scene: Scene) -> Iterator[str]:
@@ -336,11 +339,12 @@ _RANKS: dict[str, tuple[Check, ...]] = {
     "REVERSE_V2": (_entries("i1", "i0", exact=False),),
     "REDUCE_WINDOW": (_entries("i2", "i0"), _entries("i3", "i0"), _entries("i4", "i0")),
     "DILATE": (_entries("i1", "i0"),),
-    "DYNAMIC_UPDATE_SLICE": (_entries("i2", "i0"),),
+    "DYNAMIC_UPDATE_SLICE": (_entries("i2", "i0"), _same_rank("i1")),
     "SPACE_TO_BATCH_ND": (_blocks,),
     "BATCH_TO_SPACE_ND": (_blocks,),
-    "CONCATENATION": (_same_rank,),
-    "PACK": (_same_rank,),
+    "ATAN2": (_same_rank("i1"),),
+    "CONCATENATION": (_same_rank("i*"),),
+    "PACK": (_same_rank("i*"),),
 }
 _SHAPES: dict[str, Check] = {
     "CONV_2D": _conv,

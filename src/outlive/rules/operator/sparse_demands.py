@@ -31,6 +31,10 @@ def sparsity_faults(scene: Scene) -> Iterator[str]:
 def _faults(tensor: Tensor, sparsity: Sparsity, reader: str) -> Iterator[str]:
     order, blocks, levels = sparsity.traversal_order, sparsity.block_map, sparsity.dimensions
     rank = len(tensor.shape)
+    bare = [at for at, level in enumerate(levels) if level.format == "SPARSE_CSR" and not _is_csr(level)]
+    if bare:
+        yield f"level {bare[0]} is compressed and has no segments or indices"
+        return
     if reader not in _KNOW_SPARSE:
         stored, dense = tensor.stored_bytes, tensor.size_bytes
         if dense is not None and stored < dense:
@@ -64,9 +68,6 @@ def _levels(levels: tuple[SparseDimension, ...]) -> Iterator[str]:
                 return
             rows *= level.dense_size
             continue
-        if not _is_csr(level):
-            yield f"level {number} is compressed and has no segments or indices"
-            return
         segments, indices = _numbers(level.segments), _numbers(level.indices)
         if len(segments) != rows + 1 or segments[0] != 0 or segments[-1] != len(indices):
             yield f"level {number} has {len(segments)} segments and {len(indices)} indices for {rows} rows"
