@@ -320,6 +320,13 @@ def _update(scene: Scene) -> Iterator[str]:
         yield f"an update of {format_shape(part)} does not fit into {format_shape(whole)}"
 
 
+def _scattered(scene: Scene) -> Iterator[str]:
+    """scatter_nd.cc: an update for each index."""
+    places, updates = scene.shape("i0"), scene.shape("i1")
+    if places and updates is not None and places[:-1] != updates[: len(places) - 1]:
+        yield f"indices are {format_shape(places)}, updates {format_shape(updates)}"
+
+
 def _boxes(scene: Scene) -> Iterator[str]:
     boxes, scores = scene.shape("i0"), scene.shape("i1")
     if boxes is not None and len(boxes) == 2:
@@ -342,6 +349,7 @@ _RANKS: dict[str, tuple[Check, ...]] = {
     "DYNAMIC_UPDATE_SLICE": (_entries("i2", "i0"), _same_rank("i1")),
     "SPACE_TO_BATCH_ND": (_blocks,),
     "BATCH_TO_SPACE_ND": (_blocks,),
+    "ADD_N": (_same_rank("i*"),),
     "ATAN2": (_same_rank("i1"),),
     "CONCATENATION": (_same_rank("i*"),),
     "PACK": (_same_rank("i*"),),
@@ -374,6 +382,8 @@ _SHAPES: dict[str, Check] = {
     "ASSIGN_VARIABLE": _spare_bytes("i1"),
     "BITCAST": _spare_bytes("i0"),
     "DYNAMIC_UPDATE_SLICE": _update,
+    "ADD_N": _packed,
+    "SCATTER_ND": _scattered,
     "NON_MAX_SUPPRESSION_V4": _boxes,
     "NON_MAX_SUPPRESSION_V5": _boxes,
 }

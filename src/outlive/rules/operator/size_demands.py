@@ -58,6 +58,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "STABLEHLO_REDUCE_WINDOW": ("i1",),
     "STABLEHLO_SCATTER": ("i0", "i1"),
     "DILATE": ("i2",),
+    "MATRIX_SET_DIAG": ("i1",),
 }
 _BATCHED = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D"})
 _RESIZED = frozenset({"RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"})
