@@ -62,6 +62,7 @@ def test_shapes_known_at_prepare_replace_those_of_the_file() -> None:
     assert at.keys() == {0, 7, 8}  # SHAPE, STRIDED_SLICE and CONCATENATION live on the heap
     assert plan.dynamic_bytes == 12 + 4 + 8
     assert plan.exact
+    assert plan.bound == "upper"
     assert not plan.needs_runtime_shapes
 
 
@@ -75,6 +76,7 @@ def test_a_dequantized_constant_is_persistent() -> None:
 def test_a_size_that_depends_on_data_is_told() -> None:
     plan, _ = planned(models.waiting())
     assert not plan.exact
+    assert plan.bound == "lower"
     assert plan.unknown == (
         "op 0 RANGE: its output's size is known only when it runs; "
         "1 operator behind it as the file's shapes have it",

@@ -223,6 +223,7 @@ def test_where_that_does_not_work_the_plan_says_so(monkeypatch: pytest.MonkeyPat
     Planner(monkeypatch, sketch(needs_runtime_shapes=True))
     plan = asking.answer(MODEL, Wish(), lambda resized: ({}, "an operator is missing"))
     assert not plan.exact
+    assert plan.bound == "lower"
     assert "an operator is missing" in plan.unknown[-1]
 
 
@@ -239,6 +240,7 @@ def test_a_batch_too_large_to_be_prepared_is_extrapolated(monkeypatch: pytest.Mo
     assert planner.questions[0].shapes == {(0, 0): (1000, 64, 64, 3), (0, 1): (7,), (0, 2): (10001, 5)}
     assert "batches of 2, 3 and 4" in plan.unknown[-1]
     assert not plan.exact
+    assert plan.bound == "estimate"
 
 
 def test_what_does_not_grow_evenly_is_not_extrapolated(monkeypatch: pytest.MonkeyPatch) -> None:

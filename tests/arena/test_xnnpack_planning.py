@@ -46,6 +46,7 @@ def test_the_parts_make_up_the_peak(mobilenet: Model) -> None:
     assert sum(getattr(found, name) for name in PARTS) == found.peak_bytes
     assert found.total_bytes == (found.peak_bytes or 0) + mobilenet.file_bytes
     assert not found.exact
+    assert found.bound == "upper"
     assert "x86-avx2" in found.assumed[0]
     assert "within 3 %" in found.unknown[0]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
 
-from outlive.arena.plan import Plan, Question, Shapes
+from outlive.arena.plan import Plan, Question, Shapes, weakest
 from outlive.arena.questions import Shape, Wish, input_shapes
 from outlive.model import Model
 from outlive.units import format_shape
@@ -49,7 +49,7 @@ def answer(model: Model, wish: Wish, prepare: Prepare) -> Plan:
     shapes, problem = prepare({})
     if problem:
         said = f"shapes of tensors: the file's, because the runtime could not prepare the model ({problem})"
-        return replace(plan, exact=False, unknown=(*plan.unknown, said))
+        return replace(plan, exact=False, bound="lower", unknown=(*plan.unknown, said))
     plan = _ask(model, wish.question(shapes))
     return replace(plan, assumed=(*plan.assumed, _FROM_RUNTIME))
 
@@ -71,7 +71,10 @@ def _answer_resized(model: Model, wish: Wish, resized: Mapping[int, Shape], prep
     inputs = tuple((item.name, shapes.get((0, item.index), item.shape), item.dtype) for item in model.inputs)
     note = _NO_RESIZE_ON_TFLM if wish.accelerator == "tflm" else _FROM_RUNTIME
     plan = replace(plan, inputs=inputs, assumed=(*plan.assumed, note))
-    return plan if larger is None else replace(plan, exact=False, unknown=(*plan.unknown, _EXTRAPOLATED))
+    if larger is None:
+        return plan
+    bound = weakest((plan.bound, "estimate"))
+    return replace(plan, exact=False, bound=bound, unknown=(*plan.unknown, _EXTRAPOLATED))
 
 
 def _name(model: Model, index: int) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 # Shapes that replace the file's, by (subgraph, tensor): those of the runtime after a resize.
 Shapes = Mapping[tuple[int, int], tuple[int, ...]]
+# What the peak is beside the truth: at most, at least, or about.
+Bound = Literal["upper", "lower", "estimate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +108,8 @@ class Plan:
     ops: tuple[OpLoad, ...] = field(repr=False)
     exact: bool
     unknown: tuple[str, ...]
+    # upper: nothing unknown feeds the peak; lower: memory of unknown size comes on top; estimate: either way.
+    bound: Bound = "upper"
     assumed: tuple[str, ...] = ()  # the instruction set, the ABI, the version of a table
     refusals: tuple[Refusal, ...] = ()
     parts: tuple[Part, ...] = ()
@@ -120,3 +124,9 @@ class Plan:
     needs_runtime_shapes: bool = False
     # Tensors of subgraphs that operators call: each has arenas of its own, not counted in `arena_bytes`.
     called_placements: tuple[Placement, ...] = field(default=(), repr=False)
+
+
+def weakest(bounds: Iterable[Bound]) -> Bound:
+    """What a sum is, given what is known of its parts."""
+    found = frozenset(bounds)
+    return "lower" if "lower" in found else "estimate" if "estimate" in found else "upper"

@@ -13,7 +13,7 @@ from outlive.arena.builtin.spans import Spans, spans_of
 from outlive.arena.builtin.subgraphs import Callers
 from outlive.arena.builtin.temporaries.formulas import has_kernel
 from outlive.arena.builtin.unshared import unshared_of
-from outlive.arena.plan import OpLoad, Part, Placement, Plan, Question, Refusal
+from outlive.arena.plan import Bound, OpLoad, Part, Placement, Plan, Question, Refusal, weakest
 from outlive.model import Model, Operator
 
 # Custom operators the resolvers of the released package know: tflite/core/kernels/register.cc.
@@ -97,6 +97,7 @@ def _plan(model: Model, question: Question, layouts: dict[int, Layout], once: fr
         ops=_ops(main, spans[0]),
         exact=not unknown,
         unknown=unknown,
+        bound=_bound(layouts),
         assumed=(_TABLES, _BOUND),
         parts=parts,
         unshared=unshared_of(main, preserve),
@@ -160,6 +161,13 @@ def _unknown(layouts: dict[int, Layout]) -> tuple[str, ...]:
     return (*words[:_MOST_UNKNOWN], *((f"and {more} more",) if more > 0 else ()))
 
 
+def _bound(layouts: dict[int, Layout]) -> Bound:
+    """Sizes that data decide come on top; an arena that was not searched to the end is only too large."""
+    if any(heap_of(layout).unknown for layout in layouts.values()):
+        return "lower"
+    return weakest(doubt.bound for layout in layouts.values() for doubt in layout.preparation.doubts)
+
+
 def _inputs(model: Model, main: Layout) -> tuple[tuple[str, tuple[int, ...], str], ...]:
     shapes = main.preparation.table.shapes
     return tuple((tensor.name, shapes[tensor.index], tensor.dtype) for tensor in model.inputs)
@@ -203,6 +211,7 @@ def _refused(model: Model, question: Question, refusals: tuple[Refusal, ...]) ->
         ops=(),
         exact=False,
         unknown=(),
+        bound="estimate",
         assumed=(_TABLES,),
         refusals=refusals,
     )

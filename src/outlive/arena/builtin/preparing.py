@@ -17,6 +17,7 @@ from outlive.arena.builtin.temporaries.allocation import inputs_made_persistent,
 from outlive.arena.builtin.temporaries.formulas import slots_of
 from outlive.arena.builtin.temporary import Situation, Slots
 from outlive.arena.builtin.tensors import UNSIZED, Node, TensorTable, Where
+from outlive.arena.plan import Bound
 from outlive.model import Subgraph
 
 # How an operator that calls other subgraphs is prepared; None leaves it to the rules of shapes.
@@ -29,6 +30,7 @@ class Doubt:
 
     words: str
     shapes: bool = False
+    bound: Bound = "lower"
 
 
 @dataclass(slots=True)
@@ -91,7 +93,8 @@ class Preparation:
             self.table.where[tensor] = "persistent"
         undecided = False
         if any(self.table.where[tensor] == "constant" for tensor in self.nodes[index].outputs):
-            self.doubts.append(Doubt(words=f"{self.name_of(index)}: it writes to a constant"))
+            words = f"{self.name_of(index)}: it writes to a constant"
+            self.doubts.append(Doubt(words=words, bound="estimate"))
         for tensor, outcome in zip(self.nodes[index].raw_outputs, outcomes, strict=False):
             if tensor >= 0:
                 self._apply(tensor, outcome)

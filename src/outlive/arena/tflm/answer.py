@@ -193,6 +193,7 @@ def _plan(
         ops=ops,
         exact=fits and not unknown,
         unknown=unknown,
+        bound="upper" if fits else "estimate",
         assumed=_assumed(question),
         refusals=refusals,
         parts=parts,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from outlive.arena.builtin.planning import plan_builtin
-from outlive.arena.plan import OpLoad, Part, Plan, Question, Refusal
+from outlive.arena.plan import OpLoad, Part, Plan, Question, Refusal, weakest
 from outlive.arena.xnnpack.isa import instruction_set, this_machine
 from outlive.arena.xnnpack.leftover import Leftover, plan_leftover, runtime_shapes, variables_bytes
 from outlive.arena.xnnpack.partition import Delegation, delegate
@@ -101,6 +101,7 @@ def _plan(
         ops=ops,
         exact=False,
         unknown=_unknown(ledger, leftover, delegations),
+        bound=weakest((rest.bound, "estimate")) if _either_way(ledger, delegations) else rest.bound,
         assumed=(
             f"the instruction set {name}",
             _VERSIONS,
@@ -159,9 +160,11 @@ def _name(subgraph: Subgraph, outputs: tuple[int, ...]) -> str:
 
 
 def _unknown(ledger: Ledger, leftover: Leftover, delegations: Mapping[int, Delegation]) -> tuple[str, ...]:
-    said = [_EXPECTED_ERROR, *leftover.doubts]
-    if any(each.sparse for each in delegations.values()):
-        said.append(_SPARSE)
-    if ledger.computes_half:
-        said.append(_HALF)
+    said = [_EXPECTED_ERROR, *leftover.doubts, *_either_way(ledger, delegations)]
     return tuple(dict.fromkeys(said))
+
+
+def _either_way(ledger: Ledger, delegations: Mapping[int, Delegation]) -> list[str]:
+    """What XNNPACK may do in one way or another, with more memory or less."""
+    sparse = any(each.sparse for each in delegations.values())
+    return [*((_SPARSE,) if sparse else ()), *((_HALF,) if ledger.computes_half else ())]

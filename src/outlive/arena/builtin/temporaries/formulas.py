@@ -50,7 +50,7 @@ _FORMULAS: dict[str, Formula] = {
 _NONE = frozenset({
     "ABS", "ADD", "ARG_MAX", "ARG_MIN", "ASSIGN_VARIABLE", "ATAN2", "AVERAGE_POOL_2D",
     "BATCH_TO_SPACE_ND", "BITCAST", "BITWISE_XOR", "BROADCAST_ARGS", "BROADCAST_TO", "BUCKETIZE",
-    "CALL_ONCE", "CAST", "CEIL", "COMPLEX_ABS", "CONCATENATION", "COS", "CUMSUM", "DENSIFY",
+    "CALL_ONCE", "CAST", "CEIL", "COMPLEX_ABS", "CONCATENATION", "COS", "CUMSUM", "DELEGATE", "DENSIFY",
     "DEPTH_TO_SPACE", "DEQUANTIZE", "DILATE", "DIV", "DYNAMIC_UPDATE_SLICE", "ELU", "EMBEDDING_LOOKUP",
     "EMBEDDING_LOOKUP_SPARSE", "EQUAL", "EXP", "EXPAND_DIMS", "FAKE_QUANT", "FILL", "FLOOR",
     "FLOOR_DIV", "FLOOR_MOD", "GATHER", "GATHER_ND", "GELU", "GREATER", "GREATER_EQUAL", "HARD_SWISH",
@@ -77,7 +77,7 @@ _NONE = frozenset({
 
 def has_kernel(name: str) -> bool:
     """True if LiteRT's own resolvers know this builtin operator; DELEGATE stands for what a delegate does."""
-    return name in _FORMULAS or name in _NONE or name == "DELEGATE"
+    return name in _FORMULAS or name in _NONE
 
 
 def slots_of(situation: Situation) -> Slots | None:
