@@ -11,6 +11,7 @@ from outlive.arena.plan import Question
 from outlive.arena.verify import overlaps
 from outlive.model import read_source
 from tests.against_runtime.arena_truth import Runtime, differences
+from tests.arena import builtin_models
 
 # Each way of running that changes where tensors lie.
 WAYS = {
@@ -53,6 +54,16 @@ def test_offsets_are_the_runtimes_own(corpus_models: tuple[Path, ...], way: str)
     assert allocated >= FEWEST
     assert not unsound
     assert len(wrong) <= (1 - SHARE) * allocated, wrong
+
+
+def test_the_type_that_a_kernel_sets_counts() -> None:
+    content = builtin_models.typed_by_kernel()
+    plan, model = builtin_models.planned(content)
+    with Runtime() as runtime:
+        truth = runtime.allocate(content)
+    assert not truth.error
+    assert differences(plan, model, truth) == []
+    assert {place.size_bytes for place in plan.placements} == {576}
 
 
 def test_resized_models_are_planned_from_their_inputs_alone(corpus_models: tuple[Path, ...]) -> None:

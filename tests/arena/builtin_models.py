@@ -48,6 +48,15 @@ def in_place_chain() -> bytes:
     return model(["RELU", "ADD", "SOFTMAX", "RESHAPE"], graph(tensors, [0], [5], *steps), buffers=constants)
 
 
+def typed_by_kernel() -> bytes:
+    """ADDs of int8 whose outputs the file calls float32: the kernel makes them int8."""
+    scale = {"quantization": {"scale": [0.5], "zero_point": [0]}}
+    names = ("x", "INT8"), ("y", "FLOAT32"), ("z", "FLOAT32"), ("out", "INT8")
+    tensors = [tensor(name, kind, [1, 576], **scale) for name, kind in names]
+    steps = (op(0, [a, b], [c], "Add") for a, b, c in ((0, 0, 1), (1, 0, 2), (1, 2, 3)))
+    return model(["ADD"], graph(tensors, [0], [3], *steps))
+
+
 def waiting() -> bytes:
     """RANGE to a limit that comes in: its size is known when it runs; an operator follows."""
     tensors = [

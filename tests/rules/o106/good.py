@@ -1,4 +1,4 @@
-"""An ADD whose kernel sets the type of the output, whatever the file says."""
+"""ADDs whose kernel sets the type of the output, whatever the file says; the next one reads it as set."""
 
 from __future__ import annotations
 
@@ -9,5 +9,6 @@ from tests.rules.small import graph, operator, save, tensor, tree
 
 
 def source(tmp_path: Path) -> Source:
-    tensors = [tensor("a", [1, 4]), tensor("b", [1, 4]), tensor("y", [1, 4], "INT32")]
-    return save(tmp_path, tree(graph(tensors, [operator("ADD", [0, 1], [2], "AddOptions")], [0, 1], [2])))
+    tensors = [tensor("a", [1, 4]), tensor("b", [1, 4]), tensor("y", [1, 4], "INT32"), tensor("z", [1, 4])]
+    steps = [operator("ADD", [0, 1], [2], "AddOptions"), operator("ADD", [2, 0], [3], "AddOptions")]
+    return save(tmp_path, tree(graph(tensors, steps, [0, 1], [3])))
