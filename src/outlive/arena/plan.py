@@ -120,6 +120,8 @@ class Plan:
     measured: Mapping[str, Any] | None = None
     # Tensors inside a delegate, which live in its workspace and not in the arena.
     workspace_placements: tuple[Placement, ...] = field(default=(), repr=False)
+    # Held only while tensors are allocated, on top of what stays: copies of weights that are being packed.
+    transient_bytes: int = 0
     # The file's shapes are not those the runtime will have: plan again with shapes from the runtime.
     needs_runtime_shapes: bool = False
     # Tensors of subgraphs that operators call: each has arenas of its own, not counted in `arena_bytes`.

@@ -12,6 +12,7 @@ from outlive.units import format_bytes
 # The kernel gives memory in pages, and the allocator of the C library keeps some back in each of its heaps.
 _SLACK_BYTES = 1_048_576
 _SLACK_SHARE = 0.1
+_RESERVED = "the arena is reserved, not yet touched"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,19 +42,32 @@ def predict_stages(plan: Plan) -> tuple[Stage, ...]:
         Stage(
             name="allocate",
             bytes=min(allocate, plan.peak_bytes),
-            why="packed weights, workspace and variables; the arena is reserved, not yet touched"
+            why=f"packed weights, workspace and variables{_moment(plan)}; {_RESERVED}"
             if plan.accelerator == "cpu"
-            else "variables; the arena is reserved, not yet touched",
+            else f"variables; {_RESERVED}",
         ),
-        Stage(name="invoke", bytes=plan.peak_bytes, why="all of it: running touches the arena"),
+        Stage(
+            name="invoke",
+            bytes=plan.peak_bytes - plan.transient_bytes,
+            why="all that stays: running touches the arena"
+            if plan.transient_bytes
+            else "all of it: running touches the arena",
+        ),
     )
+
+
+def _moment(plan: Plan) -> str:
+    held = f" ({format_bytes(plan.transient_bytes)} more while they are packed)"
+    return held if plan.transient_bytes else ""
 
 
 def set_beside(plan: Plan, measured: Mapping[str, int | None], problem: str = "") -> dict[str, Any]:
     """The measured stages beside the expected ones, with the difference and what explains it."""
     peak = measured.get("peak_bytes")
     # What kernels take for the time of a product is gone after the run: the most that was held counts.
-    seen = {**measured, "invoke_bytes": measured.get("invoke_bytes") and peak}
+    seen = dict(measured)
+    if not plan.transient_bytes:
+        seen["invoke_bytes"] = measured.get("invoke_bytes") and peak
     rows = [_row(stage, seen.get(f"{stage.name}_bytes")) for stage in predict_stages(plan)]
     difference = None if peak is None or plan.peak_bytes is None else peak - plan.peak_bytes
     return {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from outlive.arena.builtin.placing import Layout
 from outlive.arena.builtin.preparing import Preparation
-from outlive.model import Model, Sparsity
+from outlive.model import Model, Tensor
 from outlive.units import plural
 
 # Fitted to private memory after allocate_tensors in fresh processes, heap tensors taken off: 74 models of the
@@ -75,11 +75,12 @@ def structures_bytes(model: Model) -> int:
         total += _BYTES_PER_TENSOR
         if tensor.quantization is not None:
             total += _BYTES_PER_SCALE * len(tensor.quantization.scales)
-        if tensor.sparsity is not None:
-            total += _BYTES_PER_SPARSE_INDEX * _indices(tensor.sparsity)
+        total += sparse_bytes(tensor)
     return total
 
 
-def _indices(sparsity: Sparsity) -> int:
-    arrays = (array for side in sparsity.dimensions for array in (side.segments, side.indices))
-    return sum(len(array) for array in arrays if array is not None)
+def sparse_bytes(tensor: Tensor) -> int:
+    """Segments and indices of a sparse constant, which the interpreter copies as integers of 32 bits."""
+    sides = () if tensor.sparsity is None else tensor.sparsity.dimensions
+    arrays = (array for side in sides for array in (side.segments, side.indices))
+    return _BYTES_PER_SPARSE_INDEX * sum(len(array) for array in arrays if array is not None)

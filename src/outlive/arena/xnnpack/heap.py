@@ -29,6 +29,7 @@ class Heap:
         self._end = 0  # of the part in use
         self._resident = 0  # how far the heap has been touched and not given back
         self._mapped = 0
+        self.peak_bytes = 0  # the most there were at once
         self._gaps: list[tuple[int, int]] = []  # (size, offset), smallest first
         self._starts: dict[int, int] = {}  # offset of a gap: its size
         self._stops: dict[int, int] = {}  # end of a gap: its offset
@@ -44,6 +45,7 @@ class Heap:
         if size >= self._threshold:
             size = -(-size // _PAGE_BYTES) * _PAGE_BYTES
             self._mapped += size
+            self._watch()
             return -1, size
         size = -(-size // _HEADER_BYTES) * _HEADER_BYTES
         at = bisect_left(self._gaps, (size, -1))
@@ -55,7 +57,11 @@ class Heap:
         offset = self._end
         self._end += size
         self._resident = max(self._resident, self._end)
+        self._watch()
         return offset, size
+
+    def _watch(self) -> None:
+        self.peak_bytes = max(self.peak_bytes, self.resident_bytes)
 
     def free(self, piece: tuple[int, int]) -> None:
         """Give a piece back."""

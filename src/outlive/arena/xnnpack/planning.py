@@ -86,6 +86,7 @@ def _plan(
     packed = (0 if question.weight_cache else ledger.packed_bytes) + ledger.unpacked_bytes
     workspace = ledger.workspace_bytes + ledger.indirection_bytes
     others = packed + workspace + arenas + (rest.persistent_bytes or 0) + (rest.dynamic_bytes or 0)
+    transient = _transient(ledger, rest)
     ops = _ops(model.subgraphs[0], ledger, leftover)
     mapped = model.file_bytes + (ledger.packed_bytes if question.weight_cache else 0)
     return replace(
@@ -94,7 +95,8 @@ def _plan(
         packed_weights_bytes=packed,
         workspace_bytes=workspace,
         mapped_bytes=mapped,
-        runtime_bytes=peak - others,
+        runtime_bytes=peak - others - transient,
+        transient_bytes=transient,
         peak_bytes=peak,
         total_bytes=peak + mapped,
         placements=leftover.placements(),
@@ -132,10 +134,17 @@ def _parts(ledger: Ledger, leftover: Leftover, interpreter: int, *, cached: bool
         ("heap tensors", rest.dynamic_bytes or 0, "tensors computed at Prepare, dynamic ones, variables"),
         ("runtime", interpreter + ledger.descriptor_bytes, "about: descriptors of tensors and operators"),
         ("gaps in the heap", max(0, gaps), "about: what was freed while weights were packed, and page ends"),
+        ("while packing", _transient(ledger, rest), "float32 copies of float16 weights, freed once packed"),
     )
     return tuple(
         Part(name=name, bytes=size, source=source, exact=False) for name, size, source in rows if size
     )
+
+
+def _transient(ledger: Ledger, rest: Plan) -> int:
+    """What is held while weights are packed, beyond all that a run takes."""
+    later = ledger.heap.resident_bytes + (rest.dynamic_bytes or 0)
+    return max(0, ledger.heap.peak_bytes - later)
 
 
 def _ops(subgraph: Subgraph, ledger: Ledger, leftover: Leftover) -> tuple[OpLoad, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from outlive.arena.builtin.heap import sparse_bytes
 from outlive.arena.plan import Placement
 from outlive.arena.xnnpack.building import Builder
 from outlive.arena.xnnpack.graph import Graph
@@ -51,10 +52,13 @@ class Ledger:
         self, subgraph: Subgraph, delegation: Delegation, shapes: Mapping[int, tuple[int, ...]], *, used: bool
     ) -> None:
         """Make a subgraph's runtimes: weights are packed now; the rest follows if it is `used`."""
-        for tensor in delegation.unpacked:
+        for tensor, maker in delegation.unpacked.items():
             size = (subgraph.tensors[tensor].size_bytes or 0) + _UNPACKED_EXTRA_BYTES
             self.unpacked_bytes += size
             self.heap.allocate(size)
+            # Where values go is copied meanwhile: tflite/kernels/internal/utils/sparsity_format_converter.cc.
+            source = subgraph.tensors[subgraph.operators[maker].inputs[0]]
+            self.heap.free(self.heap.allocate(sparse_bytes(source)))
         for run in delegation.runs:
             if run.delegated:
                 self._create(subgraph, delegation, run, shapes, used)

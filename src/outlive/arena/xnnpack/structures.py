@@ -6,6 +6,7 @@ those of the interpreter were measured on LiteRT 2.3.0.
 
 from __future__ import annotations
 
+from outlive.arena.builtin.heap import sparse_bytes
 from outlive.arena.xnnpack.graph import Graph, Node
 from outlive.model import Model, Subgraph
 
@@ -47,6 +48,7 @@ def _subgraph_bytes(subgraph: Subgraph) -> int:
         if tensor.quantization is not None:
             # TfLiteAffineQuantization, an array of scales and one of zero points.
             size += 24 + 2 * (4 + 4 * len(tensor.quantization.scales)) + 3 * _CHUNK_BYTES
+        size += sparse_bytes(tensor)
     return size
 
 
