@@ -118,7 +118,8 @@ def weigh(plan: Plan, budget: Budget, ways: Sequence[Way] = (), arena: Arena | N
 def certain_bytes(plan: Plan) -> int:
     """What the model takes for certain, whatever an estimate is worth: the part nobody can do without."""
     if plan.exact and plan.arena_bytes is not None:
-        return plan.arena_bytes + (plan.persistent_bytes or 0)
+        reserved = plan.arena_bytes + (plan.persistent_bytes or 0)
+        return min(reserved, plan.peak_bytes or reserved)  # not all of it need be written to
     return plan.lower_bound_bytes or 0
 
 

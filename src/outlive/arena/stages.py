@@ -33,9 +33,9 @@ def predict_stages(plan: Plan) -> tuple[Stage, ...]:
     if plan.peak_bytes is None or plan.accelerator == "tflm":
         return ()
     load = plan.runtime_bytes or 0
-    early = [plan.persistent_bytes, plan.packed_weights_bytes]
-    if plan.accelerator == "cpu":
-        early.append(plan.workspace_bytes)  # the builtin kernels' is taken when they run
+    early = [plan.persistent_bytes]
+    if plan.accelerator == "cpu":  # the builtin kernels pack when they run
+        early += [plan.packed_weights_bytes, plan.workspace_bytes]
     allocate = load + sum(size or 0 for size in early)
     return (
         Stage(name="load", bytes=load, why="the interpreter's own structures"),

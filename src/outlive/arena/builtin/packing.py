@@ -2,100 +2,111 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 
-from outlive.arena.builtin.preparing import Preparation
-from outlive.arena.builtin.tensors import Node
-from outlive.units import count_elements
+from outlive.arena.builtin.eigen import block_bytes
+from outlive.arena.builtin.tensors import Node, TensorTable
+from outlive.units import DTYPE_BITS, count_elements
 
-# Measured over two invokes in fresh workers, LiteRT 2.3.0, x86-64: products of one operator, 0.1 to 40 MB.
-# The largest product of a model counts, as the room is used again by the next.
+# Measured over two invokes in fresh workers, LiteRT 2.3.0, x86-64: what ruy takes beside its operands.
 _BESIDE_BYTES = 100_000
 _SUM_BYTES = 4
-# Float products go through Eigen in blocks. Of an operand deeper than a block all rows are packed at once.
-# A fit, not Eigen's rule: a depth of 768 fits batches of 64 to 1024 on a processor with 48 KiB of first data
-# cache; 512 fitted an earlier one, whose cache is not known and is assumed to be 32 KiB.
-_CACHE_BYTES_A_STEP = 64
-_USUAL_CACHE_BYTES = 32 << 10
-_L1_DATA_CACHE = 188  # glibc, bits/confname.h: _SC_LEVEL1_DCACHE_SIZE, for which Python has no name
-_MOST_BLOCKS_BYTES = 400_000
+# Of its kernels for AVX-512, which round up most (ruy/kernel_x86.h), and to avoid aliases (ruy/allocator.cc).
+_COLUMNS, _DEPTH, _APART_BYTES = 16, 4, 1024
+# The tensors of data and weights among the inputs.
+_PLACES = {"CONV_2D": (0, 1), "CONV_3D": (0, 1), "FULLY_CONNECTED": (0, 1)}
+_PLACES |= {"TRANSPOSE_CONV": (2, 1), "CONV_3D_TRANSPOSE": (2, 1)}
+_INTEGERS = ("int8", "uint8", "int4", "int2")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Product:
+class Product:
     """Weights of `rows` x `depth` times `columns` of data, each `depth` deep."""
 
     rows: int
     depth: int
     columns: int
+    weights: str = "float32"  # the types, as they are packed
+    data: str = "float32"
+    eigen: bool = False  # packs block by block; ruy packs all
 
     @property
-    def elements(self) -> int:
-        return (self.rows + self.columns) * self.depth
+    def pieces(self) -> tuple[int, ...]:
+        """Bytes of the pieces of memory that the operands are packed into."""
+        if self.eigen:
+            return block_bytes(self.rows, self.depth, self.columns)
+        return *_whole(self.rows, self.depth, self.weights), *_whole(self.columns, self.depth, self.data)
 
 
-def packed_bytes(preparations: Iterable[Preparation]) -> int:
-    """About what the operands of the largest product are packed into."""
-    return max((_packed(p, node) for p in preparations for node in p.nodes), default=0)
+def _whole(count: int, depth: int, dtype: str) -> tuple[int, int]:
+    """An operand as a whole, and the sums of its rows: ruy/prepare_packed_matrices.cc."""
+    columns = -(-count // _COLUMNS) * _COLUMNS
+    packed = columns * (-(-depth // _DEPTH) * _DEPTH) * DTYPE_BITS[dtype] // 8
+    return packed + _APART_BYTES, _SUM_BYTES * columns
 
 
-def _packed(preparation: Preparation, node: Node) -> int:
-    table = preparation.table
-    product = _product(preparation, node)
-    if product is None or product.columns < 2:
-        return 0  # a matrix times a vector is not packed
+@dataclass(slots=True)
+class RuyArena:
+    """The room that ruy keeps between products, and grows by what did not fit: ruy/allocator.cc."""
+
+    reserved_bytes: int = 0
+    touched_bytes: int = 0
+
+    def multiply(self, pieces: tuple[int, ...]) -> int:
+        """Bytes that are there while a product is computed; afterwards the room is one piece."""
+        inside = beside = 0
+        for piece in pieces:
+            if inside + piece <= self.reserved_bytes:
+                inside += piece
+            else:
+                beside += piece
+        self.touched_bytes = max(self.touched_bytes, inside)
+        held = self.touched_bytes + beside + _BESIDE_BYTES
+        if beside:  # the old room is freed before a larger one is asked for, which nobody has written to yet
+            self.reserved_bytes += beside
+            self.touched_bytes = 0
+        return held
+
+
+def product_of(table: TensorTable, node: Node) -> Product | None:
+    """The product that an operator comes down to, if a library packs for it."""
     kind = node.operator.type
-    data, weights = (table.dtypes[node.inputs[i]] for i in _places(kind))
-    if weights in ("int8", "uint8") and data != "int16" and (kind, data) != ("FULLY_CONNECTED", "float32"):
-        # Both operands as a whole, and sums of rows and columns: ruy/prepare_packed_matrices.cc.
-        sums = _SUM_BYTES * (product.rows + product.columns)
-        return product.elements + sums + _BESIDE_BYTES
-    if weights != "float32":
-        return 0
-    blocks = min(4 * product.elements, _MOST_BLOCKS_BYTES)
-    if kind == "FULLY_CONNECTED" and product.depth > _block_depth():
-        return 4 * product.rows * _block_depth() + blocks
-    return blocks
-
-
-@cache
-def _block_depth() -> int:
-    """How deep a block is on this machine; as on most where the system does not tell its cache."""
-    try:
-        size = os.sysconf(_L1_DATA_CACHE) if sys.platform == "linux" else 0
-    except (AttributeError, OSError, ValueError):
-        size = 0
-    return (size if size > 0 else _USUAL_CACHE_BYTES) // _CACHE_BYTES_A_STEP
-
-
-def _places(kind: str) -> tuple[int, int]:
-    """Which inputs are the data and the weights."""
-    return (2, 1) if kind == "TRANSPOSE_CONV" else (0, 1)
-
-
-def _product(preparation: Preparation, node: Node) -> _Product | None:
-    """The product that an operator comes down to; None if it is none, or its shapes are not known."""
-    kind, shapes = node.operator.type, preparation.table.shapes
-    if kind not in ("CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV") or not node.outputs:
+    if kind not in _PLACES or not node.outputs or len(node.inputs) <= max(_PLACES[kind]):
         return None
-    data, weights = _places(kind)
-    if len(node.inputs) <= max(data, weights) or min(node.inputs[data], node.inputs[weights]) < 0:
+    place, weight = (node.inputs[position] for position in _PLACES[kind])
+    data, weights = table.dtypes[place], table.dtypes[weight]
+    shapes = (table.shapes[tensor] for tensor in (place, weight, node.outputs[0]))
+    rows, depth, columns = _sides(kind, *shapes)
+    if min(rows, depth, columns) < 1 or (columns < 2 and data != "int16"):
+        return None  # a matrix times a vector is not packed
+    if weights == data == "float32":
+        # Weights of CONV_3D lie the other way round, which only ruy takes: tflite/kernels/cpu_backend_gemm.h.
+        return Product(rows=rows, depth=depth, columns=columns, eigen=kind != "CONV_3D")
+    if weights not in _INTEGERS or (kind, data) == ("FULLY_CONNECTED", "float32"):
         return None
-    sizes = shapes[node.inputs[weights]]
-    if not sizes:
+    if data == "int16" and not takes_int16(table, node):
         return None
-    if kind == "TRANSPOSE_CONV":
-        depth, moved = sizes[-1], shapes[node.inputs[data]]
-        return _Product(
-            rows=count_elements(sizes[:-1]) or 0, depth=depth, columns=count_elements(moved[:-1]) or 0
-        )
-    depth = count_elements(sizes[1:]) or 0
+    packed = "int16" if data == "int16" else "int8"
+    return Product(rows=rows, depth=depth, columns=columns, weights="int8", data=packed)
+
+
+def takes_int16(table: TensorTable, node: Node) -> bool:
+    """True if a kernel multiplies int16 data by ruy: not with a bias of int64 (tflite/kernels/conv.cc)."""
+    return len(node.inputs) > 2 and table.dtypes[node.inputs[2]] == "int32"
+
+
+def _sides(
+    kind: str, data: tuple[int, ...], weights: tuple[int, ...], output: tuple[int, ...]
+) -> tuple[int, int, int]:
+    """Rows of weights, depth, columns of data."""
+    if not data or not weights or not output:
+        return 0, 0, 0
+    if "TRANSPOSE" in kind:
+        return count_elements(weights[:-1]) or 0, weights[-1], count_elements(data[1:-1]) or 0
+    if kind == "CONV_3D":
+        return weights[-1], count_elements(weights[:-1]) or 0, count_elements(output[:-1]) or 0
+    depth = count_elements(weights[1:]) or 0
     if kind == "CONV_2D":
-        columns = count_elements(shapes[node.outputs[0]][:-1]) or 0
-    else:
-        columns = (count_elements(shapes[node.inputs[data]]) or 0) // max(depth, 1)
-    return _Product(rows=sizes[0], depth=depth, columns=columns)
+        grouped = data[-1] != weights[-1]  # the reference kernel does these: tflite/kernels/conv.cc
+        return weights[0], depth, 0 if grouped else count_elements(output[:-1]) or 0
+    return weights[0], depth, (count_elements(data) or 0) // max(depth, 1)

@@ -5,16 +5,19 @@ Model ──> subgraphs (prepared: shapes, places, temporaries) ──> placing 
 
 from __future__ import annotations
 
+from collections import Counter
+
 from outlive.arena.builtin.heap import heap_of, structures_bytes, variables_bytes
-from outlive.arena.builtin.packing import packed_bytes
 from outlive.arena.builtin.placing import Layout, lay_out
 from outlive.arena.builtin.preparing import Preparation
 from outlive.arena.builtin.spans import Spans, spans_of
 from outlive.arena.builtin.subgraphs import Callers
 from outlive.arena.builtin.temporaries.formulas import has_kernel
+from outlive.arena.builtin.touching import most_at_once
 from outlive.arena.builtin.unshared import unshared_of
 from outlive.arena.plan import Bound, OpLoad, Part, Placement, Plan, Question, Refusal, weakest
 from outlive.model import Model, Operator
+from outlive.units import format_bytes
 
 # Custom operators the resolvers of the released package know: tflite/core/kernels/register.cc.
 _KNOWN_CUSTOM = frozenset(
@@ -73,7 +76,7 @@ def _plan(model: Model, question: Question, layouts: dict[int, Layout], once: fr
     main = layouts[0]
     spans = {index: spans_of(layout, preserve) for index, layout in layouts.items()}
     parts = _parts(model, layouts, once, question.accelerator == "reference")
-    sizes = {part.name: part.bytes for part in parts}
+    sizes = Counter({part.name: part.bytes for part in parts})
     peak = sum(sizes.values())
     unknown = _unknown(layouts)
     doubts = [doubt for layout in layouts.values() for doubt in layout.preparation.doubts]
@@ -83,9 +86,9 @@ def _plan(model: Model, question: Question, layouts: dict[int, Layout], once: fr
         file_bytes=model.file_bytes,
         accelerator=question.accelerator,
         inputs=_inputs(model, main),
-        arena_bytes=sizes["arena"],
-        persistent_bytes=sizes["persistent arena"],
-        packed_weights_bytes=0,
+        arena_bytes=main.arena.size_bytes,
+        persistent_bytes=main.persistent.size_bytes,
+        packed_weights_bytes=sizes["packed weights"],
         workspace_bytes=sizes["kernel workspace"],
         dynamic_bytes=sizes["heap tensors"],
         mapped_bytes=model.file_bytes,
@@ -114,12 +117,18 @@ def _parts(model: Model, layouts: dict[int, Layout], once: frozenset[int], plain
     heaps = [heap_of(layout) for layout in layouts.values()]
     heap = sum(each.size_bytes for each in heaps) + variables_bytes(preparations)
     fixed = not any(each.unknown for each in heaps)
+    most = most_at_once(main, [layout.preparation for layout in called.values()], plain)
     parts = [
-        Part(name="arena", bytes=main.arena.size_bytes, source="the runtime's planner, step for step"),
+        Part(
+            name="arena",
+            bytes=most.arena_bytes,
+            source=f"the runtime's planner, step for step{_spare(main.arena.size_bytes - most.arena_bytes)}",
+        ),
         Part(
             name="persistent arena",
-            bytes=main.persistent.size_bytes,
-            source="variables and what kernels keep between runs",
+            bytes=most.persistent_bytes,
+            source="variables and what kernels keep between runs"
+            + _spare(main.persistent.size_bytes - most.persistent_bytes),
         ),
         Part(
             name="heap tensors",
@@ -129,8 +138,8 @@ def _parts(model: Model, layouts: dict[int, Layout], once: frozenset[int], plain
         ),
         Part(
             name="kernel workspace",
-            bytes=0 if plain else packed_bytes(preparations),  # reference kernels use no library
-            source="what the matrix library packs operands into, as measured",
+            bytes=most.workspace_bytes,
+            source="operands that the matrix library packs, weights that kernels unpack",
             exact=False,
         ),
         Part(
@@ -140,6 +149,9 @@ def _parts(model: Model, layouts: dict[int, Layout], once: frozenset[int], plain
             exact=False,
         ),
     ]
+    if most.kept_bytes:
+        source = "weights of 4 bits as their kernel packs them in the first run"
+        parts.insert(2, Part(name="packed weights", bytes=most.kept_bytes, source=source))
     if called:
         arenas = sum(layout.arena.size_bytes + layout.persistent.size_bytes for layout in called.values())
         source = f"arenas of {len(called)} called subgraphs"
@@ -147,6 +159,15 @@ def _parts(model: Model, layouts: dict[int, Layout], once: frozenset[int], plain
             source += " (that of CALL_ONCE is given back after the first run)"
         parts.insert(2, Part(name="called subgraphs", bytes=arenas, source=source))
     return tuple(parts)
+
+
+def _spare(size_bytes: int) -> str:
+    """That some of an arena is reserved and was not written to yet, or never is."""
+    return (
+        f"; {format_bytes(size_bytes)} more are reserved, and not written to by then"
+        if size_bytes > 0
+        else ""
+    )
 
 
 def _unknown(layouts: dict[int, Layout]) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ class Preparation:
         outcomes = caller(self, index)
         if outcomes is None:
             outcomes = outcomes_of(View(node.operator, self.table))
-        situation = self._situation(index)
+        situation = self.situation(index)
         if outcomes is None:
             self._doubt_shapes(index)
             outcomes = tuple(_home(situation, position) for position in range(len(node.raw_outputs)))
@@ -121,7 +121,8 @@ class Preparation:
         if outcome.values is not None:
             table.computed[tensor] = outcome.values
 
-    def _situation(self, index: int) -> Situation:
+    def situation(self, index: int) -> Situation:
+        """An operator as its kernel sees it."""
         table = self.table
         return Situation(
             operator=self.nodes[index].operator,

@@ -18,13 +18,15 @@ Where = Literal["arena", "persistent", "heap", "empty"]
 class Temporary:
     """One tensor slot a kernel adds behind the model's own, in the order it adds them.
 
-    One that is filled `at_invoke` has no memory until the kernel first runs, then at most these bytes.
+    One that is filled `at_invoke` has no memory until the kernel first runs, then at most these bytes. One
+    that is not `written` is reserved for a way of computing that the kernel does not take here.
     """
 
     size_bytes: int
     where: Where = "arena"
     name: str = ""
     at_invoke: bool = False
+    written: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

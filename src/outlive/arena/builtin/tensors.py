@@ -62,6 +62,7 @@ class TensorTable:
     computed: dict[int, Values] = field(
         default_factory=dict
     )  # what Prepare has written into read-only tensors
+    unwritten: set[int] = field(default_factory=set)  # temporaries that are reserved and not used
 
     def constant(self, tensor: int) -> bool:
         """IsConstantTensor."""
@@ -101,6 +102,8 @@ class TensorTable:
         self.bytes.append(temporary.size_bytes)
         self.where.append(places.get(temporary.where, "none"))
         self.names.append(temporary.name)
+        if not temporary.written:
+            self.unwritten.add(len(self.where) - 1)
         return len(self.where) - 1
 
 

@@ -28,10 +28,9 @@ class Leftover:
     plan: Plan
     order: tuple[tuple[int, ...], ...]
 
-    @property
-    def called_bytes(self) -> int:
-        """Arenas of the subgraphs that operators call."""
-        return sum(part.bytes for part in self.plan.parts if part.name == "called subgraphs")
+    def part(self, name: str) -> int:
+        """Bytes of one part of the runtime's own memory: what is written to, where more is reserved."""
+        return sum(part.bytes for part in self.plan.parts if part.name == name)
 
     @property
     def doubts(self) -> tuple[str, ...]:

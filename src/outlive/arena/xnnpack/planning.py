@@ -19,6 +19,7 @@ _EXPECTED_ERROR = (
     "how the heap is cut up, to the page: of the models measured that take 5 MB and more, nine in ten were "
     "within 3 % of their plan, and the smaller ones within 0.3 MB"
 )
+_ARENAS = ("arena", "called subgraphs", "persistent arena")
 _VERSIONS = "LiteRT 2.3.0 with the XNNPACK it ships, and the heap of glibc"
 _WITHOUT_KLEIDI = "XNNPACK's own kernels, not those of KleidiAI that a build for Arm may have"
 _SPARSE = "sparse weights: XNNPACK may have other kernels for them, whose memory is not worked out"
@@ -44,7 +45,7 @@ def plan_xnnpack(model: Model, question: Question, instructions: str = "") -> Pl
     variables = variables_bytes(model.subgraphs[0], delegations[0], shapes)
     rest = replace(leftover.plan, dynamic_bytes=(leftover.plan.dynamic_bytes or 0) + variables)
     leftover = replace(leftover, plan=rest)
-    ledger.place_arenas(rest.arena_bytes or 0, leftover.called_bytes, rest.persistent_bytes or 0)
+    ledger.place_arenas(*(leftover.part(name) for name in _ARENAS))
     taken = any(each.taken for each in delegations.values())
     interpreter = interpreter_bytes(model, threads, delegated=taken)
     return _plan(model, question, name, ledger, leftover, interpreter, delegations)
@@ -82,10 +83,11 @@ def _plan(
     rest = leftover.plan
     parts = _parts(ledger, leftover, interpreter, cached=question.weight_cache)
     peak = sum(part.bytes for part in parts)
-    arenas = (rest.arena_bytes or 0) + leftover.called_bytes
-    packed = (0 if question.weight_cache else ledger.packed_bytes) + ledger.unpacked_bytes
-    workspace = ledger.workspace_bytes + ledger.indirection_bytes
-    others = packed + workspace + arenas + (rest.persistent_bytes or 0) + (rest.dynamic_bytes or 0)
+    arenas = sum(leftover.part(name) for name in _ARENAS)
+    packed = 0 if question.weight_cache else ledger.packed_bytes
+    packed += ledger.unpacked_bytes + leftover.part("packed weights")
+    workspace = ledger.workspace_bytes + ledger.indirection_bytes + leftover.part("kernel workspace")
+    others = packed + workspace + arenas + (rest.dynamic_bytes or 0)
     transient = _transient(ledger, rest)
     ops = _ops(model.subgraphs[0], ledger, leftover)
     mapped = model.file_bytes + (ledger.packed_bytes if question.weight_cache else 0)
@@ -120,7 +122,7 @@ def _plan(
 def _parts(ledger: Ledger, leftover: Leftover, interpreter: int, *, cached: bool) -> tuple[Part, ...]:
     rest = leftover.plan
     packed = 0 if cached else ledger.packed_bytes
-    arenas = (rest.arena_bytes or 0) + leftover.called_bytes + (rest.persistent_bytes or 0)
+    arenas = sum(leftover.part(name) for name in _ARENAS)
     pieces = packed + ledger.unpacked_bytes + ledger.workspace_bytes + ledger.indirection_bytes + arenas
     gaps = ledger.heap.resident_bytes - pieces - ledger.descriptor_bytes
     rows = (
@@ -128,9 +130,19 @@ def _parts(ledger: Ledger, leftover: Leftover, interpreter: int, *, cached: bool
         ("unpacked weights", ledger.unpacked_bytes, "constants the delegate has converted to float32"),
         ("workspace", ledger.workspace_bytes, "XNNPACK's planner: activations between its operators"),
         ("pointers to pixels", ledger.indirection_bytes, "one for each tap of each output pixel"),
-        ("arena", rest.arena_bytes or 0, "the runtime's planner: tensors outside the delegate"),
-        ("called subgraphs", leftover.called_bytes, "arenas of subgraphs that operators call"),
-        ("persistent arena", rest.persistent_bytes or 0, "variables and what kernels keep between runs"),
+        ("arena", leftover.part("arena"), "the runtime's planner: tensors outside the delegate"),
+        ("called subgraphs", leftover.part("called subgraphs"), "arenas of subgraphs that operators call"),
+        (
+            "persistent arena",
+            leftover.part("persistent arena"),
+            "variables and what kernels keep between runs",
+        ),
+        ("packed by kernels", leftover.part("packed weights"), "weights of 4 bits outside the delegate"),
+        (
+            "kernel workspace",
+            leftover.part("kernel workspace"),
+            "of kernels outside the delegate, as they run",
+        ),
         ("heap tensors", rest.dynamic_bytes or 0, "tensors computed at Prepare, dynamic ones, variables"),
         ("runtime", interpreter + ledger.descriptor_bytes, "about: descriptors of tensors and operators"),
         ("gaps in the heap", max(0, gaps), "about: what was freed while weights were packed, and page ends"),
@@ -143,7 +155,7 @@ def _parts(ledger: Ledger, leftover: Leftover, interpreter: int, *, cached: bool
 
 def _transient(ledger: Ledger, rest: Plan) -> int:
     """What is held while weights are packed, beyond all that a run takes."""
-    later = ledger.heap.resident_bytes + (rest.dynamic_bytes or 0)
+    later = ledger.heap.resident_bytes + (rest.dynamic_bytes or 0) + (rest.workspace_bytes or 0)
     return max(0, ledger.heap.peak_bytes - later)
 
 

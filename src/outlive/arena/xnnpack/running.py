@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from outlive.arena.builtin.heap import sparse_bytes
+from outlive.arena.glibc_heap import Heap
 from outlive.arena.plan import Placement
 from outlive.arena.xnnpack.building import Builder
 from outlive.arena.xnnpack.graph import Graph
-from outlive.arena.xnnpack.heap import Heap
 from outlive.arena.xnnpack.isa import InstructionSet
 from outlive.arena.xnnpack.packing import cost
 from outlive.arena.xnnpack.partition import Delegation, Run

@@ -13,6 +13,7 @@ _HYBRID_WEIGHTS = ("uint8", "int8", "int4", "int2")
 # FilterWidth and FilterDepth of tflite/kernels/internal/optimized/fully_connected_4bit.h, and the rows that
 # the x86 kernel works on at once: GetMaxSupportedRows in 4bit/sse_fully_connected.h.
 _PACKED_WIDTH, _PACKED_DEPTH, _PACKED_ROWS = 4, 32, 4
+_PACKED_APART_BYTES = 63  # kDefaultAlignmentPadding
 
 
 def fully_connected(situation: Situation) -> Slots | None:
@@ -40,6 +41,19 @@ def fully_connected(situation: Situation) -> Slots | None:
 
 def _six(filled: list[Temporary], used: int) -> Slots:
     return Slots(at_prepare=(*filled, *(empty(),) * (_SLOTS - len(filled))), order=tuple(range(used)))
+
+
+def packed_weights_bytes(situation: Situation) -> int:
+    """What the 4-bit kernel packs weights into when it first runs (EvalHybridDense4Bit); 0 if it does not."""
+    source, weights = needed(situation, 0), needed(situation, 1)
+    shape, size = situation.shape(weights), elements(situation.shape(source))
+    blockwise = weights.quantization is not None and weights.quantization.kind == "blockwise"
+    if source.dtype != "float32" or len(shape) != 2 or not shape[1] or blockwise:
+        return 0
+    if not _is_packed(situation, weights, size, size // shape[1], shape[0]):
+        return 0
+    rows, columns = _rounded(shape[0], _PACKED_WIDTH), _rounded(shape[1], _PACKED_DEPTH)
+    return rows * columns // 2 + _PACKED_APART_BYTES
 
 
 def _is_packed(situation: Situation, weights: Tensor, size: int, batch: int, units: int) -> bool:

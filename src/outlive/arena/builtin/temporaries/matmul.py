@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from outlive.arena.builtin.temporaries.filling import Unprepared, dims, elements, empty, needed, number, slot
 from outlive.arena.builtin.temporary import Situation, Slots, Temporary, Where
 
@@ -16,8 +18,13 @@ def batch_matmul(situation: Situation) -> Slots | None:
         raise Unprepared("a matrix of less than two dimensions")
     where: Where = "persistent" if situation.constant(right.index) else "arena"
     filled = [
-        slot(left_shape, left.dtype, name="transposed_lhs"),
-        slot(right_shape, right.dtype, where, name="transposed_rhs"),
+        replace(
+            slot(left_shape, left.dtype, name="transposed_lhs"), written=bool(number(situation, "adj_x"))
+        ),
+        replace(
+            slot(right_shape, right.dtype, where, name="transposed_rhs"),
+            written=not number(situation, "adj_y"),
+        ),
     ]
     if left.dtype == "float32" and right.dtype == "int8":
         filled += _hybrid(situation, left_shape, right_shape)

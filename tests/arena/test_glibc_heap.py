@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.arena.xnnpack.heap import Heap
+from outlive.arena.glibc_heap import Heap
 
 KIB = 1024
 MIB = 1024 * KIB
