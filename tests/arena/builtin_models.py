@@ -48,6 +48,31 @@ def in_place_chain() -> bytes:
     return model(["RELU", "ADD", "SOFTMAX", "RESHAPE"], graph(tensors, [0], [5], *steps), buffers=constants)
 
 
+def open_length() -> bytes:
+    """SHAPE of rows of open number, packed with others, gives RESHAPE its shape when it runs; RELU follows."""
+    tensors = [
+        tensor("x", "FLOAT32", [1, 8], shape_signature=[-1, 8]),
+        tensor("shape", "INT32", [2]),
+        tensor("rows", "INT32", []),
+        tensor("four", "INT32", [], buffer=1),
+        tensor("two", "INT32", [], buffer=2),
+        tensor("wanted", "INT32", [3]),
+        tensor("y", "FLOAT32", [1, 1, 1], shape_signature=[-1, -1, -1]),
+        tensor("z", "FLOAT32", [1, 1, 1], shape_signature=[-1, -1, -1]),
+        *(tensor(name, "INT32", [1], buffer=at) for name, at in (("zero", 3), ("one", 4))),
+    ]
+    steps = (
+        op(0, [0], [1], "Shape", out_type="INT32"),
+        op(1, [1, 8, 9, 9], [2], "StridedSlice", shrink_axis_mask=1),
+        op(2, [2, 3, 4], [5], "Pack", values_count=3),
+        op(3, [0, 5], [6], "Reshape"),
+        op(4, [6], [7]),
+    )
+    numbers = (np.array(4, np.int32), np.array(2, np.int32), np.array([0], np.int32), np.array([1], np.int32))
+    kinds = ["SHAPE", "STRIDED_SLICE", "PACK", "RESHAPE", "RELU"]
+    return model(kinds, graph(tensors, [0], [7], *steps), buffers=numbers)
+
+
 def typed_by_kernel() -> bytes:
     """ADDs of int8 whose outputs the file calls float32: the kernel makes them int8."""
     scale = {"quantization": {"scale": [0.5], "zero_point": [0]}}

@@ -85,6 +85,16 @@ def test_a_size_that_depends_on_data_is_told() -> None:
     assert not plan.needs_runtime_shapes  # the runtime does not know them either before it runs
 
 
+@pytest.mark.parametrize("rows", [1, 5])
+def test_a_size_that_follows_from_the_inputs_is_foreseen(rows: int) -> None:
+    plan, _ = planned(models.open_length(), shapes={(0, 0): (rows, 8)})
+    assert places(plan)[6].size_bytes == places(plan)[7].size_bytes == 4 * rows * 8
+    assert plan.bound == "upper"
+    assert plan.unknown == ()
+    assert not plan.exact  # when tensors are allocated, the runtime does not have them yet
+    assert "worked out from those of the inputs" in plan.assumed[-1]
+
+
 def test_called_subgraphs_have_arenas_of_their_own() -> None:
     plan, read = planned(models.loop())
     assert {place.subgraph for place in plan.placements} == {0}

@@ -25,6 +25,7 @@ class Layout:
     offsets: dict[int, int] = field(default_factory=dict)
     persistent_offsets: dict[int, int] = field(default_factory=dict)
     shared: dict[int, int] = field(default_factory=dict)  # those that really lie on another tensor
+    grown: list[tuple[int, int]] = field(default_factory=list)  # both arenas after each stage
 
 
 def lay_out(preparation: Preparation, preserve_all: bool) -> Layout:
@@ -44,6 +45,7 @@ def lay_out(preparation: Preparation, preserve_all: bool) -> Layout:
     for first, last in preparation.stages:
         _queue_temporaries(layout, first, last, preserve_all)
         _place_stage(layout, first, last)
+        layout.grown.append((layout.arena.size_bytes, layout.persistent.size_bytes))
     _settle_shared(layout)
     return layout
 

@@ -25,6 +25,9 @@ _KNOWN_CUSTOM = frozenset(
 )
 _MOST_UNKNOWN = 20
 _TABLES = "kernels and planner as in LiteRT 2.3.0; ties as libstdc++ orders them"
+_FORESEEN = (
+    "shapes that the runtime learns as it runs are worked out from those of the inputs, where they follow"
+)
 _BOUND = "lower bound: what lies in place of another counts once, an input until its last reader"
 
 
@@ -79,6 +82,7 @@ def _plan(model: Model, question: Question, layouts: dict[int, Layout], once: fr
     sizes = Counter({part.name: part.bytes for part in parts})
     peak = sum(sizes.values())
     unknown = _unknown(layouts)
+    late = any(len(layout.preparation.stages) > 1 for layout in layouts.values())
     doubts = [doubt for layout in layouts.values() for doubt in layout.preparation.doubts]
     return Plan(
         path=model.path,
@@ -98,10 +102,10 @@ def _plan(model: Model, question: Question, layouts: dict[int, Layout], once: fr
         min_arena_bytes=None,
         placements=spans[0].placements,
         ops=_ops(main, spans[0]),
-        exact=not unknown,
+        exact=not unknown and not late,
         unknown=unknown,
         bound=_bound(layouts),
-        assumed=(_TABLES, _BOUND),
+        assumed=(_TABLES, _BOUND, *((_FORESEEN,) if late else ())),
         parts=parts,
         unshared=unshared_of(main, preserve),
         lower_bound_bytes=spans[0].least_bytes,

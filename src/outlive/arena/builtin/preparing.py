@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from outlive.arena.builtin.shapes.outcome import Outcome, Outcomes, View
-from outlive.arena.builtin.shapes.rulebook import outcomes_of
+from outlive.arena.builtin.shapes.rulebook import foresee, outcomes_of
 from outlive.arena.builtin.temporaries.allocation import inputs_made_persistent, output_home
 from outlive.arena.builtin.temporaries.formulas import slots_of
 from outlive.arena.builtin.temporary import Situation, Slots
@@ -59,9 +59,11 @@ class Preparation:
         self.dynamic = any(self.table.where[tensor] == "dynamic" for tensor in self.outputs if tensor >= 0)
         first = 0
         for index in range(len(self.nodes)):
-            if self._prepare_node(index, caller):
+            stops = self._prepare_node(index, caller)
+            if stops:
                 self._close_stage(first, index)
                 first = index + 1
+            self._foresee(index, stops)
         if first < len(self.nodes) or not self.nodes:
             self._close_stage(first, max(len(self.nodes) - 1, 0))
 
@@ -105,6 +107,20 @@ class Preparation:
             self.waits.append(index)
         self.dynamic |= undecided or bool(dynamic)
         return undecided or bool(dynamic)
+
+    def _foresee(self, index: int, stops: bool) -> None:
+        """What follows from shapes though the runtime learns it only by running: for those behind it."""
+        node = self.nodes[index]
+        outcomes = foresee(View(node.operator, self.table)) or ()
+        pairs = [(t, o) for t, o in zip(node.raw_outputs, outcomes, strict=False) if t >= 0]
+        for tensor, outcome in pairs:
+            if outcome.values is not None:
+                self.table.foreseen[tensor] = outcome.values
+            if stops and outcome.shape is not None:
+                self.table.resize(tensor, outcome.shape)
+        shaped = pairs and all(outcome.shape is not None for _, outcome in pairs)
+        if stops and shaped and self.waits[-1:] == [index]:
+            self.waits.pop()
 
     def _apply(self, tensor: int, outcome: Outcome) -> None:
         table = self.table

@@ -62,6 +62,7 @@ class TensorTable:
     computed: dict[int, Values] = field(
         default_factory=dict
     )  # what Prepare has written into read-only tensors
+    foreseen: dict[int, Values] = field(default_factory=dict)  # what will be there when it is read
     unwritten: set[int] = field(default_factory=set)  # temporaries that are reserved and not used
 
     def constant(self, tensor: int) -> bool:
@@ -77,9 +78,9 @@ class TensorTable:
         return 0 <= tensor < len(self.where) and self.where[tensor] == "persistent"
 
     def values(self, tensor: int) -> Values | None:
-        """The integers in a tensor whose value is known at Prepare; None if they are not to be had."""
-        if tensor in self.computed:
-            return self.computed[tensor]
+        """The integers in a tensor whose value is known or follows from shapes; None if they are not."""
+        if tensor in self.computed or tensor in self.foreseen:
+            return self.computed.get(tensor, self.foreseen.get(tensor))
         if not self.constant(tensor) or tensor >= len(self.tensors):
             return None
         found = _integers(self.tensors[tensor])

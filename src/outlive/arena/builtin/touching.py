@@ -81,6 +81,16 @@ class _Running:
                 if tensor in offsets:
                     pages.touch(offsets[tensor], table.bytes[tensor])
 
+    def grow(self, stage: int) -> None:
+        """Arenas too small for a later stage are copied to larger ones: tflite/simple_memory_arena.cc."""
+        sizes = zip(self.layout.grown[stage - 1], self.layout.grown[stage], strict=True)
+        for pages, (old, new) in zip((self.arena, self.persistent), sizes, strict=True):
+            if 0 < old < new:
+                pages.touch(0, old)
+                piece = self.heap.allocate(old)
+                self._look(self.ruy.touched_bytes)
+                self.heap.free(piece)
+
     def compute(self, own: Own, pieces: tuple[int, ...], eigen: bool, first: bool) -> None:
         """A kernel at work: what it takes for itself, and what its library packs."""
         self.kept += own.kept if first else 0
@@ -111,8 +121,11 @@ def most_at_once(main: Layout, called: Sequence[Preparation], plain: bool) -> Mo
     preparation = main.preparation
     early = (tensor.index for tensor in preparation.table.tensors if tensor.is_variable)
     state.touch((*preparation.inputs, *early))
+    begins = {first: stage for stage, (first, _) in enumerate(preparation.stages) if stage}
     for run in range(_RUNS):
         for index, node in enumerate(preparation.nodes):
+            if run == 0 and index in begins:
+                state.grow(begins[index])
             state.touch((*node.outputs, *node.temporaries))
             _compute(state, preparation, index, plain, first=run == 0)
         for graph, index in _each(called):

@@ -95,6 +95,7 @@ class Builder:
             value.place = "workspace" if inside else "external"
             value.place = "static" if constant and inside else value.place
             value.is_output = index in outputs
+            value.is_open = tensor.is_dynamic
             self._values[index] = value.id
 
     def _source(self, tensor: int) -> int:

@@ -21,6 +21,7 @@ class Value:
     place: Place
     tensor: int = -1  # the model's tensor; -1 if XNNPACK's own
     is_output: bool = False
+    is_open: bool = False  # the file leaves a dimension open
     batch_dimensions: int = 0  # qdint8: dimensions that have quantization parameters of their own
 
     @property

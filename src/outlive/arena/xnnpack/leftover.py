@@ -67,7 +67,8 @@ def runtime_shapes(model: Model, question: Question) -> dict[tuple[int, int], Sh
         for index, preparation in callers.prepared.items()
         for tensor, shape in enumerate(preparation.table.shapes[: len(preparation.table.tensors)])
     }
-    return {**shapes, **question.shapes}
+    # Shapes that were given are in these already; those behind an operator that waits are better known here.
+    return {**question.shapes, **shapes}
 
 
 def plan_leftover(

@@ -25,6 +25,8 @@ _WITHOUT_KLEIDI = "XNNPACK's own kernels, not those of KleidiAI that a build for
 _SPARSE = "sparse weights: XNNPACK may have other kernels for them, whose memory is not worked out"
 _HALF = "float16 activations: XNNPACK may compute them in float32, which takes more"
 
+_GROWS = "open shapes in several runs of operators: the workspace grows as they run, and gaps stay behind"
+
 
 def plan_xnnpack(model: Model, question: Question, instructions: str = "") -> Plan:
     """The memory the model will need with XNNPACK, on this machine's instruction set or the one named."""
@@ -188,4 +190,5 @@ def _unknown(ledger: Ledger, leftover: Leftover, delegations: Mapping[int, Deleg
 def _either_way(ledger: Ledger, delegations: Mapping[int, Delegation]) -> list[str]:
     """What XNNPACK may do in one way or another, with more memory or less."""
     sparse = any(each.sparse for each in delegations.values())
-    return [*((_SPARSE,) if sparse else ()), *((_HALF,) if ledger.computes_half else ())]
+    rows = (sparse, _SPARSE), (ledger.computes_half, _HALF), (ledger.grows, _GROWS)
+    return [words for found, words in rows if found]

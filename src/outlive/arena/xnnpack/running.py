@@ -134,6 +134,11 @@ class Ledger:
             for value in each.graph.values
         )
 
+    @property
+    def grows(self) -> bool:
+        """True if several runs have tensors of open shape: each learns its sizes only when it comes to it."""
+        return sum(any(value.is_open for value in each.graph.values) for each in self.prepared) > 1
+
     def live_bytes(self, subgraph: int) -> dict[int, int]:
         """What is alive in the workspace at each of a subgraph's operators."""
         live: dict[int, int] = {}

@@ -14,7 +14,8 @@ from outlive.arena.builtin.shapes import (
     special,
     strided,
 )
-from outlive.arena.builtin.shapes.outcome import Outcomes, Rule, Unsure, View
+from outlive.arena.builtin.shapes.foreseeing import Foresight, foreseen_values
+from outlive.arena.builtin.shapes.outcome import Outcome, Outcomes, Rule, Unsure, View
 
 RULES: dict[str, Rule] = {
     **elementwise.RULES,
@@ -25,6 +26,7 @@ RULES: dict[str, Rule] = {
     **recurrent.RULES,
     **custom.RULES,
     **special.RULES,
+    "DELEGATE": lambda view: (Outcome(),) * len(view.operator.outputs),  # its shapes are given
 }
 # Operators without outputs, or whose outputs keep the file's shape whatever comes in.
 _WITHOUT_OUTCOME = frozenset({"ASSIGN_VARIABLE", "HASHTABLE_IMPORT", "CALL_ONCE"})
@@ -55,6 +57,15 @@ def outcomes_of(view: View) -> Outcomes | None:
     count = len(view.operator.outputs)
     outcomes = outcomes * count if len(outcomes) == 1 else outcomes
     return _typed(view, outcomes) if len(outcomes) == count else None
+
+
+def foresee(view: View) -> Outcomes | None:
+    """What the outputs will be when the operator runs, values included; None where that is not to be told."""
+    later = Foresight(view.operator, view.table)
+    outcomes = outcomes_of(later)
+    if not outcomes or outcomes[0].values is not None:
+        return outcomes
+    return (replace(outcomes[0], values=foreseen_values(later)), *outcomes[1:])
 
 
 def _typed(view: View, outcomes: Outcomes) -> Outcomes:
