@@ -49,7 +49,7 @@ def in_place_chain() -> bytes:
 
 
 def open_length() -> bytes:
-    """SHAPE of rows of open number, packed with others, gives RESHAPE its shape when it runs; RELU follows."""
+    """SHAPE of an open input, packed with numbers, gives RESHAPE its shape when it runs; RELU follows."""
     tensors = [
         tensor("x", "FLOAT32", [1, 8], shape_signature=[-1, 8]),
         tensor("shape", "INT32", [2]),
