@@ -39,8 +39,8 @@ def convolution(kind: str) -> bytes:
     return model(["CONV_2D"], main, buffers=buffers)
 
 
-def dense(kind: str, batch: int = 16) -> bytes:
-    tensors, buffers = ends(kind, [batch, 1536], [1536, 1536], [batch, 1536])
+def dense(kind: str, batch: int = 16, units: int = 1536, depth: int = 1536) -> bytes:
+    tensors, buffers = ends(kind, [batch, depth], [units, depth], [batch, units])
     return model(
         ["FULLY_CONNECTED"],
         graph(tensors, [0], [3], op(0, [0, 1, 2], [3], "FullyConnected")),
@@ -53,6 +53,7 @@ CASES = {
     # Of a float product nothing stays: it has to take so long that somebody looks meanwhile.
     **{f"dense layer of {kind}": dense(kind, 512 if kind == "float32" else 16) for kind in KINDS},
     "dense layer of int8, a single row": dense("int8", 1),
+    "dense layer of int8, a single unit": dense("int8", 1, 1, 200_000),
 }
 
 

@@ -13,6 +13,7 @@ _BESIDE_BYTES = 100_000
 _SUM_BYTES = 4
 # Of its kernels for AVX-512, which round up most (ruy/kernel_x86.h), and to avoid aliases (ruy/allocator.cc).
 _COLUMNS, _DEPTH, _APART_BYTES = 16, 4, 1024
+_VECTOR_ROWS, _VECTOR_DEPTH = 4, 8
 # The tensors of data and weights among the inputs.
 _PLACES = {"CONV_2D": (0, 1), "CONV_3D": (0, 1), "FULLY_CONNECTED": (0, 1)}
 _PLACES |= {"TRANSPOSE_CONV": (2, 1), "CONV_3D_TRANSPOSE": (2, 1)}
@@ -77,14 +78,19 @@ def product_of(table: TensorTable, node: Node) -> Product | None:
     data, weights = table.dtypes[place], table.dtypes[weight]
     shapes = (table.shapes[tensor] for tensor in (place, weight, node.outputs[0]))
     rows, depth, columns = _sides(kind, *shapes)
-    if min(rows, depth, columns) < 1 or (columns < 2 and data != "int16"):
-        return None  # a matrix times a vector is not packed
+    if min(rows, depth, columns) < 1:
+        return None
     if weights == data == "float32":
+        if columns < 2 and kind != "CONV_3D":
+            return None  # Eigen does not pack for a vector
         # Weights of CONV_3D lie the other way round, which only ruy takes: tflite/kernels/cpu_backend_gemm.h.
         return Product(rows=rows, depth=depth, columns=columns, eigen=kind != "CONV_3D")
     if weights not in _INTEGERS or (kind, data) == ("FULLY_CONNECTED", "float32"):
         return None
     if data == "int16" and not takes_int16(table, node):
+        return None
+    # tflite/kernels/cpu_backend_gemm_custom_gemv.h has a kernel of its own for a vector of bytes.
+    if columns < 2 and data in ("int8", "uint8") and rows >= _VECTOR_ROWS and depth >= _VECTOR_DEPTH:
         return None
     packed = "int16" if data == "int16" else "int8"
     return Product(rows=rows, depth=depth, columns=columns, weights="int8", data=packed)
