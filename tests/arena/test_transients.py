@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from flatbuffers import flexbuffers
 
 import outlive
 from outlive.arena.builtin import eigen
@@ -21,6 +22,7 @@ from tools.build_large_models import Canvas
 
 WIDE, DEEP = 2048, 2048
 WEIGHTS_BYTES = 4 * WIDE * DEEP
+BOXES = 4000
 # Pages, and what the C library keeps in reserve.
 SLACK_BYTES = 300_000
 
@@ -133,6 +135,41 @@ def test_ruy_grows_by_what_did_not_fit_and_keeps_it() -> None:
     # The small operand finds room, the large one does not.
     assert room.multiply((2_000_000, 500_000)) == first + 2_000_000
     assert room.reserved_bytes == 3_500_000
+
+
+def detector(kind: str, *, regular: bool) -> bytes:
+    """SSD post-processing of 4000 boxes and 91 classes."""
+    options = {"max_detections": 10, "max_classes_per_detection": 1, "num_classes": 90}
+    options |= {f"{axis}_scale": 5.0 for axis in "hwxy"}
+    options |= {"nms_iou_threshold": 0.5, "nms_score_threshold": 0.1, "use_regular_nms": regular}
+    low = {} if kind == "FLOAT32" else {"quantization": {"scale": [0.1], "zero_point": [0]}}
+    tensors = [
+        tensor("boxes", kind, [1, BOXES, 4], **low),
+        tensor("scores", kind, [1, BOXES, 91], **low),
+        tensor("anchors", kind, [BOXES, 4], buffer=1, **low),
+        *(
+            tensor(name, "FLOAT32", shape)
+            for name, shape in zip("bcsn", ([1, 10, 4], [1, 10], [1, 10], [1]), strict=True)
+        ),
+    ]
+    step = op(0, [0, 1, 2], [3, 4, 5, 6]) | {"custom_options": list(flexbuffers.Dumps(options))}
+    anchors = np.ones((BOXES, 4), np.float32 if kind == "FLOAT32" else np.uint8)
+    main = graph(tensors, [0, 1], [3, 4, 5, 6], step)
+    codes = [{"builtin_code": "CUSTOM", "custom_code": "TFLite_Detection_PostProcess"}]
+    return model([], main, buffers=(anchors,), operator_codes=codes)
+
+
+@pytest.mark.parametrize("regular", [False, True])
+@pytest.mark.parametrize("kind", ["FLOAT32", "UINT8"])
+def test_boxes_are_put_in_order_on_the_heap(kind: str, regular: bool, tmp_path: Path) -> None:
+    plan = held(detector(kind, regular=regular), "builtin", tmp_path)
+    classes = 4 * BOXES * 91
+    assert (plan.workspace_bytes or 0) >= (0 if regular else classes)
+    arena = next(part for part in plan.parts if part.name == "arena")
+    # Scores that are floats already are not copied, though there is room for them.
+    assert (plan.arena_bytes or 0) - arena.bytes == pytest.approx(
+        classes if kind == "FLOAT32" else 0, abs=16_384
+    )
 
 
 @pytest.mark.parametrize("accelerator", ["builtin", "cpu"])

@@ -9,6 +9,7 @@ from outlive.arena.builtin.heap import sparse_bytes
 from outlive.arena.builtin.temporaries.filling import Unprepared
 from outlive.arena.builtin.temporaries.fully_connected import packed_weights_bytes
 from outlive.arena.builtin.temporary import Situation
+from outlive.arena.tflm.kernels.flexoptions import read_options
 from outlive.units import count_elements
 
 _PACKED_TYPES = ("int4", "uint4", "int2")
@@ -78,7 +79,8 @@ def _detection(situation: Situation) -> Own:
     shape = () if scores is None else situation.shape(scores)
     if len(shape) != 3:
         return Own()
-    return Own(each=shape[1] * (4 * shape[2] + _BYTES_PER_BOX))
+    regular = read_options(situation.operator.custom_options).get("use_regular_nms")  # class by class
+    return Own(each=shape[1] * ((0 if regular else 4 * shape[2]) + _BYTES_PER_BOX))
 
 
 _RULES: dict[str, Callable[[Situation], Own]] = {

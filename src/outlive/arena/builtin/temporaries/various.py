@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from outlive.arena.builtin.temporaries.filling import Unprepared, dims, elements, needed, slot
 from outlive.arena.builtin.temporary import Situation, Slots
 
@@ -16,10 +18,11 @@ def add_n(situation: Situation) -> Slots | None:
 def detection_postprocess(situation: Situation) -> Slots | None:
     """Boxes and scores as floats whatever the input: tflite/kernels/detection_postprocess.cc."""
     boxes, scores = dims(situation, needed(situation, 0), 3), dims(situation, needed(situation, 1), 3)
+    copied = needed(situation, 1).dtype != "float32"  # scores that are floats are read where they are
     return Slots(
         at_init=(
             slot((boxes[1], 4), "float32", name="decoded_boxes"),
-            slot(scores[1:], "float32", name="scores"),
+            replace(slot(scores[1:], "float32", name="scores"), written=copied),
         )
     )
 
