@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
+from typing import Any
 
 import numpy as np
 import pytest
 
 import outlive
 from outlive import demo_models
+from outlive.worker import running
 from tests.model.small import tensor
 from tests.worker.dropin_models import graph, model, op
 
@@ -111,3 +114,29 @@ def test_an_output_that_cannot_be_read_is_in_the_record() -> None:
     flight = outlive.run(content)
     assert (flight.died, flight.stage, flight.error_type) == (False, "get", "ValueError")
     assert "Tensor data is null" in flight.error_text
+
+
+def test_the_peak_of_a_death_is_private_memory() -> None:
+    """Resident memory grows by megabytes with the runtime's code, which is no memory of the model's."""
+    flight = outlive.run(DEADLY)
+    assert flight.peak_bytes is not None
+    resident = flight.last_memory["rss_bytes"] - flight.timeline[0].rss_bytes
+    assert flight.peak_bytes < 2_000_000 < resident
+    assert flight.peak_bytes == max(
+        flight.last_memory["private_bytes"] - flight.baseline_bytes,
+        *(point.bytes for point in flight.timeline),
+    )
+
+
+def test_what_is_asked_after_the_run_is_not_the_models_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched: list[str] = []
+    real = running._delegation
+
+    def asked(*arguments: Any) -> Any:
+        watched.extend(thread.name for thread in threading.enumerate())
+        return real(*arguments)
+
+    monkeypatch.setattr(running, "_delegation", asked)
+    assert not outlive.run(HEALTHY, "zeros").died
+    assert watched
+    assert "outlive-sampler" not in watched

@@ -44,6 +44,11 @@ class _Watch:
             if self.sampler is not None:
                 self.sampler.mark(name)
 
+    def rest(self) -> None:
+        """See no more: what we ask the worker from here on takes memory that the model does not."""
+        if self.sampler is not None:
+            self.sampler.stop()
+
     def finish(self, flight: Flight) -> Flight:
         """The flight with what was seen from outside."""
         if self.sampler is None:
@@ -114,6 +119,7 @@ def _fly(
         rows = interpreter.get_output_details()
         values = watch.stage("get", lambda: [interpreter.get_tensor(row["index"]) for row in rows])
         pid, story = interpreter.pid, interpreter.story()
+        watch.rest()
         if delegation is None and _asks_xnnpack(arguments):
             delegation = _delegation(interpreter, ["XNNPACK"])
         watch.stage("free", interpreter.close)

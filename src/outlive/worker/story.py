@@ -35,11 +35,14 @@ class Story:
         return tuple(self._points)
 
     def peak(self, last: dict[str, int]) -> int | None:
-        """The most private memory that was seen above the baseline; None if nothing was."""
+        """The most private memory that was seen above the baseline; None if nothing was.
+
+        `last` is what was seen of its memory as it died. Its resident bytes are no measure: the code of the
+        runtime is in them, page by page as it runs.
+        """
         seen = [] if self._peak_bytes is None else [self._peak_bytes]
-        if last.get("data_bytes") and last.get("rss_bytes"):
-            first = self._points[0].rss_bytes if self._points else 0
-            seen.append(max(0, last["rss_bytes"] - first))
+        if self._points and last.get("private_bytes"):
+            seen.append(max(0, last["private_bytes"] - self.baseline_bytes))
         return max(seen, default=None)
 
     def _add(self, name: str, memory: dict[str, int]) -> None:

@@ -15,7 +15,12 @@ _MAX_PAGES = 2048  # what one look at a process may copy: 8 MiB
 _MAX_ADDRESS = 1 << 63
 WORD_BYTES = 8
 
-_MEMORY_FIELDS = {"VmData": "data_bytes", "VmRSS": "rss_bytes", "VmHWM": "peak_rss_bytes"}
+_MEMORY_FIELDS = {
+    "VmData": "data_bytes",
+    "VmRSS": "rss_bytes",
+    "RssAnon": "private_bytes",  # of the kind that `confine.memory` counts
+    "VmHWM": "peak_rss_bytes",
+}
 
 
 class Mapping(NamedTuple):
