@@ -13,6 +13,7 @@ import pytest
 
 import outlive
 from outlive import demo_models
+from outlive.meter import Point
 from outlive.worker import running
 from tests.model.small import tensor
 from tests.worker.dropin_models import graph, model, op
@@ -140,3 +141,13 @@ def test_what_is_asked_after_the_run_is_not_the_models_memory(monkeypatch: pytes
     assert not outlive.run(HEALTHY, "zeros").died
     assert watched
     assert "outlive-sampler" not in watched
+
+
+def test_copies_of_outputs_are_not_in_the_peak() -> None:
+    seen = [("load", 1), ("", 5), ("allocate", 3), ("invoke", 4), ("", 6), ("invoke 2", 4), ("", 9)]
+    points = [
+        Point(seconds=0.0, bytes=size, rss_bytes=0, mark=mark or None) for mark, size in (*seen, ("get", 8))
+    ]
+    assert running._most(points) == 6
+    assert running._most(points[:7]) == 9  # it died while outputs were got, or before: all of it counts
+    assert running._most([]) == 0

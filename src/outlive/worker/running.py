@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.errors import InputError, RunError
-from outlive.meter import Sampler
+from outlive.meter import Point, Sampler
 from outlive.worker.affine import affine_of
 from outlive.worker.affine import dequantize as dequantize_values
 from outlive.worker.delegation import DelegationSeen, see_delegation
@@ -54,9 +54,17 @@ class _Watch:
         if self.sampler is None:
             return replace(flight, stages=tuple(self.stages))
         timeline = self.sampler.stop()
-        peak = max(timeline.peak_bytes, flight.peak_bytes or 0)
+        peak = max(_most(timeline.points), flight.peak_bytes or 0)
         points = timeline.points if len(timeline.points) > len(flight.timeline) else flight.timeline
         return replace(flight, stages=tuple(self.stages), timeline=points, peak_bytes=peak)
+
+
+def _most(points: Sequence[Point]) -> int:
+    """The most the model held: copies of outputs that were got from it are not the model's."""
+    last = max((at for at, point in enumerate(points) if point.mark == "get"), default=len(points))
+    while last < len(points) and not (points[last].mark or "").startswith("invoke"):
+        last -= 1
+    return max((point.bytes for point in points[: last + 1]), default=0)
 
 
 def fly(
