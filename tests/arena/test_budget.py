@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from outlive.arena.budget import Budget, certain_bytes, device_budget, needed_bytes, weigh, worst_moment
+from outlive.arena.budget import (
+    Budget,
+    certain_bytes,
+    device_budget,
+    error_bytes,
+    needed_bytes,
+    weigh,
+    worst_moment,
+)
 from outlive.arena.devices import Device, find_device
 from outlive.arena.room import Arena
 from tests.arena.sketches import KIB, MIB, micro, refused, sketch
@@ -35,7 +44,40 @@ def test_private_memory_beyond_the_ram_does_not_fit() -> None:
     plan = sketch()
     assert plan.peak_bytes is not None
     assert weigh(plan, budget(plan.peak_bytes - 1)).word == "does not fit"
-    assert weigh(plan, budget(plan.peak_bytes)).word == "tight"
+    exact = replace(plan, parts=())
+    assert weigh(exact, budget(plan.peak_bytes)).word == "tight"
+
+
+def test_less_room_than_the_plan_may_be_off_by_is_no_fit() -> None:
+    plan = sketch()
+    error = error_bytes(plan)
+    assert plan.peak_bytes is not None
+    assert error == int(0.03 * plan.peak_bytes)
+    doubtful = weigh(plan, budget(plan.peak_bytes + error - 1))
+    assert doubtful.word == "may not fit"
+    assert not doubtful.fits
+    assert weigh(plan, budget(plan.peak_bytes + error)).word == "tight"
+    assert error_bytes(sketch(peak_bytes=1000)) == 200_000
+
+
+def test_a_lower_bound_never_fits() -> None:
+    plan = sketch(exact=False, bound="lower")
+    assert plan.peak_bytes is not None
+    assert weigh(plan, budget(1000 * plan.peak_bytes)).word == "may not fit"
+    assert weigh(plan, budget(plan.peak_bytes - 1)).word == "does not fit"
+
+
+def test_an_estimate_may_be_off_by_as_much_as_itself() -> None:
+    plan = sketch(exact=False, bound="estimate")
+    assert plan.peak_bytes is not None
+    assert weigh(plan, budget(2 * plan.peak_bytes - 1)).word == "may not fit"
+    assert weigh(plan, budget(2 * plan.peak_bytes)).word == "fits"
+
+
+def test_a_measured_peak_counts_where_it_is_higher() -> None:
+    plan = sketch(measured={"peak_bytes": 50 * MIB})
+    assert weigh(plan, budget(49 * MIB)).word == "does not fit"
+    assert weigh(plan, budget(64 * MIB)).needed_bytes == 50 * MIB
 
 
 def test_a_margin_under_a_tenth_is_tight() -> None:

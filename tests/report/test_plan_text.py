@@ -26,11 +26,11 @@ def told(plan: Plan, ram: int | None = None) -> str:
 def test_sizes_are_told_to_the_byte_where_they_are_exact() -> None:
     text = told(sketch())
     for said in (
-        "m.tflite  needs about 28.2 MiB",
+        "m.tflite  needs at most 28.2 MiB",
         "LiteRT's builtin kernels; image 1x1024x1024x1 float32",
-        "arena            29,360,128",
-        "structures    about 100 KiB",
-        "lower bound      25,165,824",
+        "arena              29,360,128",
+        "structures      about 100 KiB",
+        "lower bound        25,165,824",
         "op 1 ADD: 25,165,824 bytes alive",
         "16,777,216  wide    from op 0 to op 1",
         "its input is read again later",
@@ -39,8 +39,9 @@ def test_sizes_are_told_to_the_byte_where_they_are_exact() -> None:
 
 
 def test_an_estimate_does_not_look_exact() -> None:
-    text = told(sketch(exact=False, parts=()))
+    text = told(sketch(exact=False, bound="estimate", parts=()))
     assert "needs about 28.2 MiB" in text
+    assert "memory  an estimate" in text
     assert "29,528,064" not in text
     assert "mapped file" in text
 
@@ -50,7 +51,18 @@ def test_the_verdict_stands_first() -> None:
     assert lines[0] == "m.tflite  does not fit"
     assert "12.2 MiB (76%) too little" in lines[1]
     assert told(sketch(), 64 * MIB).splitlines()[0] == "m.tflite  fits"
-    assert told(sketch(), 29 * MIB).splitlines()[0] == "m.tflite  tight"
+    assert told(sketch(), 30 * MIB).splitlines()[0] == "m.tflite  tight"
+    assert told(sketch(), 29 * MIB).splitlines()[0] == "m.tflite  may not fit"
+
+
+def test_a_lower_bound_says_at_least_wherever_it_stands() -> None:
+    text = told(sketch(exact=False, bound="lower", unknown=("op 1 RANGE",)), 64 * MIB)
+    assert text.splitlines()[0] == "m.tflite  may not fit"
+    assert "needs at least 28.2 MiB" in text
+    assert "peak         at least 28.2 MiB" in text
+    assert "memory  a lower bound" in text
+    assert "warning[M206]" in text
+    assert "at most" not in text
 
 
 def test_micro_has_its_own_totals() -> None:
@@ -81,7 +93,7 @@ def test_measured_stands_beside_planned() -> None:
     whole = set_beside(plan, {**sizes, "invoke_bytes": 29 * MIB, "peak_bytes": 29 * MIB})
     text = told(replace(plan, measured=whole))
     assert "invoke    28.2 MiB  29.0 MiB    +860 KiB" in text
-    assert "within what pages" in text
+    assert "within what plans may be off by" in text
     died = told(replace(plan, measured=set_beside(plan, sizes, "it died in stage invoke")))
     assert "not reached" in died
     assert "it died in stage invoke" in died

@@ -128,6 +128,11 @@ class Plan:
     called_placements: tuple[Placement, ...] = field(default=(), repr=False)
 
 
+def is_exact(plan: Plan) -> bool:
+    """True if every part is known to the byte, so that nothing measured can exceed their sum."""
+    return plan.exact and plan.bound == "upper" and all(part.exact for part in plan.parts)
+
+
 def weakest(bounds: Iterable[Bound]) -> Bound:
     """What a sum is, given what is known of its parts."""
     found = frozenset(bounds)

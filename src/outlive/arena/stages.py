@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from outlive.arena.budget import ERROR_BYTES, ERROR_SHARE
 from outlive.arena.plan import Plan
 from outlive.units import format_bytes
 
-# The kernel gives memory in pages, and the allocator of the C library keeps some back in each of its heaps.
-_SLACK_BYTES = 1_048_576
-_SLACK_SHARE = 0.1
 _RESERVED = "the arena is reserved, not yet touched"
 
 
@@ -117,10 +115,8 @@ def _row(stage: Stage, seen: int | None) -> dict[str, Any]:
 def _explain(plan: Plan, difference: int | None, load: Mapping[str, Any]) -> list[str]:
     if difference is None or plan.peak_bytes is None:
         return ["nothing was measured"]
-    if abs(difference) <= max(_SLACK_BYTES, _SLACK_SHARE * plan.peak_bytes):
-        return [
-            "within what pages of memory, the allocator's reserve and the runtime's own first use account for"
-        ]
+    if abs(difference) <= max(ERROR_BYTES, ERROR_SHARE * plan.peak_bytes):
+        return ["within what plans may be off by: pages, and how the heap is cut up"]
     if difference < 0:
         said = ["less than planned: pages that the run did not touch were never given"]
     else:
@@ -128,6 +124,6 @@ def _explain(plan: Plan, difference: int | None, load: Mapping[str, Any]) -> lis
         early = load.get("difference_bytes") or 0
         if early > difference // 4:
             said.append(f"{format_bytes(early)} of it were there after load: the library's own first use")
-    if not plan.exact:
-        said.append("the plan is an estimate")
+    if plan.bound == "lower":
+        said.append("the plan is a lower bound")
     return said + [f"not known: {item}" for item in plan.unknown[:5]]

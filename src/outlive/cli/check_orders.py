@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from outlive.arena.budget import WORDS
 from outlive.cli.config import Asked, Config
 from outlive.rules.choosing import split_words
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from outlive.model import Reading
     from outlive.rules import Rule
 
-_WORST_LAST = ("fits", "tight", "does not fit", "refused")
 _PLANNED = frozenset({"plan", "verdict"})
 
 
@@ -102,7 +102,7 @@ def check_file(reading: Reading, orders: Sequence[Order]) -> Checked:
             findings=tuple(sorted(found, key=by_weight)),
             not_checked=(*first.judgement.not_checked, *skipped),
         ),
-        verdict=max(verdicts, key=lambda one: _WORST_LAST.index(one.word), default=None),
+        verdict=max(verdicts, key=lambda one: WORDS.index(one.word), default=None),
     )
 
 

@@ -176,12 +176,12 @@ def _need(plan: Plan | None) -> Iterator[RenderableType]:
     from rich.text import Text
 
     from outlive.arena.budget import needed_bytes
-    from outlive.report.plan_text import amount, is_exact
+    from outlive.report.plan_text import amount
 
     if plan is None:
         return
     needed = needed_bytes(plan)
-    said = "does not run on this runtime" if needed is None else amount(needed, is_exact(plan))
+    said = "does not run on this runtime" if needed is None else amount(plan, needed)
     yield Text(f"  memory   {said}, as planned: outlive plan MODEL for its parts")
 
 

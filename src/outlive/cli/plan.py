@@ -54,7 +54,7 @@ examples:
   outlive plan --devices                                 boards, phones, microcontrollers
   outlive plan model.tflite --format trace --output plan.json    to look at in ui.perfetto.dev
 exit codes: 0 planned (and fits), 1 the file is broken or the runtime refuses the model,
-2 impossible shapes or names, 4 does not fit
+2 impossible shapes or names, 4 does not fit, or is not known to
 """
 
 
@@ -166,7 +166,7 @@ def _plan(args: argparse.Namespace) -> int:
     findings = judge_plan(plan, verdict)
     _draw(args, plan)
     _show(args, plan, verdict, findings, rows)
-    if verdict is not None and verdict.word == "does not fit":
+    if verdict is not None and verdict.word in ("may not fit", "does not fit"):
         return exits.DOES_NOT_FIT
     return exits.FINDINGS if plan.refusals else exits.CLEAN
 

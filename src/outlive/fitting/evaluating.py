@@ -123,8 +123,15 @@ class Bench:
             if over <= 0:
                 why = f"it did not run within {ram:,} bytes; with more, it touched {seen.peak_bytes:,}"
             return replace(outcome, verdict="does not fit", reason=why), seen.late
-        really = replace(plan, peak_bytes=seen.peak_bytes, total_bytes=_total(plan, seen.peak_bytes))
         # It ran within the budget: what there is to say is about how close that was.
+        really = replace(
+            plan,
+            peak_bytes=seen.peak_bytes,
+            total_bytes=_total(plan, seen.peak_bytes),
+            exact=True,
+            bound="upper",
+            parts=(),
+        )
         return _with_verdict(outcome, weigh(really, self.budget)), False
 
     def _compared(self, outcome: Outcome, built: Built) -> Outcome:

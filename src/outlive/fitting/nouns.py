@@ -14,7 +14,9 @@ from outlive.units import format_shape, plural
 
 Shape = tuple[int, ...]
 Inputs = tuple[tuple[str, Shape], ...]
-Word = Literal["fits", "tight", "does not fit", "loses too much", "refused", "died", "not tried"]
+Word = Literal[
+    "fits", "tight", "may not fit", "does not fit", "loses too much", "refused", "died", "not tried"
+]
 
 FITTING: tuple[Word, ...] = ("fits", "tight")
 # Other kernels add up in another order: what differs by no more than this is the same to the user.

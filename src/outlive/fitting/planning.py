@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.arena.asking import Prepare, answer
-from outlive.arena.plan import Plan
+from outlive.arena.plan import Plan, is_exact
 from outlive.arena.questions import Wish, input_shapes
 from outlive.arena.stages import set_beside, set_micro_beside
 from outlive.errors import OutliveError
@@ -22,7 +22,7 @@ _SHOWN = 4
 def plan_model(model: Model, wish: Wish, measuring: bool = False) -> Plan:
     """The plan for a wish, measured as well if that is asked for."""
     found = answer(model, wish, prepare_with(model, wish))
-    found = replace(found, unknown=(*found.unknown, *left_out(model)))
+    found = replace(found, exact=is_exact(found), unknown=(*found.unknown, *left_out(model)))
     if not measuring or found.refusals:
         return found
     return replace(

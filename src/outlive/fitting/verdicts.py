@@ -22,10 +22,10 @@ _FACTS = ("plan", "verdict")
 
 
 def judge_fit(model: Model, wish: Wish, plan: Plan, budget: Budget) -> Verdict:
-    """The verdict; where it does not fit, with the ways that would."""
+    """The verdict; where it does not fit, or may not, with the ways that would."""
     arena = arena_for(model, plan, wish.abi)
     verdict = weigh(plan, budget, arena=arena)
-    if verdict.word != "does not fit":
+    if verdict.fits or verdict.word == "refused":
         return verdict
     return weigh(plan, budget, find_ways(model, wish, budget, prepare_with(model, wish)), arena)
 

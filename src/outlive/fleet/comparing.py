@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from outlive.arena.budget import WORDS
 from outlive.fleet.journal import RowFile
 from outlive.fleet.rows import OUTCOMES, OutputSeen, Row
 from outlive.rules.catalogue import find_rule
@@ -15,7 +16,7 @@ from outlive.units import format_bytes, plural
 
 # What is kept of regressions to be told; all of them are counted.
 _KEPT = 10_000
-_WORDS = ("fits", "tight", "does not fit", "refused", "not planned")
+_WORDS = (*WORDS, "not planned")
 # What a file was that the older scan does not have.
 _NEW = "a new file"
 # From how much on a difference is worth a word at all.

@@ -47,7 +47,7 @@ class FindingSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceFit:
-    """Whether it fits a device: fits, tight, does not fit, refused, or "not planned"."""
+    """Whether it fits a device: fits, tight, may not fit, does not fit, refused, or "not planned"."""
 
     device: str
     word: str
@@ -154,8 +154,8 @@ class Row:
 
     @property
     def fits(self) -> bool:
-        """True unless a device that was asked about is too small for it."""
-        return not any(item.word in ("does not fit", "refused") for item in self.devices)
+        """True unless a device that was asked about is too small for it, or may be."""
+        return not any(item.word in ("may not fit", "does not fit", "refused") for item in self.devices)
 
     def line(self) -> bytes:
         """The row as a line of JSON."""

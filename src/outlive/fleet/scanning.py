@@ -58,8 +58,9 @@ class Tally:
 
     @property
     def too_big(self) -> int:
-        """How many times a file does not fit a device that was asked about."""
-        return sum(words["does not fit"] + words["refused"] for words in self.fits.values())
+        """How many times a file is not known to fit a device that was asked about."""
+        bad = ("may not fit", "does not fit", "refused")
+        return sum(words[word] for words in self.fits.values() for word in bad)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -23,7 +23,13 @@ _REASON = 140
 _MOST_ROWS = 24
 _COLUMNS = ("", "candidate", "run with", "changes", "memory", "file", "ms", "loss", "verdict", "why")
 _CHANGES = {Tag.SAME_RESULTS: "nothing", Tag.CHANGES_RESULTS: "results", Tag.CHANGES_MODEL: "model"}
-_COLOURS = {"fits": "green", "tight": "yellow", "does not fit": "red", "loses too much": "red"}
+_COLOURS = {
+    "fits": "green",
+    "tight": "yellow",
+    "may not fit": "yellow",
+    "does not fit": "red",
+    "loses too much": "red",
+}
 _TONES = {"warn": "yellow", "bad": "red"}
 _CHANGED = {
     Tag.SAME_RESULTS: "nothing in the results",

@@ -12,6 +12,7 @@ from outlive.report.fleet_json import scan_json
 from outlive.report.fleet_tables import accelerators_in, why
 from outlive.report.html.blocks import Block, Cell, Column, Page, Section, Table, Tile, Tone, Verdict
 from outlive.report.html.page import render_page
+from outlive.report.html.plan_blocks import TONES
 from outlive.rules.catalogue import find_rule
 from outlive.units import plural
 
@@ -19,7 +20,6 @@ _OUTCOMES = {
     "ran": "good", "sound": "good", "flawed": "warn", "broken": "warn", "unreadable": "warn",
     "too large": "warn", "refused": "warn", "hung": "bad", "died": "bad", "lost": "bad", "failed": "bad",
 }  # fmt: skip
-_FITS = {"fits": "good", "tight": "warn", "does not fit": "bad", "refused": "bad"}
 _TAKEN = {
     "runs": "good",
     "compiles": "good",
@@ -87,7 +87,7 @@ def _all_files(scan: Scan) -> Section:
     columns = [
         Column(title="file", kind="mono", wide=True),
         Column(title="outcome", kind="chip", tones=_OUTCOMES),
-        *(Column(title=name, kind="chip", tones=_FITS) for name in devices),
+        *(Column(title=name, kind="chip", tones=TONES) for name in devices),
         Column(title="planned peak", kind="bytes"),
     ]
     if scan.order.run:

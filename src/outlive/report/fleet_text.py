@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from outlive.arena.budget import WORDS
 from outlive.fleet.comparing import Comparison
 from outlive.fleet.rows import OUTCOMES, Row
 from outlive.fleet.scanning import Scan, Tally
@@ -21,7 +22,7 @@ _ALL_ROWS = 40
 _SHOWN = 30
 _NAME = 60
 _WHY = 80
-_FITS = ("fits", "tight", "does not fit", "refused", "not planned")
+_FITS = (*WORDS, "not planned")
 _BAD = frozenset({"flawed", "broken", "unreadable", "too large", "refused", "hung", "died", "lost", "failed"})
 _STYLES = {
     "ran": "green",

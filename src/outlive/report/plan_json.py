@@ -47,6 +47,7 @@ def plan_json(
         "workspace_placements": [_fields(place) for place in plan.workspace_placements],
         "ops": [_fields(load) for load in plan.ops],
         "exact": plan.exact,
+        "bound": plan.bound,
         "unknown": list(plan.unknown),
         "assumed": list(plan.assumed),
         "refusals": [_fields(refusal) for refusal in plan.refusals],
@@ -71,6 +72,7 @@ def row_json(setting: Mapping[str, str], plan: Plan | None, verdict: Verdict | N
         "accelerator": None if plan is None else plan.accelerator,
         **sizes,
         "exact": None if plan is None else plan.exact,
+        "bound": None if plan is None else plan.bound,
         "verdict": None if verdict is None else verdict.word,
         "problem": problem,
     }

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
 _NAME = 32
 _TEXT = 200
-_STYLE = {"fits": "green", "tight": "yellow", "does not fit": "red", "refused": "red"}
+_STYLE = {
+    "fits": "green",
+    "tight": "yellow",
+    "may not fit": "yellow",
+    "does not fit": "red",
+    "refused": "red",
+}
 _COLUMNS = (
     ("arena", "arena_bytes"),
     ("persistent", "persistent_bytes"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from outlive.arena.budget import Verdict, needed_bytes, worst_moment
-from outlive.arena.plan import OpLoad, Part, Placement, Plan
+from outlive.arena.plan import OpLoad, Part, Placement, Plan, is_exact
 from outlive.finding import Finding
 from outlive.names import safe
 from outlive.report.finding_text import count_findings, rich_finding
@@ -20,9 +20,22 @@ _NAME = 40
 _TEXT = 160
 _BAR = 24
 _ROWS = 24
+_SUMS = ("arena used", "smallest arena", "peak", "both")
 _UNSHARED = 6
 _INPUTS = 4
-_STYLE = {"fits": "bold green", "tight": "bold yellow", "does not fit": "bold red", "refused": "bold red"}
+_STYLE = {
+    "fits": "bold green",
+    "tight": "bold yellow",
+    "may not fit": "bold yellow",
+    "does not fit": "bold red",
+    "refused": "bold red",
+}
+_BOUNDS = {"upper": "at most", "lower": "at least", "estimate": "about"}
+_CERTAINTY = {
+    "upper": "an upper bound",
+    "lower": "a lower bound: memory whose size is not known comes on top",
+    "estimate": "an estimate",
+}
 _KERNELS = {
     "cpu": "XNNPACK, LiteRT's default on CPUs",
     "builtin": "LiteRT's builtin kernels",
@@ -56,12 +69,12 @@ def headline(plan: Plan, verdict: Verdict | None) -> Iterator[RenderableType]:
     if needed is None:
         said = ("refused: it does not run on this runtime", "bold red")
     elif verdict is None:
-        said = (f"needs {amount(needed, is_exact(plan))}", "bold")
+        said = (f"needs {amount(plan, needed)}", "bold")
     else:
         said = (verdict.word, _STYLE[verdict.word])
     yield Text.assemble((name, "bold"), "  ", said)
     if verdict is not None and needed is not None:
-        yield Text(f"needs {amount(needed, is_exact(plan))}; {_room(verdict)}")
+        yield Text(f"needs {amount(plan, needed)}; {_room(verdict)}")
         for reason in verdict.reasons:
             yield Text(f"  {reason}")
     ends = ", ".join(
@@ -72,16 +85,11 @@ def headline(plan: Plan, verdict: Verdict | None) -> Iterator[RenderableType]:
     yield Text(f"{kernels}; {ends or 'no inputs'}{more}", style="dim")
 
 
-def is_exact(plan: Plan) -> bool:
-    """True if every part is known to the byte, the interpreter's own structures included."""
-    return plan.exact and all(part.exact for part in plan.parts)
-
-
-def amount(size: int | None, exact: bool = True) -> str:
-    """To the byte where that is known, `about 1.8 MiB` where it is an estimate."""
+def amount(plan: Plan, size: int | None) -> str:
+    """A sum of a plan's parts: to the byte where that is known, else `at most`, `at least` or `about`."""
     if size is None:
         return "not known"
-    return f"{size:,} bytes" if exact else f"about {format_bytes(size)}"
+    return f"{size:,} bytes" if is_exact(plan) else f"{_BOUNDS[plan.bound]} {format_bytes(size)}"
 
 
 def findings_text(findings: Sequence[Finding]) -> Iterator[RenderableType]:
@@ -106,7 +114,7 @@ def _room(verdict: Verdict) -> str:
 
 
 def _memory(plan: Plan) -> Iterator[RenderableType]:
-    yield heading("memory", _certainty(plan))
+    yield heading("memory", certainty(plan))
     table = grid("left", "right", "right", "left", "dim")
     parts = [part for part in plan.parts or _parts(plan) if part.bytes]
     whole = max(1, plan.peak_bytes or 0)
@@ -122,17 +130,15 @@ def _memory(plan: Plan) -> Iterator[RenderableType]:
         )
     for name, size, said in _totals(plan):
         if size is not None:
-            exact = is_exact(plan) or "file" in name or (plan.exact and name == "lower bound")
-            table.add_row("", name, _size(size, exact), "", "", said)
+            exact = "file" in name or (plan.exact and name == "lower bound")
+            shown = amount(plan, size) if name in _SUMS else _size(size, exact)
+            table.add_row("", name, shown.removesuffix(" bytes"), "", "", said)
     yield table
 
 
-def _certainty(plan: Plan) -> str:
-    if not plan.exact:
-        return "an estimate"
-    guessed = [safe(part.name, _NAME) for part in plan.parts if not part.exact]
-    said = "computed by the runtime's own rules"
-    return f"{said}, but for {', '.join(guessed)}: an estimate" if guessed else said
+def certainty(plan: Plan) -> str:
+    """What the figures are worth."""
+    return "computed by the runtime's own rules" if is_exact(plan) else _CERTAINTY[plan.bound]
 
 
 def _totals(plan: Plan) -> Iterator[tuple[str, int | None, str]]:
@@ -142,7 +148,7 @@ def _totals(plan: Plan) -> Iterator[tuple[str, int | None, str]]:
         yield "smallest arena", plan.min_arena_bytes, "that allocates: planning needs room of its own"
         yield "file", plan.file_bytes, "in flash"
     else:
-        yield "peak", plan.peak_bytes, "private memory, at most"
+        yield "peak", plan.peak_bytes, "private memory, from load to the last invoke"
         yield "mapped file", plan.mapped_bytes, "shared; its pages can be dropped and read again"
         yield "both", plan.total_bytes, ""
     yield "lower bound", plan.lower_bound_bytes, "alive at one operator: no planner can do with less"

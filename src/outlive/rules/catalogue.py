@@ -99,6 +99,7 @@ from outlive.rules.memory.m202_tight_fit import tight_fit
 from outlive.rules.memory.m203_flash_too_small import flash_too_small
 from outlive.rules.memory.m204_late_memory import late_memory
 from outlive.rules.memory.m205_limit_below_plan import limit_below_plan
+from outlive.rules.memory.m206_may_not_fit import may_not_fit
 from outlive.rules.operator.o101_op_arity import op_arity
 from outlive.rules.operator.o102_required_tensor_missing import required_tensor_missing
 from outlive.rules.operator.o103_tensor_never_filled import tensor_never_filled
@@ -253,6 +254,7 @@ RULES: tuple[Rule, ...] = (
     flash_too_small,
     late_memory,
     limit_below_plan,
+    may_not_fit,
     op_arity,
     required_tensor_missing,
     tensor_never_filled,

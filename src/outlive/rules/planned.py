@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlive.arena.budget import Verdict, worst_moment
+from outlive.arena.budget import Verdict, seen_bytes, worst_moment
 from outlive.arena.plan import Plan
 from outlive.finding import Evidence, Remedy, Tag
 from outlive.rules.telling import command, file_name
@@ -25,6 +25,10 @@ def place(plan: Plan) -> str:
 def amounts(plan: Plan, needed: int) -> tuple[Evidence, ...]:
     """What is needed, with the parts it is made of."""
     what = "smallest arena that allocates" if plan.accelerator == "tflm" else "planned peak"
+    if seen_bytes(plan) == needed:
+        what = "measured peak"
+    elif plan.bound == "lower":
+        what += " at least"
     parts = sorted((part for part in plan.parts if part.bytes), key=lambda part: -part.bytes)
     rest = ", ".join(f"{part.name} {format_bytes(part.bytes)}" for part in parts[:3])
     total = Evidence(

@@ -9,5 +9,5 @@ from tests.arena.sketches import MIB, sketch
 
 
 def fact(tmp_path: Path) -> Verdict:
-    budget = Budget(kind="ram", title="the RAM granted", ram_bytes=29 * MIB, source="--ram")
+    budget = Budget(kind="ram", title="the RAM granted", ram_bytes=30 * MIB, source="--ram")
     return weigh(sketch(), budget)

@@ -27,6 +27,7 @@ from outlive.units import format_bytes, plural
 _TONES = {
     "fits": "good",
     "tight": "warn",
+    "may not fit": "warn",
     "does not fit": "bad",
     "loses too much": "4",
     "refused": "plain",

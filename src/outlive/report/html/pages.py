@@ -25,7 +25,7 @@ from outlive.report.html.leak_blocks import leak_sections, leak_tiles, leak_verd
 from outlive.report.html.model_blocks import model_section, operators_section, what_is_known
 from outlive.report.html.plan_blocks import TONES, plan_section, plan_tiles
 from outlive.report.plan_tables import Row
-from outlive.report.plan_text import amount, is_exact
+from outlive.report.plan_text import amount
 from outlive.units import format_bytes, plural
 from outlive.worker.flight import Flight
 
@@ -65,7 +65,7 @@ def plan_verdict(plan: Plan, verdict: FitVerdict | None) -> Verdict:
     needed = needed_bytes(plan)
     if needed is None:
         return Verdict(tone="bad", word="refused", sentence="It does not run on this runtime.")
-    need = f"needs {amount(needed, is_exact(plan))}"
+    need = f"needs {amount(plan, needed)}"
     if verdict is None:
         return Verdict(tone="plain", word=need)
     left = verdict.margin_bytes or 0

@@ -20,13 +20,19 @@ from outlive.report.html.blocks import (
     Tone,
     Words,
 )
-from outlive.report.plan_text import amount, is_exact
+from outlive.report.plan_text import amount, certainty
 from outlive.units import format_bytes, plural
 
 _NAME = 120
 # Boxes beyond these are too small to be seen or hit; a browser draws this many at once.
 _MOST_BOXES = 20_000
-TONES: dict[str, Tone] = {"fits": "good", "tight": "warn", "does not fit": "bad", "refused": "bad"}
+TONES: dict[str, Tone] = {
+    "fits": "good",
+    "tight": "warn",
+    "may not fit": "warn",
+    "does not fit": "bad",
+    "refused": "bad",
+}
 _PALETTE = 7
 
 
@@ -48,7 +54,7 @@ def plan_section(plan: Plan, verdict: Verdict | None = None) -> Section:
 
 
 def _lead(plan: Plan) -> str:
-    said = "computed by the runtime's own rules" if plan.exact else "an estimate"
+    said = certainty(plan)
     return f"What the model will need, {said}; accelerator {plan.accelerator}. Nothing was run for it."
 
 
@@ -58,9 +64,8 @@ def plan_tiles(plan: Plan, verdict: Verdict | None = None) -> Iterator[Tile]:
     if needed is None:
         yield Tile(label="memory", value="refused", note="the runtime does not take the model", tone="bad")
         return
-    exact = "to the byte" if is_exact(plan) else "an estimate"
     what = "smallest arena" if plan.accelerator == "tflm" else "peak memory"
-    yield Tile(label=f"{what}, planned", value=format_bytes(needed), note=f"{needed:,} bytes, {exact}")
+    yield Tile(label=f"{what}, planned", value=amount(plan, needed), note=certainty(plan))
     if verdict is not None and verdict.margin_bytes is not None:
         left, ram = verdict.margin_bytes, format_bytes(verdict.budget.ram_bytes)
         word = "to spare" if left >= 0 else "too little"
@@ -88,7 +93,7 @@ def _parts(plan: Plan) -> Table:
         rows.append(("the mapped file", plan.mapped_bytes, None, said, "exact"))
     return Table(
         id="parts",
-        caption=f"Parts of the memory; at most {amount(plan.peak_bytes, is_exact(plan))}, all its own",
+        caption=f"Parts of the memory; {amount(plan, plan.peak_bytes)}, all its own",
         columns=(
             Column(title="part"),
             Column(title="size", kind="bar"),

@@ -35,7 +35,7 @@ from outlive.report.html.pages import findings_sections, model_tiles, plan_verdi
 from outlive.report.html.plan_blocks import plan_section, plan_tiles
 from outlive.report.model_json import tensor_json
 from outlive.report.plan_json import plan_json
-from outlive.report.plan_text import amount, is_exact
+from outlive.report.plan_text import amount
 from outlive.units import format_bytes
 from outlive.worker.flight import Flight
 
@@ -111,9 +111,7 @@ def _need(seen: Examination) -> str:
     said = []
     if plan is not None:
         needed = needed_bytes(plan)
-        said.append(
-            "The plan is refused." if needed is None else f"It needs {amount(needed, is_exact(plan))}."
-        )
+        said.append("The plan is refused." if needed is None else f"It needs {amount(plan, needed)}.")
     if flight is not None and flight.peak_bytes is not None:
         took = dict(flight.stages).get("invoke")
         time = "" if took is None else f"; invoke took {took * 1000:,.2f} ms"

@@ -1,0 +1,57 @@
+"""it is not known whether the model fits
+
+What it checks
+    Whether the planned peak is within the memory there is, but the plan cannot promise that it stays there:
+    memory whose size is known only when the model runs comes on top ("at least"), or less is left than the
+    plan may be off by (3 %, and 200 kB; twice the memory where it is an estimate).
+
+Why it matters
+    A plan that may be too low proves nothing: the model would be killed, or refused, in the run that matters.
+
+What to do
+    Run it under the same limit, with inputs as large as they get: what has run within a limit once fits it.
+
+Limits
+    Sizes that hang on the values of inputs can be larger with other inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.arena.budget import Verdict
+from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.rules.engine import rule
+from outlive.rules.planned import amounts, place, run_command, ways
+from outlive.units import format_bytes
+
+_SHOWN = 3
+
+
+@rule("M206", "may-not-fit", Severity.WARNING, since="0.2")
+def may_not_fit(verdict: Verdict) -> Iterator[Sighting]:
+    """See the module."""
+    if verdict.word != "may not fit" or verdict.needed_bytes is None or verdict.budget.kind == "limit":
+        return
+    plan, budget = verdict.plan, verdict.budget
+    there = Evidence(
+        fact=f"there are {format_bytes(budget.ram_bytes)} ({budget.ram_bytes:,} bytes): {budget.title}",
+        source=budget.source,
+    )
+    unknown = plan.unknown[:_SHOWN] if plan.bound == "lower" else ()
+    tried = Remedy(
+        action="run it under the same limit, with your largest inputs",
+        tag=Tag.SAME_RESULTS,
+        command=run_command(plan, "--memory", f"{budget.ram_bytes}B"),
+    )
+    yield Sighting(
+        where=place(plan),
+        evidence=(
+            *amounts(plan, verdict.needed_bytes),
+            there,
+            *(Evidence(fact=f"not known: {item}", source="plan") for item in unknown),
+        ),
+        why="; ".join(verdict.reasons),
+        remedies=(tried, *ways(verdict)) if plan.accelerator != "tflm" else tuple(ways(verdict)),
+        fault=Fault.MACHINE,
+    )

@@ -1,0 +1,16 @@
+"""Memory whose size is not known comes on top of the plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.arena.budget import Budget, Verdict, weigh
+from tests.arena.sketches import MIB, sketch
+
+
+def fact(tmp_path: Path) -> Verdict:
+    budget = Budget(kind="ram", title="the RAM granted", ram_bytes=64 * MIB, source="--ram")
+    return weigh(
+        sketch(exact=False, bound="lower", unknown=("op 1 RANGE: its size is known only when it runs",)),
+        budget,
+    )
