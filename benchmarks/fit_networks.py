@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
 
-from build_large_models import Canvas
+from canvas import Canvas
 
 import outlive
 from outlive.surgery import tree_of, write

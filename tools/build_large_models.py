@@ -1,213 +1,37 @@
 """Generates models of the size people run, with random weights, to hold plans against what the runtime takes.
 
-    python tools/build_large_models.py FOLDER [--only mobilenet]
+    python tools/build_large_models.py FOLDER [--only mobilenet] [--megabytes 5,20,60,300]
 
-MobileNetV2, ResNet50, an EfficientNet-B0, a U-Net and transformer blocks at several sizes; each in float32
-(`float`), with float16 weights (`half`), with int8 weights only (`dynamic`) and in int8 throughout (`int8`).
+MobileNetV2, ResNet50, an EfficientNet-B0, a U-Net, transformer blocks and fused LSTMs at several sizes; each
+in float32 (`float`), with float16 weights (`half`), with int8 weights only (`dynamic`) and in int8 throughout
+(`int8`); some with int16 activations (`int16x8`) or weights of 4 bits (`int4` with a scale for each channel,
+`block32` with one for each 32 weights, `weights4` computed in float).
+Dense, LSTM, GRU, CONV_3D, sparse and open-shape networks of so many megabytes of float32 come from
+`large_networks.py`, which needs TensorFlow and ai-edge-quantizer; what is not installed is said, and left
+out. A name always means the same bytes, for one version of these packages.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from outlive.surgery import write
+from canvas import Canvas
+from large_networks import NETWORKS, PackageMissing, find_package, make, quantize
 
-Tree = dict[str, Any]
+from outlive.keeping import write_whole
+
 PRECISIONS = ("float", "half", "dynamic", "int8")
-_SCALE = 0.05
-# The versions that take the types used here; 2 for all others.
-_VERSIONS = {
-    "RESHAPE": 1,
-    "GELU": 1,
-    "DEQUANTIZE": 3,
-    "CONV_2D": 3,
-    "DEPTHWISE_CONV_2D": 3,
-    "FULLY_CONNECTED": 5,
-}
-_NAMES = {"float32": "FLOAT32", "float16": "FLOAT16", "int8": "INT8", "int32": "INT32"}
-
-
-class Canvas:
-    """A model being drawn in one precision: each method adds an operator and gives the tensor it makes."""
-
-    def __init__(self, precision: str) -> None:
-        """An empty model."""
-        self.precision = precision
-        self.tensors: list[Tree] = []
-        self.buffers: list[Tree] = [{}]
-        self.operators: list[Tree] = []
-        self.codes: list[tuple[str, int]] = []
-        self._random = np.random.default_rng(7)
-
-    def finish(self, inputs: Sequence[int], outputs: Sequence[int]) -> bytes:
-        """The bytes of the model."""
-        graph = {
-            "tensors": self.tensors,
-            "inputs": list(inputs),
-            "outputs": list(outputs),
-            "operators": self.operators,
-        }
-        codes = [{"builtin_code": kind, "version": version} for kind, version in self.codes]
-        return write({"version": 3, "operator_codes": codes, "subgraphs": [graph], "buffers": self.buffers})
-
-    def shape(self, tensor: int) -> list[int]:
-        """The shape of a tensor drawn before."""
-        return list(self.tensors[tensor]["shape"])
-
-    def activation(self, shape: Sequence[int]) -> int:
-        """A tensor computed at run time."""
-        tensor: Tree = {"name": f"t{len(self.tensors)}", "shape": list(shape), "type": "FLOAT32"}
-        if self.precision == "int8":
-            tensor |= {"type": "INT8", "quantization": {"scale": [_SCALE], "zero_point": [0]}}
-        self.tensors.append(tensor)
-        return len(self.tensors) - 1
-
-    def constant(self, values: NDArray[Any], **fields: Any) -> int:
-        """A tensor whose values are in the file."""
-        self.buffers.append({"data": values})
-        tensor = {
-            "name": f"c{len(self.tensors)}",
-            "shape": list(values.shape),
-            "type": _NAMES[values.dtype.name],
-        }
-        self.tensors.append(tensor | {"buffer": len(self.buffers) - 1} | fields)
-        return len(self.tensors) - 1
-
-    def weights(self, shape: Sequence[int], axis: int = 0, *, kernel: bool = True) -> int:
-        """Weights in the model's precision, with a scale for each channel of `axis`."""
-        raw = self._random.integers(-127, 128, tuple(shape), np.int8)
-        if self.precision in ("int8", "dynamic") and kernel:
-            channels = shape[axis]
-            scales = {"scale": [0.01] * channels, "zero_point": [0] * channels, "quantized_dimension": axis}
-            return self.constant(raw, quantization=scales)
-        values = raw.astype(np.float32) / 1000
-        if self.precision != "half":
-            return self.constant(values)
-        packed = self.constant(values.astype(np.float16))
-        self.tensors.append({"name": f"w{len(self.tensors)}", "shape": list(shape), "type": "FLOAT32"})
-        return self.add_operator("DEQUANTIZE", [packed], len(self.tensors) - 1)
-
-    def bias(self, channels: int) -> int:
-        """A bias that goes with the weights."""
-        if self.precision != "int8":
-            return self.weights([channels], kernel=False)
-        scales = {"scale": [0.01 * _SCALE] * channels, "zero_point": [0] * channels}
-        return self.constant(np.zeros(channels, np.int32), quantization=scales)
-
-    def add_operator(
-        self, kind: str, inputs: Sequence[int], output: int, options: str = "", **fields: Any
-    ) -> int:
-        """An operator with one output."""
-        code = kind, _VERSIONS.get(kind, 2)
-        if code not in self.codes:
-            self.codes.append(code)
-        operator: Tree = {"opcode_index": self.codes.index(code), "inputs": list(inputs), "outputs": [output]}
-        if options:
-            operator |= {"builtin_options_type": options, "builtin_options": fields}
-        self.operators.append(operator)
-        return output
-
-    def conv(self, source: int, channels: int, size: int = 1, stride: int = 1, act: str = "RELU6") -> int:
-        """A convolution with SAME padding."""
-        batch, height, width, depth = self.shape(source)
-        given = [source, self.weights([channels, size, size, depth]), self.bias(channels)]
-        made = self.activation([batch, -(-height // stride), -(-width // stride), channels])
-        strides = {"stride_h": stride, "stride_w": stride, "padding": "SAME"}
-        return self.add_operator(
-            "CONV_2D", given, made, "Conv2DOptions", fused_activation_function=act, **strides
-        )
-
-    def depthwise(self, source: int, size: int = 3, stride: int = 1, act: str = "RELU6") -> int:
-        """A convolution of each channel by itself; hybrid ones XNNPACK does not take, so they stay float."""
-        batch, height, width, depth = self.shape(source)
-        kernel = self.weights([1, size, size, depth], 3, kernel=self.precision == "int8")
-        made = self.activation([batch, -(-height // stride), -(-width // stride), depth])
-        options = {"stride_h": stride, "stride_w": stride, "padding": "SAME", "depth_multiplier": 1}
-        return self.add_operator(
-            "DEPTHWISE_CONV_2D",
-            [source, kernel, self.bias(depth)],
-            made,
-            "DepthwiseConv2DOptions",
-            fused_activation_function=act,
-            **options,
-        )
-
-    def dense(self, source: int, channels: int, act: str = "NONE") -> int:
-        """A fully connected layer over the last dimension."""
-        shape = self.shape(source)
-        given = [source, self.weights([channels, shape[-1]]), self.bias(channels)]
-        made = self.activation([*shape[:-1], channels])
-        keep = len(shape) > 2
-        options = {"fused_activation_function": act, "keep_num_dims": keep}
-        return self.add_operator("FULLY_CONNECTED", given, made, "FullyConnectedOptions", **options)
-
-    def pair(self, kind: str, left: int, right: int) -> int:
-        """ADD, MUL, SUB ... of two tensors; the first has the shape of the result."""
-        options = {"ADD": "AddOptions", "MUL": "MulOptions", "SUB": "SubOptions"}.get(kind, "")
-        return self.add_operator(kind, [left, right], self.activation(self.shape(left)), options)
-
-    def single(self, kind: str, source: int, options: str = "", **fields: Any) -> int:
-        """An operator on one tensor that keeps its shape."""
-        made = self.activation(self.shape(source))
-        if kind == "SOFTMAX" and self.precision == "int8":  # what its kernel demands
-            self.tensors[made]["quantization"] = {"scale": [1 / 256], "zero_point": [-128]}
-        return self.add_operator(kind, [source], made, options, **fields)
-
-    def mean(self, source: int, axes: Sequence[int]) -> int:
-        """The mean over some dimensions, which stay as ones."""
-        shape = [1 if axis in axes else size for axis, size in enumerate(self.shape(source))]
-        given = [source, self.constant(np.array(axes, np.int32))]
-        return self.add_operator("MEAN", given, self.activation(shape), "ReducerOptions", keep_dims=True)
-
-    def reshape(self, source: int, shape: Sequence[int]) -> int:
-        """The same values in another shape."""
-        given = [source, self.constant(np.array(shape, np.int32))]
-        return self.add_operator(
-            "RESHAPE", given, self.activation(shape), "ReshapeOptions", new_shape=list(shape)
-        )
-
-    def transpose(self, source: int, order: Sequence[int]) -> int:
-        """Dimensions in another order."""
-        shape = self.shape(source)
-        given = [source, self.constant(np.array(order, np.int32))]
-        return self.add_operator("TRANSPOSE", given, self.activation([shape[axis] for axis in order]))
-
-    def matmul(self, left: int, right: int, *, transposed: bool) -> int:
-        """A product of matrices, both computed at run time."""
-        rows, columns = self.shape(left), self.shape(right)[-2 if transposed else -1]
-        made = self.activation([*rows[:-1], columns])
-        return self.add_operator("BATCH_MATMUL", [left, right], made, "BatchMatMulOptions", adj_y=transposed)
-
-    def pool(self, source: int, size: int, stride: int) -> int:
-        """The largest of each square."""
-        batch, height, width, depth = self.shape(source)
-        made = self.activation([batch, -(-height // stride), -(-width // stride), depth])
-        options = {"padding": "SAME", "stride_h": stride, "stride_w": stride}
-        return self.add_operator(
-            "MAX_POOL_2D", [source], made, "Pool2DOptions", filter_height=size, filter_width=size, **options
-        )
-
-    def join(self, left: int, right: int) -> int:
-        """Two images on top of each other."""
-        shape = self.shape(left)
-        made = self.activation([*shape[:-1], shape[-1] + self.shape(right)[-1]])
-        return self.add_operator("CONCATENATION", [left, right], made, "ConcatenationOptions", axis=3)
-
-    def enlarge(self, source: int) -> int:
-        """Twice as high and wide, interpolated."""
-        batch, height, width, depth = self.shape(source)
-        given = [source, self.constant(np.array([2 * height, 2 * width], np.int32))]
-        made = self.activation([batch, 2 * height, 2 * width, depth])
-        return self.add_operator(
-            "RESIZE_BILINEAR", given, made, "ResizeBilinearOptions", half_pixel_centers=True
-        )
+# Drawn for some families only: what a converter or ai-edge-quantizer makes of them as well.
+_FEW = {"mobilenet": ("int16x8",), "resnet50": ("int16x8",), "transformer": ("int4", "block32", "weights4")}
+_FOUR_BITS = ("int4", "block32", "weights4")
+MEGABYTES = (5, 20, 60)
 
 
 def mobilenet_v2(canvas: Canvas, size: int) -> bytes:
@@ -319,6 +143,12 @@ def transformer(canvas: Canvas, width: int, length: int = 128, layers: int = 2) 
     return canvas.finish([words], [x])
 
 
+def fused_lstm(canvas: Canvas, units: int) -> bytes:
+    """Two fused LSTM layers over 32 steps."""
+    steps = canvas.activation([1, 32, units])
+    return canvas.finish([steps], [canvas.lstm(canvas.lstm(steps, units), units)])
+
+
 def _norm(canvas: Canvas, x: int) -> int:
     if canvas.precision == "int8":
         return x  # a converter would not quantize it
@@ -332,31 +162,53 @@ class Recipe:
     """A model that can be made: its name, and how."""
 
     name: str
-    draw: Callable[[Canvas], bytes]
     precision: str
+    draw: Callable[[str], bytes]
 
     def build(self) -> bytes:
-        """The bytes of the model."""
-        return self.draw(Canvas(self.precision))
+        """The bytes of the model; `PackageMissing` if what it takes to make them is not installed."""
+        return self.draw(self.precision)
 
 
-def recipes() -> Iterator[Recipe]:
-    """All models, the smaller sizes first."""
+def recipes(megabytes: Sequence[int] = MEGABYTES) -> Iterator[Recipe]:
+    """All models, the smaller sizes first: drawn ones, then those of so many megabytes."""
+    yield from _drawn()
+    for size in megabytes:
+        for family, (network, precisions) in NETWORKS.items():
+            for precision in precisions:
+                yield Recipe(
+                    name=f"{family}_{size}MB_{precision}",
+                    precision=precision,
+                    draw=partial(make, network, size),
+                )
+
+
+def _draw(draw: Callable[[Canvas, int], bytes], size: int, precision: str) -> bytes:
+    if precision not in _FOUR_BITS:
+        return draw(Canvas(precision), size)
+    find_package("ai_edge_quantizer", "quantize")
+    return quantize(draw(Canvas("float"), size), precision)
+
+
+def _drawn() -> Iterator[Recipe]:
     families: tuple[tuple[str, Callable[[Canvas, int], bytes], tuple[int, ...]], ...] = (
         ("mobilenet", mobilenet_v2, (96, 160, 224, 320)),
         ("resnet50", resnet50, (160, 224)),
         ("efficientnet", efficientnet, (160, 224)),
         ("unet", unet, (128, 256)),
         ("transformer", transformer, (128, 256, 512, 768)),
+        ("fused-lstm", fused_lstm, (256, 512, 1024)),
     )
     for family, draw, sizes in families:
         for size in sizes:
-            for precision in PRECISIONS:
-                yield Recipe(
-                    name=f"{family}_{size}_{precision}",
-                    draw=lambda canvas, draw=draw, size=size: draw(canvas, size),  # type: ignore[misc]
-                    precision=precision,
-                )
+            for precision in _precisions(family):
+                name = f"{family}_{size}_{precision}"
+                yield Recipe(name=name, precision=precision, draw=partial(_draw, draw, size))
+
+
+def _precisions(family: str) -> tuple[str, ...]:
+    """An LSTM of integers only has scales of its own, which are not drawn here."""
+    return ("float", "dynamic") if family == "fused-lstm" else (*PRECISIONS, *_FEW.get(family, ()))
 
 
 def main() -> None:
@@ -364,11 +216,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", help="the beginning of the names to build")
+    parser.add_argument(
+        "--megabytes",
+        default=",".join(map(str, MEGABYTES)),
+        help="sizes of the converted networks in float32",
+    )
     arguments = parser.parse_args()
-    arguments.folder.mkdir(parents=True, exist_ok=True)
-    for recipe in recipes():
+    for recipe in recipes([int(word) for word in arguments.megabytes.split(",")]):
         if recipe.name.startswith(arguments.only):
-            (arguments.folder / f"{recipe.name}.tflite").write_bytes(recipe.build())
+            build(recipe, arguments.folder)
+
+
+def build(recipe: Recipe, folder: Path) -> Path | None:
+    """The file of a model, made if it is not there yet; None, with words, if it cannot be made here."""
+    path = folder / f"{recipe.name}.tflite"
+    if not path.exists():
+        try:
+            data = recipe.build()
+        except PackageMissing as error:
+            print(f"{recipe.name}: not made: {error}", file=sys.stderr)
+            return None
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(path, data)
+    return path
 
 
 if __name__ == "__main__":
