@@ -27,7 +27,6 @@ SHARE = 0.99
 ARENA_SHARE = 0.95
 GENERATED = (
     "mobilenet_96_float",
-    "mobilenet_96_half",
     "mobilenet_96_dynamic",
     "mobilenet_160_int8",
     "efficientnet_160_int8",
@@ -108,13 +107,9 @@ def test_a_generated_model_takes_what_was_planned(name: str, tmp_path: Path) -> 
     recipe = next(recipe for recipe in recipes() if recipe.name == name)
     path = tmp_path / f"{name}.tflite"
     path.write_bytes(recipe.build())
-    # What a busy machine measures may be too little once: a plan that is wrong is wrong each time.
-    for _ in range(3):
-        row = compare(path)
-        assert row is not None, "the runtime refuses it"
-        if close_enough(row):
-            return
-    pytest.fail(str(row))
+    row = compare(path)
+    assert row is not None, "the runtime refuses it"
+    assert close_enough(row), row
 
 
 def test_a_resized_model_takes_what_was_planned(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from outlive.arena.xnnpack.isa import instruction_sets
 from outlive.arena.xnnpack.planning import plan_xnnpack
 from outlive.model import Model, Subgraph, read_source
 from tests.arena.xnnpack_sketches import data, fixed, model, varieties
-from tools.build_large_models import Canvas, mobilenet_v2, transformer
+from tools.build_large_models import mobilenet_v2, transformer
+from tools.canvas import Canvas
 
 PARTS = (
     "arena_bytes",
@@ -48,7 +49,6 @@ def test_the_parts_make_up_the_peak(mobilenet: Model) -> None:
     assert not found.exact
     assert found.bound == "upper"
     assert "x86-avx2" in found.assumed[0]
-    assert "within 3 %" in found.unknown[0]
 
 
 def test_packed_weights_are_those_of_the_file_and_their_padding(mobilenet: Model) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from outlive.arena.accuracy import ERROR_BYTES, ERROR_SHARE
 from outlive.arena.devices import Device
 from outlive.arena.plan import Placement, Plan, is_exact
 from outlive.arena.room import Arena
@@ -16,9 +17,6 @@ Word = Literal["fits", "tight", "may not fit", "does not fit", "refused"]
 WORDS: tuple[Word, ...] = ("fits", "tight", "may not fit", "does not fit", "refused")
 # Less room than this is called tight: the stack of the program, its buffers and fragmentation want some too.
 _TIGHT_SHARE = 0.1
-# How much more than its plan a model may take, unless the plan says "at least": the promise that
-# benchmarks/plan_accuracy.py checks on models that the rules were not made on.
-ERROR_SHARE, ERROR_BYTES = 0.03, 200_000
 # An estimate may be off by as much as itself: float16 computed in float32 takes twice the memory.
 _ESTIMATE_SHARE = 1.0
 _LARGEST = 5

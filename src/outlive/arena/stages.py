@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from outlive.arena.budget import ERROR_BYTES, ERROR_SHARE
+from outlive.arena.accuracy import ERROR_BYTES, ERROR_SHARE
 from outlive.arena.plan import Plan
 from outlive.units import format_bytes
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from outlive.arena.accuracy import expected_error
 from outlive.arena.asking import Prepare, answer
 from outlive.arena.plan import Plan, is_exact
 from outlive.arena.questions import Wish, input_shapes
@@ -22,7 +23,10 @@ _SHOWN = 4
 def plan_model(model: Model, wish: Wish, measuring: bool = False) -> Plan:
     """The plan for a wish, measured as well if that is asked for."""
     found = answer(model, wish, prepare_with(model, wish))
-    found = replace(found, exact=is_exact(found), unknown=(*found.unknown, *left_out(model)))
+    exact = is_exact(found)
+    judged = found.accelerator != "tflm" and not found.refusals and not exact
+    error = (expected_error(found.accelerator, found.bound),) if judged else ()
+    found = replace(found, exact=exact, unknown=(*found.unknown, *left_out(model), *error))
     if not measuring or found.refusals:
         return found
     return replace(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from outlive.arena.accuracy import SAID
 from outlive.arena.budget import Verdict, needed_bytes, worst_moment
 from outlive.arena.plan import OpLoad, Part, Placement, Plan, is_exact
 from outlive.finding import Finding
@@ -30,7 +31,6 @@ _STYLE = {
     "does not fit": "bold red",
     "refused": "bold red",
 }
-_BOUNDS = {"upper": "at most", "lower": "at least", "estimate": "about"}
 _CERTAINTY = {
     "upper": "an upper bound",
     "lower": "a lower bound: memory whose size is not known comes on top",
@@ -89,7 +89,7 @@ def amount(plan: Plan, size: int | None) -> str:
     """A sum of a plan's parts: to the byte where that is known, else `at most`, `at least` or `about`."""
     if size is None:
         return "not known"
-    return f"{size:,} bytes" if is_exact(plan) else f"{_BOUNDS[plan.bound]} {format_bytes(size)}"
+    return f"{size:,} bytes" if is_exact(plan) else f"{SAID[plan.bound]} {format_bytes(size)}"
 
 
 def findings_text(findings: Sequence[Finding]) -> Iterator[RenderableType]:
