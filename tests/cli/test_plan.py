@@ -12,6 +12,7 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.cli.main import main
+from tests.arena.builtin_models import waiting
 from tests.cli.processes import run, run_on_terminal
 
 
@@ -260,3 +261,28 @@ def test_a_hopeless_run_is_not_started() -> None:
     assert caught.value.finding.code == "M205"
     flight = outlive.run(demo_models.path("too_big"), accelerator="builtin", limits=limits, force=True)
     assert flight.died or flight.error_type
+
+
+@pytest.mark.parametrize("accelerator", ["cpu", "builtin"])
+def test_at_least_never_fits_without_a_word(
+    accelerator: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "range.tflite"
+    file.write_bytes(waiting())
+    plan = document(capsys, str(file), "--accelerator", accelerator, "--ram", "64MB", code=4)
+    assert (plan["bound"], plan["exact"], plan["verdict"]["word"]) == ("lower", False, "may not fit")
+    assert [item["code"] for item in plan["findings"]] == ["M206"]
+    checked = outlive.check(file, ram="64MB", accelerator=accelerator)
+    assert "M206" in [finding.code for finding in checked]
+
+
+def test_less_room_than_plans_are_off_by_is_no_clean_exit(capsys: pytest.CaptureFixture[str]) -> None:
+    peak = document(capsys, path("healthy"))["peak_bytes"]
+    assert (
+        document(capsys, path("healthy"), "--ram", f"{peak - 1}B", code=4)["verdict"]["word"]
+        == "does not fit"
+    )
+    assert document(capsys, path("healthy"), "--ram", f"{peak}B", code=4)["verdict"]["word"] == "may not fit"
+    assert (
+        document(capsys, path("healthy"), "--ram", f"{peak + 200_000}B")["verdict"]["word"] != "may not fit"
+    )

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from outlive.arena.budget import Way, device_budget, weigh
+from outlive.arena.budget import Budget, Way, device_budget, weigh
 from outlive.arena.devices import find_device, known_devices
 from outlive.arena.plan import Plan
 from outlive.fitting.verdicts import judge_plan
 from outlive.report.document import dump
+from outlive.report.html.pages import plan_verdict
+from outlive.report.html.plan_blocks import plan_section, plan_tiles
 from outlive.report.plan_json import devices_json, plan_json, row_json
 from tests.arena.sketches import micro, refused, sketch
 
@@ -19,7 +21,7 @@ from tests.arena.sketches import micro, refused, sketch
 CONTRACT = {
     "schema", "kind", "model", "accelerator", "inputs", "arena_bytes", "persistent_bytes",
     "packed_weights_bytes", "workspace_bytes", "mapped_bytes", "runtime_bytes", "peak_bytes", "total_bytes",
-    "min_arena_bytes", "placements", "ops", "exact", "unknown", "measured",
+    "min_arena_bytes", "placements", "ops", "exact", "bound", "unknown", "measured",
 }  # fmt: skip
 
 
@@ -68,3 +70,17 @@ def test_rows_and_devices() -> None:
     assert row_json({}, sketch(), None, "")["arena_bytes"] == sketch().arena_bytes
     listed = json.loads(dump(devices_json(known_devices())))
     assert {"name", "ram_bytes", "flash_bytes", "document"} <= set(listed["devices"][0])
+
+
+def test_the_bound_is_said_in_documents_and_on_pages() -> None:
+    plan = sketch(exact=False, bound="lower", unknown=("op 1 RANGE",))
+    assert (written(plan)["bound"], row_json({}, plan, None, "")["bound"]) == ("lower", "lower")
+    budget = Budget(kind="ram", title="the RAM granted", ram_bytes=1 << 30, source="--ram")
+    verdict = weigh(plan, budget)
+    page = plan_verdict(plan, verdict)
+    assert (page.tone, page.word) == ("warn", "may not fit")
+    assert "needs at least 28.2 MiB" in page.sentence
+    tiles = list(plan_tiles(plan, verdict))
+    assert tiles[0].value == "at least 28.2 MiB"
+    assert "comes on top" in tiles[0].note
+    assert "a lower bound" in plan_section(plan, verdict).lead

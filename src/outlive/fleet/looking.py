@@ -221,6 +221,7 @@ def _row(bare: Row, seen: _Seen) -> Row:
         total_bytes=None if plan is None else plan.total_bytes,
         arena_bytes=None if plan is None else plan.arena_bytes,
         exact=None if plan is None else plan.exact,
+        bound=None if plan is None else plan.bound,
         devices=seen.devices,
         run=None if landed is None else landed.run,
         death=None if landed is None else landed.death,

@@ -130,6 +130,7 @@ class Row:
     total_bytes: int | None = None
     arena_bytes: int | None = None
     exact: bool | None = None
+    bound: str | None = None  # of the peak: upper, lower, estimate
     devices: tuple[DeviceFit, ...] = ()
     run: RunSeen | None = None
     death: DeathSeen | None = None

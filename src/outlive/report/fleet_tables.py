@@ -38,6 +38,7 @@ def columns(devices: Sequence[str], accelerators: Sequence[str] = ()) -> tuple[C
         ("planned_total_bytes", "i", lambda row: row.total_bytes),
         ("arena_bytes", "i", lambda row: row.arena_bytes),
         ("exact", "b", lambda row: row.exact),
+        ("bound", "s", lambda row: row.bound),
         ("measured_peak_bytes", "i", lambda row: None if row.run is None else row.run.peak_bytes),
         ("milliseconds", "f", lambda row: None if row.run is None else row.run.milliseconds),
         ("first_milliseconds", "f", lambda row: None if row.run is None else row.run.first_milliseconds),

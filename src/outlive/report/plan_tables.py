@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _NAME = 32
 _TEXT = 200
+_PREFIX = {("peak_bytes", "lower"): "at least ", ("peak_bytes", "estimate"): "about "}
 _STYLE = {
     "fits": "green",
     "tight": "yellow",
@@ -91,7 +92,8 @@ def _cells(row: Row, names: Sequence[str], fields: Sequence[str], judged: bool) 
     cells: list[RenderableType] = [safe(row.setting.get(name, ""), _NAME) for name in names]
     for field in fields:
         size = None if row.plan is None else getattr(row.plan, field)
-        cells.append("" if size is None else format_bytes(size))
+        prefix = "" if row.plan is None else _PREFIX.get((field, row.plan.bound), "")
+        cells.append("" if size is None else prefix + format_bytes(size))
     if judged:
         word = row.verdict.word if row.verdict else ""
         cells.append(Text(word, style=_STYLE.get(word, "")))
