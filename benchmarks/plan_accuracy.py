@@ -280,7 +280,14 @@ def main() -> int:
         for shape in ((), *shapes)
     ]
     rows = [row for row in found if row is not None]
-    granted = [item for path, _ in chosen for accelerator in RESOLVERS for item in grant(path, accelerator)]
+    runs = {(row.model, row.accelerator) for row in rows}
+    granted = [
+        item
+        for path, _ in chosen
+        for accelerator in RESOLVERS
+        if (path.stem, accelerator) in runs
+        for item in grant(path, accelerator)
+    ]
     exact = (0, 0) if args.quick or args.seen else builtin_exact()
     for accelerator in RESOLVERS:
         for half, held_out in (("held out", True), ("seen", False)):
