@@ -13,6 +13,7 @@ from outlive.model import read_source
 from outlive.report.finding_text import plain_finding
 from outlive.rules.death.by_flight import BY_FLIGHT
 from outlive.rules.engine import judge
+from outlive.rules.witness import lacked_memory, may_lack_memory
 from outlive.worker.flight import Flight, OpSeen
 
 
@@ -32,6 +33,10 @@ def judge_fact(kind: str, fact: Any, source: str | bytes | None) -> tuple[Findin
     from outlive.diagnosis.explaining import with_told_cause
 
     fact = with_op_index(fact, source)
+    if lacked_memory(fact) or may_lack_memory(fact):
+        from outlive.fitting.verdicts import with_plan
+
+        fact = with_plan(fact, source)
     finding = _name_file(with_told_cause(_first(kind, fact), fact, source), source)
     return finding, plain_finding(finding), fact
 

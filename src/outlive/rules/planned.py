@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from outlive.arena.budget import Verdict, worst_moment
 from outlive.arena.plan import Plan
@@ -20,6 +21,22 @@ def place(plan: Plan) -> str:
         return file_name(plan.path)
     load = next(load for load in plan.ops if load.index == moment[0])
     return f"{file_name(plan.path)}, worst at op {load.index} {load.type}"
+
+
+def facts(plan: Plan) -> dict[str, Any]:
+    """What a plan says of its peak, as plain data that the record of a run can hold."""
+    known = {
+        "needed_bytes": plan.peak_bytes,
+        "bound": "exact" if plan.exact else getattr(plan, "bound", "estimate"),
+        "accelerator": plan.accelerator,
+    }
+    moment = worst_moment(plan)
+    if moment is None:
+        return known
+    load = next(load for load in plan.ops if load.index == moment[0])
+    alive = [{"name": item.name, "bytes": item.size_bytes} for item in moment[1]]
+    op = {"index": load.index, "type": load.type, "live_bytes": load.live_bytes}
+    return {**known, "op": op, "alive": alive}
 
 
 def amounts(plan: Plan, needed: int) -> tuple[Evidence, ...]:

@@ -6,9 +6,11 @@ Python stack names the function of the op, which is made from its name (tensorfl
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass
 
+from outlive.units import parse_bytes, tensor_bytes
 from outlive.worker.flight import Flight
 
 # F0000 00:00:1794798364.010606   16640 tensor_shape.cc:362] Check failed: d < dims() (1 vs. 0)
@@ -22,10 +24,13 @@ _GENERATED = re.compile(r'File ".*?[/\\]tensorflow[/\\]python[/\\]ops[/\\]gen_\w
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>.+)')
 _LIBRARIES = ("site-packages", "dist-packages", "importlib", "<frozen", "lib/python", "outlive/worker")
 # Allocation of 40000000000 exceeds 10% of free system memory.     tsl/framework/cpu_allocator_impl.cc
-# OOM when allocating tensor with shape[100000,100000] and type float on ...
-_ASKED = re.compile(
-    r"Allocation of (\d+) exceeds|Unable to allocate ([\d.]+ \w+iB)|with shape(\[[\d,]+\] and type \w+)"
-)
+# ran out of memory trying to allocate 13.41GiB (rounded to 14400000000)    tsl/framework/bfc_allocator.cc
+# Unable to allocate 74.5 GiB for an array with ...                numpy/_core/_exceptions.py
+_ASKED = re.compile(r"Allocation of (\d+) exceeds|\(rounded to (\d+)\)|Unable to allocate ([\d.]+ \w+)")
+# OOM when allocating tensor with shape[100000,100000] and type float on ...   tensorflow/core/framework
+# ... for an array with shape (100000, 100000) and data type float64
+_SHAPED = re.compile(r"with shape ?[\[(]([\d, ]+)[\])] and (?:data )?type (\w+)")
+_TYPES = {"float": "float32", "double": "float64", "half": "float16"}
 _OUT_OF_BOUNDS = re.compile(r"index|out of (?:range|bounds)|offset", re.IGNORECASE)
 _OVERFLOW = re.compile(r"num_elements|overflow|too (?:large|big|many)|kint\d+max|kMax|exceed", re.IGNORECASE)
 
@@ -79,13 +84,29 @@ def own_line(flight: Flight) -> str:
     return ""
 
 
-def asked_for(flight: Flight) -> str:
-    """How much memory was asked for in vain, as the library says it; empty if nothing says so."""
-    found = list(_ASKED.finditer(flight.stderr_tail + "\n" + flight.error_text))
-    if not found:
-        return ""
-    size = next(group for group in found[-1].groups() if group)
-    return f"{int(size):,} bytes" if size.isdigit() else size.replace("[", "a tensor of [")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Memory that was asked for in vain, in one piece; the shape of the array it was for, if that is told."""
+
+    bytes: int
+    shape: tuple[int, ...] = ()
+    dtype: str = ""
+
+
+def asked_for(flight: Flight) -> Asked | None:
+    """What was asked for last, as the library says it; None if nothing says so."""
+    words = flight.error_text if flight.error_type else flight.stderr_tail
+    shaped = list(_SHAPED.finditer(words))
+    if shaped:
+        shape = tuple(int(size) for size in re.findall(r"\d+", shaped[-1][1]))
+        dtype = _TYPES.get(shaped[-1][2], shaped[-1][2])
+        size = tensor_bytes(shape, dtype)
+        if size is not None:
+            return Asked(bytes=size, shape=shape, dtype=dtype)
+    sizes = [group for found in _ASKED.finditer(words) for group in found.groups() if group]
+    with contextlib.suppress(ValueError):
+        return Asked(bytes=parse_bytes(sizes[-1])) if sizes else None
+    return None
 
 
 def _current_thread(trace: str) -> str:

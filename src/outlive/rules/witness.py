@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from outlive.finding import Evidence, Remedy, Tag, shell_path
@@ -35,6 +36,10 @@ _BY_SIGNAL = {
     "SIGINT": "outside",
     "SIGHUP": "outside",
 }
+# What Python, numpy, TensorFlow and PyTorch raise.
+_OUT_OF_MEMORY = ("MemoryError", "_ArrayMemoryError", "ResourceExhaustedError", "OutOfMemoryError")
+# XNNPACK, tflite/delegates/xnnpack/xnnpack_delegate.cc: what it says when a workspace cannot be had.
+_MEMORY_WORDS = ("failed to create xnnpack runtime", "failed to reshape runtime", "failed to allocate")
 # Below this lies no mapping (vm.mmap_min_addr): such an address is a null pointer with a small offset.
 _NULL_PAGE_BYTES = 0x10000
 # A runtime asks for large pieces: with this share of its limit in use, the next one may well not be had.
@@ -72,14 +77,26 @@ def cause(flight: Flight) -> str:
     return "left" if flight.exit_code is not None else "unknown"
 
 
+def may_lack_memory(flight: Flight) -> bool:
+    """True of a complaint in words that LiteRT has for a lack of memory, among other things."""
+    return not flight.died and any(word in flight.error_text.lower() for word in _MEMORY_WORDS)
+
+
+def lacked_memory(flight: Flight) -> bool:
+    """True if it ended for want of memory, at a limit of its own or at that of the machine."""
+    return cause(flight) in ("memory-limit", "killed-for-memory")
+
+
 def starved(flight: Flight) -> bool:
-    """True if the runtime asked for memory that a limit did not let it have."""
+    """True if the runtime asked for memory that a limit, or the machine, did not let it have."""
+    if not flight.died and flight.planned.get("needed_bytes", 0) > flight.planned.get("room_bytes", math.inf):
+        return True
     if flight.ended_by:
         return flight.ended_by == "memory"
     if not flight.died:
         # LiteRT's RuntimeError has no text when the arena cannot be had.
         silent = flight.error_type == "RuntimeError" and not flight.error_text.strip()
-        return flight.error_type == "MemoryError" or (
+        return flight.error_type in _OUT_OF_MEMORY or (
             silent and flight.stage in ("load", "allocate", "invoke")
         )
     if flight.signal == "SIGABRT":

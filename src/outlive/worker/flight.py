@@ -41,8 +41,9 @@ class Flight:
     `ended_by` says what we did ourselves: "deadline", "memory", "interrupt", "malformed" (it sent an answer
     that breaks the protocol; `error_text` says which rule), or "" if it ended by itself.
     `division` is the dividend and divisor that stopped the processor, `activity` what the process was doing
-    at its deadline (meter.activity). `values` holds the outputs of a run that went well; they are not part
-    of the record.
+    at its deadline (meter.activity). `machine` is the memory of the machine and the container at the end,
+    `planned` what the plan says that the model needs, `variables` the largest variables on the Python stack.
+    `values` holds the outputs of a run that went well; they are not part of the record.
     """
 
     died: bool
@@ -68,6 +69,9 @@ class Flight:
     limits: dict[str, Any] = field(default_factory=dict)
     oom_kills: tuple[int, int] | None = None
     last_memory: dict[str, int] = field(default_factory=dict)
+    machine: dict[str, Any] = field(default_factory=dict)
+    planned: dict[str, Any] = field(default_factory=dict)
+    variables: tuple[dict[str, Any], ...] = ()
     runtime: dict[str, Any] = field(default_factory=dict)
     untraced: str = ""
     pid: int | None = None
@@ -99,6 +103,9 @@ class Flight:
             "limits": self.limits,
             "oom_kills": None if self.oom_kills is None else list(self.oom_kills),
             "last_memory": self.last_memory,
+            **({"machine": self.machine} if self.machine else {}),
+            **({"planned": self.planned} if self.planned else {}),
+            **({"variables": list(self.variables)} if self.variables else {}),
             "runtime": self.runtime,
             "untraced": self.untraced,
             "pid": self.pid,

@@ -8,7 +8,7 @@ import signal
 from dataclasses import dataclass
 from typing import Any
 
-from outlive.meter import MemoryCgroup, find_memory_cgroup, read_oom_counters
+from outlive.meter import MemoryCgroup, find_memory_cgroup, read_machine, read_oom_counters
 from outlive.worker.flight import Flight, OpSeen
 from outlive.worker.hatchery import Ending, Hatched
 from outlive.worker.limits import Limits
@@ -70,6 +70,7 @@ class Recorder:
             limits={**self._limits.to_json(), **applied},
             oom_kills=ending.oom_kills or self._oom_kills_since(),
             last_memory=memory,
+            machine=read_machine().known(),
             runtime=facts,
             untraced=hatched.untraced or ending.unseen,
             pid=hatched.pid,

@@ -30,6 +30,8 @@ from outlive.worker.nurseries import with_hatchery
 
 # Words of a runtime that could not get memory; LiteRT's RuntimeError is often empty then.
 _MEMORY_WORDS = ("memory", "alloc", "failed to create xnnpack runtime", "reshape runtime")
+# Questions to a worker that are part of a stage of another name.
+_STAGES = {"open": "load", "resize": "set", "share": "allocate", "call": "invoke", "details": "get"}
 # A shared block beyond this is made only if it leaves room for everything else.
 _LARGE_BYTES = 256 << 20
 # `seconds` is how long a model may take; starting a process of ours gets at least this much.
@@ -293,7 +295,7 @@ class Session:
 
     def death(self, flight: Flight) -> RunError:
         """The error for a death, judged with the model at hand; it is remembered."""
-        self._last_death = error = verdicts.died(flight, self._opening.source)
+        self._last_death = error = verdicts.died(self._as_opened(flight), self._opening.source)
         self.flight = error.flight
         return error
 
@@ -304,6 +306,14 @@ class Session:
             assert self.flight is not None
             return self.death(self.flight)
         return type(last)(last.finding, str(last), last.findings[1:], last.flight)
+
+    def _as_opened(self, flight: Flight) -> Flight:
+        """The record with what a plan of the model has to know: its kernels, threads and input shapes."""
+        given, shapes = self._opening, {str(index): shape for index, (shape, _) in self._resized.items()}
+        kernels = given.arguments.get("experimental_op_resolver_type", "AUTO")
+        kernels = "other" if given.delegates or given.compiled else kernels
+        known = {"kernels": kernels, "threads": given.arguments.get("num_threads"), "shapes": shapes}
+        return replace(flight, runtime={**flight.runtime, "opened": known})
 
     def story(self) -> Flight:
         """The record of a worker that is still well."""
@@ -331,20 +341,15 @@ class Session:
         )
         flight = replace(
             self.story(),
-            stage={
-                "open": "load",
-                "resize": "set",
-                "share": "allocate",
-                "call": "invoke",
-                "details": "get",
-            }.get(stage, stage),
+            stage=_STAGES.get(stage, stage),
             ended_by="memory"
             if starved and limited and stage in ("open", "allocate", "invoke", "call")
             else "",
             error_type=error.kind,
             error_text=error.text,
+            machine=read_machine().known(),
         )
-        return verdicts.raised(error, flight, self._opening.source)
+        return verdicts.raised(error, self._as_opened(flight), self._opening.source)
 
 
 def _counted(answer: answers.Arrays, count: int) -> answers.Arrays:
