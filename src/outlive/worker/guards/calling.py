@@ -206,21 +206,21 @@ class GuardedCall:
             self._note(frame)
             self._release()
             return value
+        seen = self._seen() if frame.kind == wire.RAISED else None
         self._note(frame)
         self._release()
-        if frame.kind == wire.RAISED:
-            raise rebuild(body, self._process.allowed_bytes)
+        if seen is not None:
+            raise rebuild(body, seen)
         if frame.kind == wire.CANNOT:
             raise _cannot(body)
         return load_value(body, leases)
 
     def _finish_plain(self, frame: wire.Frame, body: Any, leases: list[Any]) -> Any:
         """The same: read before the worker is given back, because one that makes no sense is ended."""
-        allowed = self._process.allowed_bytes
         error: BaseException | None = None
         value = None
         if frame.kind == wire.RAISED:
-            error = self._ours(rebuild_plain(body, allowed))
+            error = self._ours(rebuild_plain(body, self._seen()))
         elif frame.kind == wire.CANNOT:
             error = _cannot(body)
         else:
@@ -252,6 +252,10 @@ class GuardedCall:
         if frame.rest:
             caller_state.take_random(frame.rest)
             process.random_version = caller_state.random_version
+
+    def _seen(self) -> Flight:
+        """What was seen of the call until now: before its worker is given to another."""
+        return last_flight(self._process, self._terms.limits)
 
     def next_item(self) -> tuple[bool, Any]:
         """True and the next item of a stream, or False and what the generator returned."""
@@ -357,15 +361,16 @@ def _has_iterator(values: Iterable[Any]) -> bool:
 
 
 def last_flight(process: GuardProcess, limits: Limits) -> Flight:
-    """The record of a call that went well."""
+    """The record of a call that came to its end."""
     return Flight(
         died=False,
         stage="done",
         peak_bytes=process.story.peak({}),
         baseline_bytes=process.story.baseline_bytes,
         timeline=process.story.points(),
+        stages=(("call", process.story.seconds()),),
         stderr_tail=process.echo.tail(),
-        limits=limits.to_json(),
+        limits={**process.applied, **limits.to_json()},
         runtime=process.facts(),
         pid=process.pid,
     )

@@ -8,17 +8,17 @@ import io
 import pickle
 import re
 import sys
+from dataclasses import replace
 from typing import Any
 
+from outlive.meter import Point, read_machine
 from outlive.names import safe_lines
-from outlive.units import format_bytes
 from outlive.worker.child import guard_errors, guard_plain
 from outlive.worker.child.guard_wire import Malformed
+from outlive.worker.flight import Flight
 from outlive.worker.guards.caller import NATIVE
-from outlive.worker.verdicts import Call, refused
+from outlive.worker.verdicts import Call, refused, with_verdict
 
-# Errors of libraries that say the same as MemoryError.
-_OUT_OF_MEMORY = ("ResourceExhaustedError", "OutOfMemoryError")
 # Libraries of many megabytes, which are not loaded here for the type of an error alone.
 _COSTLY = ("numpy", "scipy", "pandas", "sklearn", "matplotlib")
 _GENERAL = ("Exception", "RuntimeError")
@@ -36,7 +36,12 @@ _PLAIN_FACTS: dict[str, Any] = {
     "bases": list,
     "arguments": (list, _NONE),
     "refusal": (dict, _NONE),
+    "memory": (dict, _NONE),
 }
+# Who held the memory (child/guard_variables.py).
+_MEMORY: dict[str, Any] = {"trace": str, "variables": list, "held": dict}
+_VARIABLE: dict[str, Any] = {"name": str, "type": str, "items": int, "bytes": int}
+_MOST_VARIABLES, _MOST_NAME, _MOST_TRACE, _MOST_BYTES = 3, 80, 20_000, 1 << 60
 _REFUSAL: dict[str, Any] = {
     **dict.fromkeys(("problem", "text", "name", "given_dtype", "wanted_dtype"), str),
     **dict.fromkeys(("given_shape", "wanted_shape"), list),
@@ -99,13 +104,13 @@ def load_value(body: Any, buffers: list[Any]) -> Any:
         raise CannotReturn(f"the result came, but cannot be read here: {kind}: {error}") from error
 
 
-def rebuild(body: bytes, allowed_bytes: int | None) -> BaseException:
-    """The exception of a worker, with its traceback as the cause; one about memory says what was allowed."""
+def rebuild(body: bytes, seen: Flight) -> BaseException:
+    """The exception of a worker, with its traceback as the cause; one about memory with its verdict."""
     facts = pickle.loads(body)
-    return _caused(_refused(facts["refusal"]) or _own(facts) or _like(facts), facts, allowed_bytes)
+    return _caused(_refused(facts["refusal"]) or _own(facts) or _like(facts), facts, seen)
 
 
-def rebuild_plain(body: Any, allowed_bytes: int | None) -> BaseException:
+def rebuild_plain(body: Any, seen: Flight) -> BaseException:
     """The same of what a worker said in plain words; `Malformed` if it said something else."""
     facts = guard_plain.fields(guard_plain.loads(body), _PLAIN_FACTS)
     refusal = facts["refusal"]
@@ -113,7 +118,21 @@ def rebuild_plain(body: Any, allowed_bytes: int | None) -> BaseException:
         raise Malformed("an exception of types without a name")
     if refusal is not None:
         _check_refusal(refusal)
-    return _caused(_refused(refusal) or _named(facts) or _like(facts), facts, allowed_bytes)
+    if facts["memory"] is not None:
+        _check_memory(facts["memory"])
+    return _caused(_refused(refusal) or _named(facts) or _like(facts), facts, seen)
+
+
+def _check_memory(memory: dict[str, Any]) -> None:
+    guard_plain.fields(memory, _MEMORY)
+    rows = [guard_plain.fields(row, _VARIABLE) for row in memory["variables"]]
+    sizes = [*memory["held"].values(), *(row[name] for row in rows for name in ("items", "bytes"))]
+    words = [row[name] for row in rows for name in ("name", "type")]
+    possible = all(type(size) is int and 0 <= size < _MOST_BYTES for size in sizes)
+    if not possible or len(rows) > _MOST_VARIABLES:
+        raise Malformed("it holds what cannot be")
+    if any(len(word) > _MOST_NAME for word in words):
+        raise Malformed("a variable of such a name")
 
 
 def _check_refusal(refusal: dict[str, Any]) -> None:
@@ -140,16 +159,32 @@ def _named(facts: dict[str, Any]) -> BaseException | None:
     return None
 
 
-def _caused(error: BaseException, facts: dict[str, Any], allowed_bytes: int | None) -> BaseException:
-    text = facts["traceback"]
-    if allowed_bytes is not None and (isinstance(error, MemoryError) or facts["name"] in _OUT_OF_MEMORY):
-        note = f"the guarded call may add {format_bytes(allowed_bytes)} to what its worker holds (memory=)"
-        if hasattr(error, "add_note"):
-            error.add_note(note)
-        else:
-            text += f"{note}\n"
-    error.__cause__ = WorkerTraceback(text)
-    return error
+def _caused(error: BaseException, facts: dict[str, Any], seen: Flight) -> BaseException:
+    error.__cause__ = WorkerTraceback(facts["traceback"])
+    return error if facts["memory"] is None else with_verdict(error, raised_flight(seen, facts))
+
+
+def raised_flight(seen: Flight, facts: dict[str, Any]) -> Flight:
+    """The record of a call that raised something; of an error about memory with all that its worker saw."""
+    known = facts["memory"] or {"trace": "", "variables": (), "held": {}}
+    private, rss = (known["held"].get(name, 0) for name in ("private_bytes", "rss_bytes"))
+    above = max(0, private - seen.baseline_bytes)
+    points = list(seen.timeline)
+    if points and above > (seen.peak_bytes or 0):
+        # Seen by the worker itself, at the end of the rise.
+        top = max(range(len(points)), key=lambda index: points[index].bytes)
+        points.insert(top + 1, Point(seconds=points[top].seconds, bytes=above, rss_bytes=rss))
+    return replace(
+        seen,
+        stage="call",
+        error_type=facts["type"],
+        error_text=facts["text"],
+        fault_trace=known["trace"][:_MOST_TRACE],
+        variables=tuple(known["variables"]),
+        machine=read_machine().known() if facts["memory"] else {},
+        peak_bytes=max(above, seen.peak_bytes or 0),
+        timeline=tuple(points),
+    )
 
 
 def _refused(facts: dict[str, Any] | None) -> BaseException | None:

@@ -1,0 +1,100 @@
+"""What the running functions hold when memory runs out: their largest variables, and where they were.
+
+Looked at while the exception still keeps the frames alive, and with little memory: nothing is copied.
+"""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import os
+import sys
+from types import FrameType
+from typing import Any, Iterator
+
+_OURS = ("outlive.", "outlive_child")
+_OUT_OF_MEMORY = ("ResourceExhaustedError", "OutOfMemoryError")
+_BOXES = (list, tuple, set, frozenset, dict, collections.deque)
+_MOST_NAMED, _LEAST_BYTES = 3, 1 << 20
+# Of many items some stand for all, and what lies deeper is not looked at.
+_MOST_ITEMS, _DEEPEST, _MOST_FRAMES = 64, 3, 100
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """True for Python's MemoryError, numpy's kind of it, and what TensorFlow and PyTorch raise instead."""
+    return isinstance(error, MemoryError) or type(error).__name__ in _OUT_OF_MEMORY
+
+
+def describe(error: BaseException, skip: int) -> dict[str, Any]:
+    """What is held, the Python stack as faulthandler writes it, and the largest variables on it.
+
+    `skip` frames are ours.
+    """
+    frames, place = [], error.__traceback__
+    while place is not None:
+        frames.append((place.tb_frame, place.tb_lineno))
+        place = place.tb_next
+    frames = frames[skip:][-_MOST_FRAMES:]
+    lines = ['  File "%s", line %d in %s' % (_file(at), line, at.f_code.co_name) for at, line in frames[::-1]]
+    try:
+        variables = _largest([frame for frame, _ in frames])
+    except Exception:  # an object whose length or size cannot be asked for
+        variables = []
+    trace = "\n".join(["Current thread (most recent call first):", *lines])
+    return {"trace": trace, "variables": variables, "held": _held()}
+
+
+def _held() -> dict[str, int]:
+    """Private and resident bytes of this process; empty where they cannot be read."""
+    try:
+        with open("/proc/self/statm") as file:
+            _, resident, shared = (int(word) * os.sysconf("SC_PAGE_SIZE") for word in file.read().split()[:3])
+    except (OSError, ValueError):
+        return {}
+    return {"private_bytes": resident - shared, "rss_bytes": resident}
+
+
+def _file(frame: FrameType) -> str:
+    return frame.f_code.co_filename
+
+
+def _largest(frames: list[FrameType]) -> list[dict[str, Any]]:
+    """The variables that hold most: of these functions, and of their modules if they name them."""
+    found = {}
+    for name, value in itertools.chain.from_iterable(map(_names, reversed(frames))):
+        if id(value) not in found:
+            found[id(value)] = _sight(name, value)
+    large = [row for row in found.values() if row["bytes"] >= _LEAST_BYTES]
+    return sorted(large, key=lambda row: -row["bytes"])[:_MOST_NAMED]
+
+
+def _names(frame: FrameType) -> Iterator[tuple[str, Any]]:
+    if str(frame.f_globals.get("__name__", "")).startswith(_OURS):
+        return
+    named = [(name, frame.f_globals[name]) for name in frame.f_code.co_names if name in frame.f_globals]
+    for name, value in [*frame.f_locals.items(), *named]:
+        if isinstance(value, (type, type(sys))) or callable(value):
+            continue
+        yield name, value
+        inside = getattr(value, "__dict__", None)
+        if type(inside) is dict:
+            yield from (("%s.%s" % (name, key), part) for key, part in list(inside.items()))
+
+
+def _sight(name: str, value: Any) -> dict[str, Any]:
+    items = len(value) if isinstance(value, _BOXES) else 0
+    return {"name": name[:80], "type": type(value).__name__[:80], "items": items, "bytes": int(_size(value))}
+
+
+def _size(value: Any, depth: int = _DEEPEST) -> float:
+    """Bytes of a value and what it holds."""
+    own = getattr(value, "nbytes", None)  # of arrays and tensors: views count for what they show
+    if isinstance(own, int):
+        return own
+    total: float = sys.getsizeof(value, 0)
+    if isinstance(value, _BOXES) and value and depth:
+        inner = value.values() if isinstance(value, dict) else value
+        # An even spread: the first items may be smaller than the later ones.
+        some = list(itertools.islice(inner, 0, None, max(1, len(value) // _MOST_ITEMS)))
+        total += sum(_size(item, depth - 1) for item in some) * len(value) / len(some)
+    return total

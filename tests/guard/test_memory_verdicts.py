@@ -1,0 +1,125 @@
+"""Scripts and functions that run out of memory for real: one verdict, with all that is known."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import outlive
+from outlive.meter import make_cgroup
+from outlive.rules.witness import lacked_memory
+from outlive.worker.guards.scripts import run_script
+from outlive.worker.limits import Limits
+from tests.deaths.restrictions import linux_only
+
+pytestmark = linux_only
+
+# Python's own MemoryError, whatever keeps the limit of a guarded call: the script sets one of its own.
+KEEPS = """import resource
+held = int(open("/proc/self/statm").read().split()[0]) * 4096
+resource.setrlimit(resource.RLIMIT_AS, (held + 120_000_000, resource.getrlimit(resource.RLIMIT_AS)[1]))
+kept = []
+def fill():
+    while True:
+        kept.append(bytearray(b"x" * 8_000_000))
+fill()
+"""
+# Faster than any watchdog would look, and at no one line that raises.
+HOARDS = "held = []\nwhile True:\n    held.append(bytearray(b'x' * 4_000_000))\n"
+
+
+def guard(*words: object, cgroup: Any = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "outlive", "guard", *map(str, words)]
+    inside = None if cgroup is None else lambda: cgroup.add(os.getpid())
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=False, preexec_fn=inside
+    )
+
+
+def facts(finding: Any) -> str:
+    return "\n".join(item["fact"] for item in finding["evidence"])
+
+
+def test_a_script_that_keeps_too_much_is_told_what_it_keeps(tmp_path: Path) -> None:
+    path, output = tmp_path / "keeps.py", tmp_path / "flight.json"
+    path.write_text(KEEPS)
+    done = guard("--memory", "150MB", "--format", "json", "--output", output, path)
+    assert done.returncode == 1, done.stderr
+    assert "MemoryError" in done.stderr
+    flight = json.loads(output.read_text())
+    assert (flight["died"], flight["error"]["type"]) == (False, "MemoryError")
+    (finding,) = flight["findings"]
+    assert (finding["code"], finding["cause"]) == ("D502", "out-of-memory")
+    assert finding["headline"] == "the script needs more memory than its limit of 143 MiB"
+    assert f"{path}:7 in fill" in finding["where"]
+    assert "by 7.63 MiB for each item of `kept`" in facts(finding)
+    kept = flight["variables"][0]
+    assert 8_000_000 * kept["items"] <= kept["bytes"] < 8_100_000 * kept["items"]
+
+
+def test_another_exception_is_recorded_and_not_judged(tmp_path: Path, capfd: Any) -> None:
+    path = tmp_path / "raises.py"
+    path.write_text("raise KeyError('x')\n")
+    end = run_script(str(path), [], as_module=False, limits=Limits())
+    assert (end.exit_code, end.flight.error_type, end.flight.error_text) == (1, "KeyError", "'x'")
+    assert not lacked_memory(end.flight)
+    assert "KeyError" in capfd.readouterr().err
+
+
+def test_a_kill_by_the_container_names_the_container(tmp_path: Path) -> None:
+    cgroup = make_cgroup(300_000_000)
+    if cgroup is None:
+        pytest.skip("needs a memory cgroup of its own, which root (or whoever it was handed to) can make")
+    path, output = tmp_path / "hoards.py", tmp_path / "flight.json"
+    path.write_text(HOARDS)
+    with cgroup:
+        done = guard("--memory", "2GB", "--format", "json", "--output", output, path, cgroup=cgroup)
+    assert done.returncode == 3, done.stderr
+    flight = json.loads(output.read_text())
+    (finding,) = flight["findings"]
+    assert (finding["code"], flight["signal"]) == ("D501", "SIGKILL")
+    assert "had: 286 MiB, all that this container has" in facts(finding)
+    assert "its own limit (memory=) was 1.86 GiB" in facts(finding)
+    assert "held: at least" in facts(finding)
+
+
+class ResourceExhaustedError(Exception):
+    """As TensorFlow names it."""
+
+
+def exhaust() -> None:
+    raise ResourceExhaustedError("OOM when allocating tensor with shape[60000,60000] and type float on CPU:0")
+
+
+def test_what_tensorflow_raises_gets_the_same_verdict() -> None:
+    with pytest.raises(ResourceExhaustedError) as caught:
+        outlive.guard(exhaust, memory="1GB")()
+    error: Any = caught.value
+    assert error.finding.code == "D502"
+    assert error.finding.headline == "the function asked for 13.4 GiB at once, and its limit is 954 MiB"
+    assert "of 60,000 rows" in error.finding.remedies[-1].action
+    assert outlive.diagnose(error).verdict.code == "D502"
+
+
+def test_an_attribute_is_named_with_its_object() -> None:
+    class Cache:
+        def __init__(self) -> None:
+            self.rows: dict[int, bytearray] = {}
+
+        def fill(self) -> None:
+            for number in range(4):
+                self.rows[number] = bytearray(b"x" * 4_000_000)
+            raise MemoryError
+
+    with pytest.raises(MemoryError) as caught:
+        outlive.guard(lambda: Cache().fill(), memory="30MB")()
+    flight: Any = caught.value.flight  # type: ignore[attr-defined]
+    assert (flight.variables[0]["name"], flight.variables[0]["items"]) == ("self.rows", 4)
+    said = "".join(getattr(caught.value, "__notes__", ())) + str(caught.value.__cause__)
+    assert "for each item of `self.rows`" in said
