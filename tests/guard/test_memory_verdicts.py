@@ -30,8 +30,25 @@ def fill():
         kept.append(bytearray(b"x" * 8_000_000))
 fill()
 """
-# Faster than any watchdog would look, and at no one line that raises.
-HOARDS = "held = []\nwhile True:\n    held.append(bytearray(b'x' * 4_000_000))\n"
+# It takes most of what there is, waits until it was asked where it stands, and takes the rest.
+ASKED = """
+import os, time
+def was_asked():
+    for number in os.listdir("/proc/self/fd"):
+        try:
+            if "outlive-faults" in os.readlink("/proc/self/fd/" + number):
+                return os.stat("/proc/self/fd/" + number).st_size
+        except OSError:
+            pass
+def wait():
+    while not was_asked():
+        time.sleep(0.01)
+"""
+HOARDS = """held = [bytearray(b"x" * 4_000_000) for _ in range(50)]
+wait()
+while True:
+    held.append(bytearray(b"x" * 4_000_000))
+"""
 
 
 def guard(*words: object, cgroup: Any = None) -> subprocess.CompletedProcess[str]:
@@ -77,7 +94,7 @@ def test_a_kill_by_the_container_names_the_container(tmp_path: Path) -> None:
     if cgroup is None:
         pytest.skip("needs a memory cgroup of its own, which root (or whoever it was handed to) can make")
     path, output = tmp_path / "hoards.py", tmp_path / "flight.json"
-    path.write_text(HOARDS)
+    path.write_text(ASKED + HOARDS)
     with cgroup:
         done = guard("--memory", "2GB", "--format", "json", "--output", output, path, cgroup=cgroup)
     assert done.returncode == 3, done.stderr
@@ -87,6 +104,23 @@ def test_a_kill_by_the_container_names_the_container(tmp_path: Path) -> None:
     assert "had: 286 MiB, all that this container has" in facts(finding)
     assert "its own limit (memory=) was 1.86 GiB" in facts(finding)
     assert "held: at least" in facts(finding)
+    assert finding["where"].startswith(f"{path}:")
+
+
+def test_where_a_call_stood_is_not_told_of_the_next_one() -> None:
+    def hold() -> int:
+        space: dict[str, Any] = {}
+        exec(ASKED, space)
+        held = bytearray(b"x") * 80_000_000
+        space["wait"]()
+        return len(held)
+
+    guarded = outlive.guard(hold, memory="120MB")
+    assert guarded() == 80_000_000
+    with pytest.raises(outlive.ModelDied) as caught:
+        outlive.guard(lambda: os.kill(os.getpid(), 9))()
+    assert caught.value.flight.runtime["calls"] > 1
+    assert caught.value.flight.fault_trace == ""
 
 
 class ResourceExhaustedError(Exception):

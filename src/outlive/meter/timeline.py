@@ -71,8 +71,8 @@ class Timeline:
 class Rise:
     """How memory rose to its peak: "at once" (most of it between two looks), "steadily" or "in steps".
 
-    It is "fast" where there were too few looks on the way to tell. `bytes` is the whole rise, `largest_bytes`
-    its largest step, `seconds` from a tenth of it to the peak.
+    It is "fast" where it took a moment, or there were too few looks on the way to tell. `bytes` is the whole
+    rise, `largest_bytes` its largest step, `seconds` from a tenth of it to the peak.
     """
 
     how: Literal["at once", "fast", "steadily", "in steps"]
@@ -82,7 +82,7 @@ class Rise:
 
 
 # A rise below this is noise; of an even one each quarter has its share, give or take.
-_LEAST_RISE, _ONE_STEP, _FEWEST, _EVEN = 1 << 20, 0.6, 5, (0.4, 1.8)
+_LEAST_RISE, _ONE_STEP, _FEWEST, _MOMENT_S, _EVEN = 1 << 20, 0.6, 5, 0.1, (0.4, 1.8)
 
 
 def how_it_rose(points: Sequence[Point]) -> Rise | None:
@@ -99,7 +99,7 @@ def how_it_rose(points: Sequence[Point]) -> Rise | None:
     seconds = climb[-1].seconds - climb[0].seconds
     if largest >= _ONE_STEP * total:
         return Rise(how="at once", bytes=total, largest_bytes=largest, seconds=seconds)
-    if len(climb) < _FEWEST:
+    if len(climb) < _FEWEST or seconds < _MOMENT_S:
         return Rise(how="fast", bytes=total, largest_bytes=largest, seconds=seconds)
     how: Literal["steadily", "in steps"] = "steadily" if _is_even(climb) else "in steps"
     return Rise(how=how, bytes=total, largest_bytes=largest, seconds=seconds)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from outlive.arena.budget import Verdict, worst_moment
-from outlive.arena.plan import Plan
+from outlive.arena.plan import Part, Plan
 from outlive.finding import Evidence, Remedy, Tag
 from outlive.rules.telling import command, file_name
 from outlive.units import format_bytes
@@ -29,6 +29,7 @@ def facts(plan: Plan) -> dict[str, Any]:
         "needed_bytes": plan.peak_bytes,
         "bound": "exact" if plan.exact else getattr(plan, "bound", "estimate"),
         "accelerator": plan.accelerator,
+        "parts": [{"name": part.name, "bytes": part.bytes} for part in _largest_parts(plan)],
     }
     moment = worst_moment(plan)
     if moment is None:
@@ -42,12 +43,15 @@ def facts(plan: Plan) -> dict[str, Any]:
 def amounts(plan: Plan, needed: int) -> tuple[Evidence, ...]:
     """What is needed, with the parts it is made of."""
     what = "smallest arena that allocates" if plan.accelerator == "tflm" else "planned peak"
-    parts = sorted((part for part in plan.parts if part.bytes), key=lambda part: -part.bytes)
-    rest = ", ".join(f"{part.name} {format_bytes(part.bytes)}" for part in parts[:3])
+    rest = ", ".join(f"{part.name} {format_bytes(part.bytes)}" for part in _largest_parts(plan))
     total = Evidence(
         fact=f"{what} {format_bytes(needed)} ({needed:,} bytes)", source=f"plan, {plan.accelerator}"
     )
     return (total, Evidence(fact=f"of it {rest}", source="plan")) if rest else (total,)
+
+
+def _largest_parts(plan: Plan) -> list[Part]:
+    return sorted((part for part in plan.parts if part.bytes), key=lambda part: -part.bytes)[:3]
 
 
 def worst(plan: Plan) -> tuple[Evidence, ...]:

@@ -11,13 +11,13 @@ Each line is left out where nothing is known of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from outlive.finding import Evidence, Remedy, Tag
 from outlive.meter import Rise, how_it_rose
-from outlive.rules.tensorflow_words import Asked, asked_for, own_line
+from outlive.rules.tensorflow_words import Asked, asked_for, last_line
 from outlive.rules.witness import (
     amount,
     cause,
@@ -34,7 +34,7 @@ from outlive.units import format_bytes, format_shape, plural
 from outlive.worker.flight import Flight
 
 SET_LIMIT = "the limit that was set (memory=)"
-_TENSORS, _MOST_WORDS = 3, 120
+_TENSORS, _MOST_NAME, _MOST_WORDS = 3, 40, 120
 # Of what seems to be left, so much can be filled.
 _FILLED_SHARE = 0.9
 # The limits that a machine knows, by the name that `MachineMemory` has for them: who has it, who says so.
@@ -71,7 +71,7 @@ def headline(flight: Flight, otherwise: str = "") -> str:
         return otherwise
     if need is not None and need[1] > there.bytes:
         return f"{who} {need[0]}, and {there}"
-    if there.source == "limits":
+    if there.source == "limits" and there.whose == SET_LIMIT:
         return f"{who} needs more memory than its limit of {format_bytes(there.bytes)}"
     return f"{otherwise or f'{who} did not get the memory that it asked for'}; {there}"
 
@@ -84,20 +84,30 @@ def evidence(flight: Flight) -> tuple[Evidence, ...]:
 
 def remedies(flight: Flight) -> tuple[Remedy, ...]:
     """More memory, if there is more; and what would fit."""
-    smaller = Remedy(action="use a smaller input or batch", tag=Tag.CHANGES_RESULTS)
-    fitting = [*_ways(flight), *_parts(flight), *_fewer(flight)] or [smaller]
+    fitting = [*_ways(flight), *_parts(flight), *_fewer(flight)] or [_smaller(flight)]
     return (*_raise(flight), *fitting)
 
 
 def needed_words(planned: dict[str, Any]) -> str:
-    """What the plan says: `about 888 MiB; at op 2 CONV_2D 780 MiB are alive: stem/conv 256 MiB, ...`."""
-    words = f"{_bound(planned)}{format_bytes(planned['needed_bytes'])}"
-    op, alive = planned.get("op"), planned.get("alive", ())[:_TENSORS]
-    if op is None or not alive:
+    """What the plan says, with the tensors alive where it is worst, or its parts where others are larger."""
+    needed, op = planned["needed_bytes"], planned.get("op")
+    words, parts = f"{_bound(planned)}{format_bytes(needed)}", planned.get("parts", ())[:2]
+    if op is None:
         return words
-    named = ", ".join(f"{item['name'] or 'a tensor'} {format_bytes(item['bytes'])}" for item in alive)
-    live = format_bytes(op["live_bytes"])
-    return f"{words}, of which {live} at op {op['index']} {op['type']}: {named}"
+    place = f"op {op['index']} {op['type']}"
+    if 2 * op["live_bytes"] < needed and parts:
+        return f"{words}, of which {_listed(parts)}; most tensors at {place}"
+    part = "" if op["live_bytes"] >= needed else f"of which {format_bytes(op['live_bytes'])} "
+    return f"{words}, {part}at {place}: {_listed(planned['alive'])}"
+
+
+def _listed(items: Sequence[dict[str, Any]]) -> str:
+    """Some names with their sizes; of a long name the end, which tells it from others."""
+    named = [(item["name"] or "a tensor", item["bytes"]) for item in items[:_TENSORS]]
+    return ", ".join(
+        f"{name if len(name) <= _MOST_NAME else '...' + name[-_MOST_NAME:]} {format_bytes(size)}"
+        for name, size in named
+    )
 
 
 def had(flight: Flight) -> Had | None:
@@ -105,7 +115,8 @@ def had(flight: Flight) -> Had | None:
     limit = amount(flight.limits.get("memory_bytes"))
     at_limit = cause(flight) == "memory-limit" or may_lack_memory(flight)
     if limit is not None and at_limit and not _is_far(flight, limit):
-        return Had(bytes=limit, name="its limit", whose=SET_LIMIT, source="limits")
+        whose = f"{SET_LIMIT}{_doubt(flight, limit)}"
+        return Had(bytes=limit, name="its limit", whose=whose, source="limits")
     rooms = {name: size for name in _ROOMS if (size := amount(flight.machine.get(name))) is not None}
     name = min(rooms, key=rooms.__getitem__, default="")
     if not rooms or _is_far(flight, rooms[name]):
@@ -116,11 +127,30 @@ def had(flight: Flight) -> Had | None:
 
 
 def _is_far(flight: Flight, limit: int) -> bool:
-    """True of an exception that came with far less in use: something else refused, such as a ulimit."""
-    if flight.died or flight.ended_by or not is_function(flight):
-        return False
-    asked = asked_for(flight)
-    return (flight.peak_bytes or 0) + (asked.bytes if asked is not None else 0) < _NEAR_SHARE * limit
+    """True of an exception that came with far less in use and asked for: something else refused."""
+    last = _last_asked(flight)
+    known = last is not None or amount(flight.limits.get("memory_bytes")) is None
+    return known and _is_below(flight, limit, last or 0)
+
+
+def _last_asked(flight: Flight) -> int | None:
+    """What was asked for in vain: as the library says it, or one more item of what grew."""
+    asked, kept = asked_for(flight), grown_variable(flight)
+    if asked is not None:
+        return asked.bytes
+    return kept["bytes"] // kept["items"] if kept is not None and kept["items"] > 1 else None
+
+
+def _is_below(flight: Flight, limit: int, asked_bytes: int = 0) -> bool:
+    """True of an exception in a function that held and asked for less than half of the limit."""
+    raised = not flight.died and not flight.ended_by and is_function(flight)
+    return raised and (flight.peak_bytes or 0) + asked_bytes < _NEAR_SHARE * limit
+
+
+def _doubt(flight: Flight, limit: int) -> str:
+    """What is not known of Python's own MemoryError, which does not say how much was asked for."""
+    doubtful = _last_asked(flight) is None and _is_below(flight, limit)
+    return ", hardly used: it asked for much at once, or something else refused" if doubtful else ""
 
 
 def _others(flight: Flight, name: str, room: int) -> str:
@@ -186,7 +216,7 @@ def _stretch(flight: Flight) -> str:
 
 def _grew(flight: Flight) -> Iterator[Evidence]:
     rise, kept, asked = how_it_rose(flight.timeline), grown_variable(flight), asked_for(flight)
-    line = own_line(flight)
+    line = last_line(flight)
     at = f", at {line}" if line else ""
     if kept is not None and kept["items"] > 1:
         each = format_bytes(kept["bytes"] // kept["items"])
@@ -264,6 +294,16 @@ def _ways(flight: Flight) -> Iterator[Remedy]:
             tag=Tag.CHANGES_RESULTS if way["changes_results"] else Tag.SAME_RESULTS,
             command=f"outlive plan FILE {way['options']}",
         )
+
+
+def _smaller(flight: Flight) -> Remedy:
+    """What to try where nothing is known to fit; of what was planned, nothing smaller was found that does."""
+    room = amount(flight.planned.get("room_bytes"))
+    if room is None or flight.planned["needed_bytes"] <= room:
+        return Remedy(action="use a smaller input or batch", tag=Tag.CHANGES_RESULTS)
+    action = "no other settings or inputs fit as it is: look for a smaller form of it that does"
+    command = f"outlive fit FILE --ram {max(1, room // 1_000_000)}MB"
+    return Remedy(action=action, tag=Tag.CHANGES_MODEL, command=command)
 
 
 def _left(flight: Flight) -> int | None:

@@ -22,6 +22,8 @@ _CHECK = re.compile(
 )
 _GENERATED = re.compile(r'File ".*?[/\\]tensorflow[/\\]python[/\\]ops[/\\]gen_\w+\.py", line \d+ in (\w+)')
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>.+)')
+# How the stack of a process begins that was asked for it, and went on (worker/child/guard_variables.py).
+_LOOK = "Stack (most recent call first)"
 _LIBRARIES = ("site-packages", "dist-packages", "importlib", "<frozen", "lib/python", "outlive/worker")
 # Allocation of 40000000000 exceeds 10% of free system memory.     tsl/framework/cpu_allocator_impl.cc
 # ran out of memory trying to allocate 13.41GiB (rounded to 14400000000)    tsl/framework/bfc_allocator.cc
@@ -78,7 +80,17 @@ def running_op(flight: Flight) -> str:
 
 def own_line(flight: Flight) -> str:
     """The innermost line of the user's own code on the stack: `script.py:12 in train`; empty if unknown."""
-    for frame in _FRAME.finditer(_current_thread(flight.fault_trace)):
+    return _own_frame(_current_thread(flight.fault_trace))
+
+
+def last_line(flight: Flight) -> str:
+    """The same; of a process that was killed where nothing can be written, its line a moment before."""
+    trace = flight.fault_trace
+    return own_line(flight) or (_own_frame(trace) if trace.startswith(_LOOK) else "")
+
+
+def _own_frame(stack: str) -> str:
+    for frame in _FRAME.finditer(stack):
         if not any(word in frame["file"] for word in _LIBRARIES):
             return f"{frame['file']}:{frame['line']} in {frame['function'].strip()}"
     return ""
@@ -113,6 +125,6 @@ def _current_thread(trace: str) -> str:
     """The stack of the thread that died: faulthandler writes it first or marks it "Current thread"."""
     start = trace.find("Current thread")
     if start < 0:
-        return trace
+        return "" if trace.startswith(_LOOK) else trace
     end = trace.find("\n\n", start)
     return trace[start:] if end < 0 else trace[start:end]

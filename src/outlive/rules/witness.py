@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from outlive.finding import Evidence, Remedy, Tag, shell_path
-from outlive.rules.tensorflow_words import failed_check, own_line, running_op
+from outlive.rules.tensorflow_words import failed_check, last_line, own_line, running_op
 from outlive.units import format_bytes, format_shape
 from outlive.worker.flight import Flight
 from outlive.worker.verdicts import Call
@@ -38,8 +38,13 @@ _BY_SIGNAL = {
 }
 # What Python, numpy, TensorFlow and PyTorch raise.
 _OUT_OF_MEMORY = ("MemoryError", "_ArrayMemoryError", "ResourceExhaustedError", "OutOfMemoryError")
-# XNNPACK, tflite/delegates/xnnpack/xnnpack_delegate.cc: what it says when a workspace cannot be had.
-_MEMORY_WORDS = ("failed to create xnnpack runtime", "failed to reshape runtime", "failed to allocate")
+# What XNNPACK says when it gets no memory, among other things: tflite/delegates/xnnpack/xnnpack_delegate.cc.
+_MEMORY_WORDS = (
+    "failed to create xnnpack runtime",
+    "failed to reshape runtime",
+    "failed to delegate",
+    "failed to allocate",
+)
 # Below this lies no mapping (vm.mmap_min_addr): such an address is a null pointer with a small offset.
 _NULL_PAGE_BYTES = 0x10000
 # A runtime asks for large pieces: with this share of its limit in use, the next one may well not be had.
@@ -181,7 +186,7 @@ def place(flight: Flight) -> str:
     stage = STAGE_WORDS.get(key, flight.stage)
     if flight.op is None:
         named = running_op(flight)
-        line = own_line(flight) if is_function(flight) else ""
+        line = (last_line if lacked_memory(flight) else own_line)(flight) if is_function(flight) else ""
         return ", ".join(word for word in (named, line or stage) if word)
     index = "" if flight.op.index is None else f"op {flight.op.index} "
     subgraph = f"subgraph {flight.op.subgraph}, " if flight.op.subgraph else ""

@@ -6,18 +6,29 @@ Looked at while the exception still keeps the frames alive, and with little memo
 from __future__ import annotations
 
 import collections
+import faulthandler
 import itertools
 import os
+import signal
 import sys
 from types import FrameType
 from typing import Any, Iterator
 
+# A worker that gets it writes its Python stack and goes on. By default it is ignored, and calls that it
+# interrupts are taken up again (CPython, Modules/faulthandler.c: SA_RESTART).
+LOOK = getattr(signal, "SIGURG", None)
 _OURS = ("outlive.", "outlive_child")
 _OUT_OF_MEMORY = ("ResourceExhaustedError", "OutOfMemoryError")
 _BOXES = (list, tuple, set, frozenset, dict, collections.deque)
 _MOST_NAMED, _LEAST_BYTES = 3, 1 << 20
 # Of many items some stand for all, and what lies deeper is not looked at.
 _MOST_ITEMS, _DEEPEST, _MOST_FRAMES = 64, 3, 100
+
+
+def look_when_told(file: Any) -> None:
+    """Let the caller ask where a call stands, while it stands there."""
+    if LOOK is not None and hasattr(faulthandler, "register"):
+        faulthandler.register(LOOK, file, all_threads=False)
 
 
 def is_out_of_memory(error: BaseException) -> bool:

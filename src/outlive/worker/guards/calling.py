@@ -12,7 +12,6 @@ from typing import Any
 from outlive.worker import verdicts
 from outlive.worker.child import guard_errors, guard_pickle, guard_plain
 from outlive.worker.child import guard_wire as wire
-from outlive.worker.flight import Flight
 from outlive.worker.guards.caller import CallerState
 from outlive.worker.guards.forms import check_form
 from outlive.worker.guards.functions import SentFunction
@@ -206,7 +205,7 @@ class GuardedCall:
             self._note(frame)
             self._release()
             return value
-        seen = self._seen() if frame.kind == wire.RAISED else None
+        seen = self._process.seen(self._terms.limits) if frame.kind == wire.RAISED else None
         self._note(frame)
         self._release()
         if seen is not None:
@@ -220,7 +219,7 @@ class GuardedCall:
         error: BaseException | None = None
         value = None
         if frame.kind == wire.RAISED:
-            error = self._ours(rebuild_plain(body, self._seen()))
+            error = self._ours(rebuild_plain(body, self._process.seen(self._terms.limits)))
         elif frame.kind == wire.CANNOT:
             error = _cannot(body)
         else:
@@ -252,10 +251,6 @@ class GuardedCall:
         if frame.rest:
             caller_state.take_random(frame.rest)
             process.random_version = caller_state.random_version
-
-    def _seen(self) -> Flight:
-        """What was seen of the call until now: before its worker is given to another."""
-        return last_flight(self._process, self._terms.limits)
 
     def next_item(self) -> tuple[bool, Any]:
         """True and the next item of a stream, or False and what the generator returned."""
@@ -358,22 +353,6 @@ def _has_iterator(values: Iterable[Any]) -> bool:
         if isinstance(value, bare):
             return True
     return False
-
-
-def last_flight(process: GuardProcess, limits: Limits) -> Flight:
-    """The record of a call that came to its end."""
-    return Flight(
-        died=False,
-        stage="done",
-        peak_bytes=process.story.peak({}),
-        baseline_bytes=process.story.baseline_bytes,
-        timeline=process.story.points(),
-        stages=(("call", process.story.seconds()),),
-        stderr_tail=process.echo.tail(),
-        limits={**process.applied, **limits.to_json()},
-        runtime=process.facts(),
-        pid=process.pid,
-    )
 
 
 def _dump_error(error: BaseException) -> bytes:

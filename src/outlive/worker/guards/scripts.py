@@ -9,7 +9,7 @@ import time
 from outlive.errors import RunError
 from outlive.worker import verdicts
 from outlive.worker.flight import Flight
-from outlive.worker.guards.calling import GuardedCall, Terms, caller_state, last_flight
+from outlive.worker.guards.calling import GuardedCall, Terms, caller_state
 from outlive.worker.guards.functions import SentFunction
 from outlive.worker.guards.pool import alive
 from outlive.worker.guards.process import GuardProcess
@@ -47,7 +47,7 @@ def run_script(
     call = GuardedCall(process, Terms(limits=limits, give_back=lambda _: None, doing={"script": target}))
     try:
         code, raised = call.run(SentFunction.by_name(_RUN), (target, arguments, as_module), {})
-        flight = _timed(last_flight(process, limits), began)
+        flight = _timed(process.seen(limits), began)
         return ScriptEnd(exit_code=code, flight=raised_flight(flight, raised) if raised else flight)
     except RunError as error:
         if error.flight is None:
