@@ -16,7 +16,6 @@ from outlive.rules import judge
 from outlive.rules.catalogue import RULES
 from tests.flights.replay import load, rebuild, recordings
 
-
 on_each = pytest.mark.parametrize("path", recordings(), ids=lambda path: path.stem)
 
 

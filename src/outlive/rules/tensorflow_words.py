@@ -69,7 +69,7 @@ def in_tensorflow(flight: Flight) -> bool:
 
 def running_op(flight: Flight) -> str:
     """The TensorFlow op whose Python function was running, by its name there; empty if none was."""
-    found = _GENERATED.search(_current_thread(flight.fault_trace))
+    found = _GENERATED.search(_current_thread(flight))
     if found is None:
         return ""
     name = "".join(
@@ -80,7 +80,7 @@ def running_op(flight: Flight) -> str:
 
 def own_line(flight: Flight) -> str:
     """The innermost line of the user's own code on the stack: `script.py:12 in train`; empty if unknown."""
-    return _own_frame(_current_thread(flight.fault_trace))
+    return _own_frame(_current_thread(flight))
 
 
 def last_line(flight: Flight) -> str:
@@ -121,10 +121,11 @@ def asked_for(flight: Flight) -> Asked | None:
     return None
 
 
-def _current_thread(trace: str) -> str:
+def _current_thread(flight: Flight) -> str:
     """The stack of the thread that died: faulthandler writes it first or marks it "Current thread"."""
+    trace = flight.fault_trace
     start = trace.find("Current thread")
     if start < 0:
-        return "" if trace.startswith(_LOOK) else trace
+        return "" if flight.stage == "call" and trace.startswith(_LOOK) else trace
     end = trace.find("\n\n", start)
     return trace[start:] if end < 0 else trace[start:end]
