@@ -43,6 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the script; the exit code is its own unless it died."""
+    import outlive.api  # noqa: F401 - workers need the judge that it hands them
     from outlive.worker.guards.scripts import run_script
 
     target, *words = args.words
