@@ -153,6 +153,6 @@ ERRORS: dict[str, object] = {
     "memory below nothing": {**ERROR, "memory": {**_HELD, "held": {"private_bytes": -1}}},
     "too many variables": {**ERROR, "memory": {**_HELD, "variables": [_VARIABLE] * 4}},
     "a variable without a size": {**ERROR, "memory": {**_HELD, "variables": [{"name": "kept"}]}},
-    "a name without end": {**ERROR, "memory": {**_HELD, "variables": [{**_VARIABLE, "name": "x" * 81}]}},
+    "a name without end": {**ERROR, "memory": {**_HELD, "variables": [{**_VARIABLE, "name": "x" * 161}]}},
     **{f"{name} of another type": {**ERROR, name: 1.5} for name in ERROR},
 }

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +47,9 @@ def wait():
     while not was_asked():
         time.sleep(0.01)
 """
-HOARDS = """held = [bytearray(b"x" * 4_000_000) for _ in range(50)]
+HOARDS = """held = []
+while len(held) < 50:
+    held.append(bytearray(b"x" * 4_000_000))
 wait()
 while True:
     held.append(bytearray(b"x" * 4_000_000))
@@ -105,6 +110,7 @@ def test_a_kill_by_the_container_names_the_container(tmp_path: Path) -> None:
     assert "its own limit (memory=) was 1.86 GiB" in facts(finding)
     assert "held: at least" in facts(finding)
     assert finding["where"].startswith(f"{path}:")
+    assert "by 3.81 MiB for each item of `held`, which had at least" in facts(finding)
 
 
 def test_where_a_call_stood_is_not_told_of_the_next_one() -> None:
@@ -121,6 +127,29 @@ def test_where_a_call_stood_is_not_told_of_the_next_one() -> None:
         outlive.guard(lambda: os.kill(os.getpid(), 9))()
     assert caught.value.flight.runtime["calls"] > 1
     assert caught.value.flight.fault_trace == ""
+
+
+def test_a_call_of_the_system_in_native_code_is_not_cut_short_by_the_question() -> None:
+    def read() -> tuple[int, int]:
+        space: dict[str, Any] = {}
+        exec(ASKED, space)
+        libc, (end, start) = ctypes.CDLL(None), os.pipe()
+
+        def grow() -> None:
+            held = [bytearray(b"x") * 60_000_000]
+            space["wait"]()
+            for _ in range(6):  # it nears its limit more and more while the main thread waits
+                held.append(bytearray(b"x") * 5_000_000)
+                time.sleep(0.2)
+            os.write(start, b"hello")
+
+        thread = threading.Thread(target=grow)
+        thread.start()
+        found = libc.read(end, ctypes.create_string_buffer(16), 16)
+        thread.join()
+        return found, len(threading.enumerate())
+
+    assert outlive.guard(read, memory="110MB")() == (5, 1)
 
 
 class ResourceExhaustedError(Exception):

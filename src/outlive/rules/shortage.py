@@ -221,7 +221,8 @@ def _grew(flight: Flight) -> Iterator[Evidence]:
     if kept is not None and kept["items"] > 1:
         each = format_bytes(kept["bytes"] // kept["items"])
         how = "steadily, " if rise is not None and rise.how == "steadily" else ""
-        fact = f"grew: {how}by {each} for each item of `{kept['name']}`, which has {kept['items']:,}{at}"
+        count = f"which {'had at least' if flight.died else 'has'} {kept['items']:,}"
+        fact = f"grew: {how}by {each} for each item of `{kept['name']}`, {count}{at}"
         yield Evidence(fact=fact, source="Python stack")
     elif asked is not None and asked.bytes > (flight.peak_bytes or 0):
         yield Evidence(
@@ -325,7 +326,11 @@ def _parts(flight: Flight) -> Iterator[Remedy]:
 
 def _fewer(flight: Flight) -> Iterator[Remedy]:
     """How many items of what grew fit."""
-    kept = grown_variable(flight)
-    if kept is not None and kept["items"] > 1:
-        action = f"keep fewer items in `{kept['name']}`: no more than {kept['items']:,} fit"
-        yield Remedy(action=action, tag=Tag.CHANGES_RESULTS)
+    kept, there = grown_variable(flight), had(flight)
+    if kept is None or kept["items"] <= 1:
+        return
+    items = kept["items"]
+    if flight.died and there is not None:
+        items = max(items, there.bytes * items // kept["bytes"])
+    action = f"keep fewer items in `{kept['name']}`: no more than {items:,} fit"
+    yield Remedy(action=action, tag=Tag.CHANGES_RESULTS)

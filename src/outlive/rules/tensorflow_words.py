@@ -85,8 +85,8 @@ def own_line(flight: Flight) -> str:
 
 def last_line(flight: Flight) -> str:
     """The same; of a process that was killed where nothing can be written, its line a moment before."""
-    trace = flight.fault_trace
-    return own_line(flight) or (_own_frame(trace) if trace.startswith(_LOOK) else "")
+    _, asked, last = flight.fault_trace.rpartition(_LOOK)
+    return own_line(flight) or (_own_frame(last) if asked else "")
 
 
 def _own_frame(stack: str) -> str:
@@ -126,6 +126,6 @@ def _current_thread(flight: Flight) -> str:
     trace = flight.fault_trace
     start = trace.find("Current thread")
     if start < 0:
-        return "" if flight.stage == "call" and trace.startswith(_LOOK) else trace
+        return "" if flight.stage == "call" and _LOOK in trace else trace
     end = trace.find("\n\n", start)
     return trace[start:] if end < 0 else trace[start:end]

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from dataclasses import replace
 from typing import Any, cast
 
 from outlive.meter import Probe, Sample, read_machine
@@ -17,6 +18,7 @@ from outlive.worker.child import guard_wire as wire
 from outlive.worker.child.guard_variables import LOOK
 from outlive.worker.child.nursery import NO_RUNTIME
 from outlive.worker.flight import Flight
+from outlive.worker.guards.raised import has_told, take_variables
 from outlive.worker.guards.wires import NAMES, Wires
 from outlive.worker.hatchery import CannotHatch, Hatchery, Kind, in_words, starting
 from outlive.worker.limits import DeadlineMissed, Limits
@@ -247,10 +249,12 @@ class GuardProcess:
         """Have it write its Python stack as it nears its limit: who is killed there has no time for that."""
         if LOOK is None or added_bytes < max(_LARGE_BYTES, _MORE * self._noted_bytes):
             return
+        # Before it has told all, another signal would interrupt calls of the system in native code.
+        if self._noted_bytes and not has_told(self._wires.fault_trace()):
+            return
         rooms = (self.allowed_bytes, read_machine().usable_bytes())
         if added_bytes > _NEAR_SHARE * min((room for room in rooms if room is not None), default=added_bytes):
             self._noted_bytes = added_bytes
-            self._wires.forget_stack()
             with contextlib.suppress(OSError):
                 os.kill(self.pid, LOOK)
 
@@ -272,10 +276,9 @@ class GuardProcess:
                 self.echo.muted = False  # its last words, if it never came to a call
             with contextlib.suppress(OSError):
                 self.echo.finish()
-            words = LastWords(
-                stage=self.stage, stderr_tail=self.echo.tail(), fault_trace=self._wires.fault_trace()
-            )
-            self.flight = self._recorder.flight(
+            trace, variables = take_variables(self._wires.fault_trace())
+            words = LastWords(stage=self.stage, stderr_tail=self.echo.tail(), fault_trace=trace)
+            flight = self._recorder.flight(
                 ended_by=ended_by,
                 ending=ending,
                 hatched=self._hatched,
@@ -285,6 +288,7 @@ class GuardProcess:
                 facts=self.facts(),
                 activity=activity,
             )
+            self.flight = replace(flight, variables=variables)
         finally:
             self.close()
         return self.flight

@@ -5,15 +5,17 @@ from __future__ import annotations
 import builtins
 import contextlib
 import io
+import json
 import pickle
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from outlive.meter import Point, read_machine
 from outlive.names import safe_lines
-from outlive.worker.child import guard_errors, guard_plain
+from outlive.worker.child import guard_errors, guard_plain, guard_variables
 from outlive.worker.child.guard_wire import Malformed
 from outlive.worker.flight import Flight
 from outlive.worker.guards.caller import NATIVE
@@ -41,7 +43,7 @@ _PLAIN_FACTS: dict[str, Any] = {
 # Who held the memory (child/guard_variables.py).
 _MEMORY: dict[str, Any] = {"trace": str, "variables": list, "held": dict}
 _VARIABLE: dict[str, Any] = {"name": str, "type": str, "items": int, "bytes": int}
-_MOST_VARIABLES, _MOST_NAME, _MOST_TRACE, _MOST_BYTES = 3, 80, 20_000, 1 << 60
+_MOST_VARIABLES, _MOST_NAME, _MOST_TRACE, _MOST_BYTES = 3, 160, 20_000, 1 << 60
 _REFUSAL: dict[str, Any] = {
     **dict.fromkeys(("problem", "text", "name", "given_dtype", "wanted_dtype"), str),
     **dict.fromkeys(("given_shape", "wanted_shape"), list),
@@ -125,14 +127,38 @@ def rebuild_plain(body: Any, seen: Flight) -> BaseException:
 
 def _check_memory(memory: dict[str, Any]) -> None:
     guard_plain.fields(memory, _MEMORY)
-    rows = [guard_plain.fields(row, _VARIABLE) for row in memory["variables"]]
-    sizes = [*memory["held"].values(), *(row[name] for row in rows for name in ("items", "bytes"))]
-    words = [row[name] for row in rows for name in ("name", "type")]
-    possible = all(type(size) is int and 0 <= size < _MOST_BYTES for size in sizes)
-    if not possible or len(rows) > _MOST_VARIABLES:
+    _check_sizes(memory["held"].values())
+    _check_variables(memory["variables"])
+
+
+def _check_variables(rows: list[Any]) -> None:
+    for row in rows:
+        guard_plain.fields(row, _VARIABLE)
+        _check_sizes((row["items"], row["bytes"]))
+    if len(rows) > _MOST_VARIABLES or any(len(row["name"] + row["type"]) > _MOST_NAME for row in rows):
+        raise Malformed("variables without end")
+
+
+def _check_sizes(sizes: Iterable[Any]) -> None:
+    if not all(type(size) is int and 0 <= size < _MOST_BYTES for size in sizes):
         raise Malformed("it holds what cannot be")
-    if any(len(word) > _MOST_NAME for word in words):
-        raise Malformed("a variable of such a name")
+
+
+def has_told(trace: str) -> bool:
+    """True if the last that a worker wrote are its variables."""
+    return trace.rstrip().rpartition("\n")[2].startswith(guard_variables.TOLD)
+
+
+def take_variables(trace: str) -> tuple[str, tuple[dict[str, Any], ...]]:
+    """What a worker wrote of its stack, and the variables that it named in it last."""
+    lines = trace.splitlines(keepends=True)
+    told = [line for line in lines if line.startswith(guard_variables.TOLD)]
+    try:
+        rows = json.loads(told[-1][len(guard_variables.TOLD) :])
+        _check_variables(rows)
+    except (IndexError, ValueError, TypeError, RecursionError, Malformed):
+        rows = ()
+    return "".join(line for line in lines if line not in told), tuple(rows)
 
 
 def _check_refusal(refusal: dict[str, Any]) -> None:
