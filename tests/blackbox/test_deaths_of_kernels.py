@@ -136,6 +136,8 @@ def test_a_kill_for_memory_is_told_from_another_kill(kernel: Kernel, shelf: Path
     assert content["oom_kills"][1] > content["oom_kills"][0]
     assert "error[D501]" in said
     assert "out-of-memory kills rose" in said
+    assert "had: 381 MiB, all that this container has" in said
+    assert "held: at least" in said
     assert max(point["bytes"] for point in content["timeline"]) > 50_000_000
 
 

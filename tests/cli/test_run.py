@@ -76,13 +76,18 @@ def test_every_kind_of_kernels_runs(kernels: str) -> None:
 
 def test_a_limit_ends_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", path("too_big"), "--memory", "100MB", "--force"]) == 3
-    assert "error[D502]" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "error[D502]: the model needs about 888 MiB, and its limit is 95.4 MiB" in said
+    assert "at op 2 CONV_2D: stem/conv 256 MiB" in said
+    assert "run at 256x256: needs" in said
 
 
 def test_what_cannot_fit_its_limit_is_not_started(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["run", path("too_big"), "--accelerator", "builtin", "--memory", "100MB"]
     assert main(words) == 4
-    assert "error[M205]" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "error[M205]: the model needs at least 780 MiB, and its limit is 95.4 MiB" in said
+    assert "run at 256x256: needs" in said
     assert main([*words, "--format", "json"]) == 4
     document = json.loads(capsys.readouterr().out)
     assert (document["kind"], document["started"], document["died"]) == ("run", False, False)

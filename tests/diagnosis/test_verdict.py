@@ -268,7 +268,9 @@ RECORDED = {
     "fault_while_loading": "flatbuffer-corrupt",
     "file_cut_while_mapped": "file-changed-while-mapped",
     "killed_by_sigkill": "unknown",
+    "killed_in_a_container": "out-of-memory",
     "left_with_exit_code": "unknown",
+    "list_that_grows": "out-of-memory",
     "loop_without_end": "hang",  # recorded without a stack, and the record knows no model
     "maker_of_workers_gone": "unknown",
     "no_descriptors_left": "unknown",

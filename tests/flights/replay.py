@@ -10,7 +10,7 @@ from outlive.meter import Timeline
 from outlive.worker.flight import Flight, OpSeen, OutputSeen
 
 FOLDER = Path(__file__).parent
-# Fields that JSON holds as they are.
+# Fields that JSON holds as they are, and those that it holds only where there is something in them.
 _PLAIN = (
     "died", "stage", "signal", "exit_code", "ended_by", "fault_address", "peak_bytes", "baseline_bytes",
     "stderr_tail", "fault_trace", "limits", "last_memory", "runtime", "untraced", "pid", "activity",
@@ -33,6 +33,8 @@ def rebuild(row: dict[str, Any]) -> Flight:
     error = row["error"] or {"type": "", "text": ""}
     return Flight(
         **{name: row[name] for name in _PLAIN},
+        **{name: row[name] for name in ("machine", "planned") if name in row},
+        variables=tuple(row.get("variables", ())),
         op=None if row["op"] is None else OpSeen(**row["op"]),
         op_candidates=tuple(row["op_candidates"]),
         frames=tuple(row["frames"]),

@@ -131,7 +131,10 @@ ERROR = {
     "bases": ["ValueError", "Exception"],
     "arguments": ["words"],
     "refusal": None,
+    "memory": None,
 }
+_VARIABLE = {"name": "kept", "type": "list", "items": 3, "bytes": 4}
+_HELD = {"trace": "", "variables": [_VARIABLE], "held": {"private_bytes": 1}}
 # Descriptions of exceptions that are none.
 ERRORS: dict[str, object] = {
     "no table": [],
@@ -145,5 +148,11 @@ ERRORS: dict[str, object] = {
         **ERROR,
         "refusal": {"problem": "no-samples", "text": "y", "given_shape": ["x"]},
     },
+    "memory of nothing": {**ERROR, "memory": {}},
+    "memory that is no number": {**ERROR, "memory": {**_HELD, "held": {"private_bytes": "x"}}},
+    "memory below nothing": {**ERROR, "memory": {**_HELD, "held": {"private_bytes": -1}}},
+    "too many variables": {**ERROR, "memory": {**_HELD, "variables": [_VARIABLE] * 4}},
+    "a variable without a size": {**ERROR, "memory": {**_HELD, "variables": [{"name": "kept"}]}},
+    "a name without end": {**ERROR, "memory": {**_HELD, "variables": [{**_VARIABLE, "name": "x" * 161}]}},
     **{f"{name} of another type": {**ERROR, name: 1.5} for name in ERROR},
 }

@@ -107,14 +107,17 @@ def test_what_a_dying_function_printed_is_not_lost(capfd: pytest.CaptureFixture[
     assert "last words" in caught.value.flight.stderr_tail
 
 
-def test_python_memory_error_comes_back_as_one_with_a_note() -> None:
+def test_python_memory_error_comes_back_as_one_with_its_verdict() -> None:
     def ask_for_much() -> Any:
         return np.ones(400_000_000, dtype=np.uint8)
 
     with pytest.raises(MemoryError) as caught:
         outlive.guard(ask_for_much, memory="100MB")()
-    said = "".join(getattr(caught.value, "__notes__", [])) + str(caught.value.__cause__)
-    assert "may add 95.4 MiB" in said
+    error: Any = caught.value
+    said = "".join(getattr(error, "__notes__", [])) + str(error.__cause__)
+    assert "the function asked for 381 MiB at once, and its limit is 95.4 MiB" in said
+    assert (error.finding.code, error.finding.cause) == ("D502", "out-of-memory")
+    assert error.flight.machine["total_bytes"] > 0
     assert outlive.guard(ask_for_much, memory="600MB")().size == 400_000_000
 
 

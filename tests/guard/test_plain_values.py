@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import outlive.api  # noqa: F401 - an error about memory is judged
 from outlive.worker.child import guard_blocks, guard_errors, guard_plain
 from outlive.worker.child.guard_wire import Inlet, Malformed
 from outlive.worker.child.leak_targets import CannotRepeat
+from outlive.worker.flight import Flight
 from outlive.worker.guards import outputs
 from outlive.worker.guards.forms import check_form
 from outlive.worker.guards.process import read_applied
@@ -22,6 +24,7 @@ from tests.deaths.restrictions import linux_only
 from tests.guard.payloads import BODIES, ERROR, ERRORS, LOGS, STREAMS
 
 pytestmark = linux_only
+SEEN = Flight(died=False, stage="call")
 _MOST_GROWTH_KIB = 200_000
 
 
@@ -176,11 +179,11 @@ def test_limits_that_are_none(text: bytes) -> None:
 @pytest.mark.parametrize("name", ERRORS)
 def test_an_exception_that_is_none(name: str) -> None:
     with pytest.raises(Malformed):
-        rebuild_plain(guard_plain.dumps(ERRORS[name])[0], None)
+        rebuild_plain(guard_plain.dumps(ERRORS[name])[0], SEEN)
 
 
 def _crossed(error: BaseException) -> BaseException:
-    return rebuild_plain(guard_errors.describe_plainly(error), None)
+    return rebuild_plain(guard_errors.describe_plainly(error), SEEN)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +230,7 @@ def test_what_ends_a_program_ends_only_the_worker(error: BaseException) -> None:
 
 def test_a_type_of_no_name_is_nothing_more() -> None:
     odd = {**ERROR, "module": "x", "type": "no\0name", "name": "__import__", "bases": ["eval", "exit"]}
-    found = rebuild_plain(guard_plain.dumps(odd)[0], None)
+    found = rebuild_plain(guard_plain.dumps(odd)[0], SEEN)
     assert type(found).__mro__[1] is GuardedError
 
 

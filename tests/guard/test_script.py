@@ -54,7 +54,10 @@ def test_it_runs_as_the_main_program_and_its_exit_code_is_passed_on(script: Path
     done = guard("--memory", "1GB", script, 5, "--memory", "x")
     assert done.returncode == 5, done.stderr
     assert done.stdout == "program.py ['5', '--memory', 'x'] a line\nthread\nbye\n"
-    assert done.stderr == "on stderr\n"
+    said, memory, *rest = done.stderr.splitlines()
+    assert (said, rest) == ("on stderr", [])
+    assert memory.startswith("memory  ")
+    assert "█" in memory
 
 
 def test_a_module(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +102,9 @@ def test_limits(script: Path, tmp_path: Path) -> None:
     assert (flight["kind"], flight["died"], flight["ended_by"]) == ("run", True, "deadline")
     assert flight["findings"][0]["code"] == "D503"
     assert "in act" in flight["fault_trace"]
-    assert guard("--memory", "200MB", script, "hoard").returncode in (1, 3)
+    hoard = guard("--memory", "200MB", script, "hoard")
+    assert hoard.returncode in (1, 3)
+    assert "error[D502]: the script needs more memory than its limit of 191 MiB" in hoard.stderr
 
 
 @pytest.mark.parametrize("words", [["there_is_no_such_file.py"], [], ["--memory", "many", "x.py"]])

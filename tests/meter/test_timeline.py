@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.meter import Point, Timeline, thin
+from outlive.meter import Point, Timeline, how_it_rose, thin
 from outlive.meter.timeline import MOST_POINTS
 
 NAMES = st.sampled_from(["load", "allocate", "invoke"])
@@ -91,3 +92,31 @@ def test_an_empty_timeline_has_no_peak() -> None:
 def test_odd_json_gives_points_all_the_same() -> None:
     point = Timeline.from_json([{"seconds": "soon", "bytes": None, "mark": 3}]).points[0]
     assert point == Point(seconds=0.0, bytes=0, rss_bytes=0, mark=None)
+
+
+@pytest.mark.parametrize(
+    ("levels", "how"),
+    [
+        ([0, 10, 20, 30, 40, 50, 60], "steadily"),
+        ([0, 10, 20, 30, 40, 50, 60, 5, 0], "steadily"),  # what came after the peak is no part of it
+        ([0, 1, 1, 1, 1, 60], "at once"),
+        ([0, 0, 60, 60, 60], "at once"),
+        ([0, 20, 20, 20, 20, 20, 40, 40, 40, 40, 60], "in steps"),
+        ([0, 20, 40, 60], "fast"),
+        ([0, 60], None),
+        ([0, 0.1, 0.2, 0.3], None),
+        ([60, 50, 40], None),
+    ],
+)
+def test_how_memory_rose(levels: list[float], how: str | None) -> None:
+    points = [
+        Point(seconds=at / 10, bytes=int(level * (1 << 20)), rss_bytes=0) for at, level in enumerate(levels)
+    ]
+    rise = how_it_rose(points)
+    assert (rise.how if rise else None) == how
+
+
+@given(POINTS)
+def test_any_rise_can_be_told(points: list[Point]) -> None:
+    rise = how_it_rose(points)
+    assert rise is None or rise.bytes >= 0 < rise.largest_bytes

@@ -176,7 +176,10 @@ def test_an_exception_comes_back_with_its_line(kernel: Kernel) -> None:
 
 
 def test_too_much_memory_is_an_exception(kernel: Kernel) -> None:
-    assert kernel.run("%%outlive --memory 200MB\nnp.ones(10**9)").error in ("MemoryError", "LimitReached")
+    cell = kernel.run("%%outlive --memory 200MB\nnp.ones(10**9)")
+    assert cell.error in ("MemoryError", "LimitReached")
+    assert "error[D502]: the cell" in cell.plain()
+    assert "its limit is 191 MiB" in cell.html() or "its limit of 191 MiB" in cell.html()
 
 
 @pytest.mark.parametrize("line", ["--wrong", "--memory much", "--seconds soon"])

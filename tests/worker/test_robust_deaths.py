@@ -138,7 +138,22 @@ def test_the_memory_limit_is_an_error_and_not_the_end() -> None:
     with outlive.Interpreter(TOO_BIG, memory="100MB") as interpreter:
         with pytest.raises(outlive.LimitReached) as caught:
             scenes.run_whole(interpreter)
-        assert (caught.value.finding.code, caught.value.flight.ended_by) == ("D502", "memory")
+        flight = caught.value.flight
+        assert (caught.value.finding.code, flight.ended_by) == ("D502", "memory")
+        assert flight.planned["op"]["type"] == "CONV_2D"
+
+
+def test_what_was_resized_is_planned_and_what_is_said_to_fit_does() -> None:
+    with outlive.Interpreter(TOO_BIG, memory="100MB") as interpreter:
+        interpreter.resize_tensor_input(0, [1, 1280, 1280, 3])
+        with pytest.raises(outlive.LimitReached, match="the model needs about") as caught:
+            scenes.run_whole(interpreter)
+    planned = caught.value.flight.planned
+    assert planned["needed_bytes"] == outlive.plan(TOO_BIG, inputs={"image": (1, 1280, 1280, 3)}).peak_bytes
+    way = planned["ways"][-1]
+    assert (way["what"], way["options"]) == ("run at 320x320", "--input image=1x320x320x3")
+    smaller = outlive.plan(TOO_BIG, inputs={"image": (1, 320, 320, 3)})
+    assert smaller.peak_bytes == way["needed_bytes"] < 100_000_000
 
 
 def test_the_watchdog_sees_what_the_kernel_does_not_count() -> None:

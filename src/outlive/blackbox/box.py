@@ -24,6 +24,7 @@ _PROGRAM = "import sys; sys.path.append(sys.argv[1]); from watcher.recorder impo
 _MOST_SOURCE = 8000
 _MOST_FILES = 48
 _FAREWELL_S = 0.1
+_LIMITS = ("cgroup_limit_bytes", "total_bytes")
 
 
 class Box:
@@ -167,7 +168,7 @@ def start(shell: Any) -> Box | None:
 def describe() -> dict[str, Any]:
     """Who this kernel is: enough to know it again after a restart."""
     machine = read_machine()
-    limits = [size for size in (machine.cgroup_limit_bytes, machine.total_bytes) if size]
+    limits = {name: size for name in _LIMITS if (size := getattr(machine, name))}
     return {
         "pid": os.getpid(),
         "pid_start": shelf.start_time(os.getpid()),
@@ -177,7 +178,8 @@ def describe() -> dict[str, Any]:
         "folder": os.getcwd(),
         "python": sys.version.split()[0],
         "started": time.time(),
-        "memory_bytes": min(limits, default=None),
+        "memory_bytes": min(limits.values(), default=None),
+        "memory_limit": min(limits, key=limits.__getitem__, default=""),
     }
 
 

@@ -29,7 +29,8 @@ class Record:
     """A kernel's death: what it was doing, and what its recorder saw.
 
     `status` is the raw wait status and None where nobody could learn it; `exited` the code given to
-    os._exit. `lost` is true if the recorder went with the kernel, so that the end itself was not seen.
+    os._exit. `memory_limit` names the limit that `memory_bytes` is: the machine's, or its cgroup's. `lost` is
+    true if the recorder went with the kernel, so that the end itself was not seen.
     """
 
     name: str = ""
@@ -50,6 +51,7 @@ class Record:
     oom_kills: tuple[int, int] | None = None
     before_bytes: int = 0
     memory_bytes: int | None = None
+    memory_limit: str = ""
     timeline: tuple[Point, ...] = ()
     stderr_tail: str = ""
     fault_trace: str = ""
@@ -80,6 +82,7 @@ class Record:
             oom_kills=_pair(row.get("oom_kills")),
             before_bytes=_whole(row.get("before_bytes")) or 0,
             memory_bytes=_whole(row.get("memory_bytes")),
+            memory_limit=_text(row.get("memory_limit")),
             timeline=_points(row.get("timeline")),
             stderr_tail=_text(row.get("stderr_tail")),
             fault_trace=_text(row.get("fault_trace")),
@@ -111,6 +114,7 @@ class Record:
             stderr_tail=self.stderr_tail,
             fault_trace=self._named_trace(),
             oom_kills=self.oom_kills,
+            machine={self.memory_limit or "total_bytes": self.memory_bytes} if self.memory_bytes else {},
             runtime={"runtime": "kernel", "python": self.python},
             pid=self.pid,
         )

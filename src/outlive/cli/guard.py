@@ -43,6 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the script; the exit code is its own unless it died."""
+    import outlive.api  # noqa: F401 - workers need the judge that it hands them
     from outlive.worker.guards.scripts import run_script
 
     target, *words = args.words
@@ -73,17 +74,17 @@ def _report(args: argparse.Namespace, target: str, end: ScriptEnd) -> int:
     from outlive.report.console import print_parts
     from outlive.report.finding_text import rich_finding
     from outlive.report.flight_json import flight_json
+    from outlive.report.flight_text import memory_line
     from outlive.report.verdict import judge_fact
+    from outlive.rules.witness import lacked_memory
 
-    died = end.exit_code is None
-    findings = (judge_fact("flight", end.flight, None)[0],) if died else ()
+    judged = end.exit_code is None or lacked_memory(end.flight)
+    findings = (judge_fact("flight", end.flight, None)[0],) if judged else ()
+    parts = [memory_line(end.flight), *map(rich_finding, findings)]
     if args.format == "json":
         write_json(args, flight_json(end.flight, target, findings))
-    elif findings:
-        parts = [rich_finding(finding) for finding in findings]
-        # Standard output is the script's.
-        if args.output is None:
-            print_parts(parts, sys.stderr)
-        else:
-            write_text(args, parts)
+    elif args.output is not None:
+        write_text(args, parts)
+    else:
+        print_parts(parts, sys.stderr)  # standard output is the script's
     return exits.DIED if end.exit_code is None else end.exit_code

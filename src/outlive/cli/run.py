@@ -151,7 +151,7 @@ def _report(args: argparse.Namespace, flight: Any) -> int:
         name = args.save if args.save.endswith(".npz") else f"{args.save}.npz"
         with writing(name), whole_file(name) as file:
             np.savez(file, **flight.values)
-    if flight.died or flight.ended_by:
+    if flight.died or flight.ended_by or any(item.code == "D502" for item in findings):
         return exits.DIED
     return exits.FINDINGS if bad else exits.CLEAN
 

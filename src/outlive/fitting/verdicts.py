@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import Any
 
 from outlive.arena.asking import answer
 from outlive.arena.budget import Budget, Verdict, certain_bytes, weigh
@@ -13,12 +17,18 @@ from outlive.finding import Finding
 from outlive.fitting.planning import prepare_with
 from outlive.fitting.ways import find_ways
 from outlive.meter import MachineMemory, read_machine
-from outlive.model import Model
+from outlive.model import Model, read_source
 from outlive.rules import judge
 from outlive.rules.catalogue import RULES
+from outlive.rules.planned import facts
+from outlive.rules.shortage import had
 from outlive.units import format_bytes
+from outlive.worker.flight import Flight
+from outlive.worker.options import ACCELERATORS
 
 _FACTS = ("plan", "verdict")
+# A plan asks workers, and one that ends for want of memory is not planned in its turn.
+_planning: ContextVar[bool] = ContextVar("planning", default=False)
 
 
 def judge_fit(model: Model, wish: Wish, plan: Plan, budget: Budget) -> Verdict:
@@ -32,8 +42,8 @@ def judge_fit(model: Model, wish: Wish, plan: Plan, budget: Budget) -> Verdict:
 
 def judge_plan(plan: Plan, verdict: Verdict | None = None) -> tuple[Finding, ...]:
     """What the rules say about a plan, and about its verdict if there is one."""
-    facts: Mapping[str, object] = {"plan": plan, "verdict": verdict}
-    return judge(facts, [rule for rule in RULES if set(rule.facts) <= set(_FACTS)]).findings
+    known: Mapping[str, object] = {"plan": plan, "verdict": verdict}
+    return judge(known, [rule for rule in RULES if set(rule.facts) <= set(_FACTS)]).findings
 
 
 def here_budget(machine: MachineMemory | None = None) -> Budget:
@@ -57,12 +67,58 @@ def here_budget(machine: MachineMemory | None = None) -> Budget:
 
 def hopeless(model: Model, wish: Wish, limit_bytes: int) -> Finding | None:
     """The finding for a run that cannot fit its limit for certain; None if it may."""
-    # Nothing is run to find out whether something should be run.
+    # No worker is asked whether it should be run; only then, what would fit.
     plan = answer(model, wish, lambda resized: ({}, "not asked"))
     if plan.needs_runtime_shapes or certain_bytes(plan) <= limit_bytes:
         return None
     budget = Budget(kind="limit", title="the limit of the run", ram_bytes=limit_bytes, source="limits")
-    return next((item for item in judge_plan(plan, weigh(plan, budget)) if item.code == "M205"), None)
+    ways = find_ways(model, wish, budget, prepare_with(model, wish))
+    return next((item for item in judge_plan(plan, weigh(plan, budget, ways)) if item.code == "M205"), None)
+
+
+def with_plan(flight: Flight, source: str | bytes) -> Flight:
+    """The record of an end for want of memory with what the model needs by its plan, and what would fit."""
+    if flight.planned or _planning.get():
+        return flight
+    room, wish, model = had(flight), _wish(flight), read_source(source).model
+    if room is None or wish is None or model is None or model.flaws:
+        return flight
+    token = _planning.set(True)
+    try:
+        shapes = flight.resized or {}
+        named = {tensor.name: shapes[tensor.index] for tensor in model.inputs if tensor.index in shapes}
+        return replace(flight, planned=_planned_need(model, replace(wish, inputs=named), room.bytes))
+    except Exception:  # what is known of the end is worth telling without its plan
+        return flight
+    finally:
+        _planning.reset(token)
+
+
+def _wish(flight: Flight) -> Wish | None:
+    """The question that a plan answers; None where other kernels than LiteRT's own ran it."""
+    opened = flight.runtime.get("opened", {})
+    kernels = {option.name: name for name, option in ACCELERATORS.items()} | {"BUILTIN": "cpu"}
+    name = kernels.get(opened.get("kernels", ""))
+    return None if name is None else Wish(accelerator=name, threads=opened.get("threads"))
+
+
+def _planned_need(model: Model, wish: Wish, room_bytes: int) -> dict[str, Any]:
+    """What the model needs, as plain data for the record of a run: the peak, its worst moment, what fits."""
+    plan = answer(model, wish, prepare_with(model, wish))
+    budget = Budget(kind="limit", title="the memory there was", ram_bytes=room_bytes, source="limits")
+    if plan.peak_bytes is None:
+        return {}
+    ways = find_ways(model, wish, budget, prepare_with(model, wish)) if plan.peak_bytes > room_bytes else ()
+    fitting = [
+        {
+            "what": way.what,
+            "options": shlex.join(way.options),
+            "needed_bytes": way.needed_bytes,
+            "changes_results": way.changes_results,
+        }
+        for way in ways
+    ]
+    return {**facts(plan), "room_bytes": room_bytes, "ways": fitting}
 
 
 def _free(machine: MachineMemory) -> int | None:

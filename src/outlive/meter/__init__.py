@@ -17,7 +17,7 @@ from outlive.meter.hierarchy import MemoryCgroup, find_memory_cgroup, oom_counte
 from outlive.meter.machine import MachineMemory, OomCounters, read_machine, read_oom_counters
 from outlive.meter.sample import Probe, Sample, cheap_sample, read_sample
 from outlive.meter.sampler import Sampler
-from outlive.meter.timeline import Point, Timeline, thin
+from outlive.meter.timeline import Point, Rise, Timeline, how_it_rose, thin
 
 __all__ = [
     "Cgroup",
@@ -26,12 +26,14 @@ __all__ = [
     "OomCounters",
     "Point",
     "Probe",
+    "Rise",
     "Sample",
     "Sampler",
     "Timeline",
     "cheap_sample",
     "find_cgroup_home",
     "find_memory_cgroup",
+    "how_it_rose",
     "make_cgroup",
     "oom_counter_file",
     "read_machine",

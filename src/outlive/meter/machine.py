@@ -53,6 +53,10 @@ class MachineMemory:
         """
         return min(self.limits().values(), default=None)
 
+    def known(self) -> dict[str, int | str]:
+        """What is known, as plain data."""
+        return {name: value for name in self.__slots__ if (value := getattr(self, name)) not in (None, "")}
+
     def limited_by(self) -> str:
         """Which limit `usable_bytes` gives: "RAM", "cgroup", "RLIMIT_AS", "RLIMIT_DATA", or "" if none."""
         return min(self.limits().items(), key=lambda item: item[1], default=("", 0))[0]

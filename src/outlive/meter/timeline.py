@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
 
 # Enough for a drawing as wide as any screen; a point is about 100 bytes of JSON.
 MOST_POINTS = 2000
@@ -63,6 +65,64 @@ class Timeline:
     def from_json(cls, rows: Iterable[Mapping[str, object]], baseline_bytes: int = 0) -> Timeline:
         """The timeline that `to_json` has written."""
         return cls(points=tuple(map(_point, rows)), baseline_bytes=baseline_bytes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rise:
+    """How memory rose to its peak: "at once" (most of it between two looks), "steadily" or "in steps".
+
+    It is "fast" where it took a moment, or there were too few looks on the way to tell. `bytes` is the whole
+    rise, `largest_bytes` its largest step, `seconds` from a tenth of it to the peak.
+    """
+
+    how: Literal["at once", "fast", "steadily", "in steps"]
+    bytes: int
+    largest_bytes: int
+    seconds: float
+
+
+# A rise below this is noise; of an even one each quarter has its share, give or take.
+_LEAST_RISE, _ONE_STEP, _FEWEST, _MOMENT_S, _EVEN = 1 << 20, 0.6, 5, 0.1, (0.4, 1.8)
+
+
+def how_it_rose(points: Sequence[Point]) -> Rise | None:
+    """The way to the peak; None where there was none, or too few looks to tell."""
+    if len(points) < 3:
+        return None
+    top = max(range(len(points)), key=lambda index: points[index].bytes)
+    way = points[: top + 1]
+    total = way[-1].bytes - way[0].bytes
+    largest = max((b.bytes - a.bytes for a, b in pairwise(way)), default=0)
+    if total < _LEAST_RISE:
+        return None
+    climb = [point for point in way if point.bytes - way[0].bytes >= 0.1 * total]
+    seconds = climb[-1].seconds - climb[0].seconds
+    if largest >= _ONE_STEP * total:
+        return Rise(how="at once", bytes=total, largest_bytes=largest, seconds=seconds)
+    if len(climb) < _FEWEST or seconds < _MOMENT_S:
+        return Rise(how="fast", bytes=total, largest_bytes=largest, seconds=seconds)
+    how: Literal["steadily", "in steps"] = "steadily" if _is_even(climb) else "in steps"
+    return Rise(how=how, bytes=total, largest_bytes=largest, seconds=seconds)
+
+
+def _is_even(climb: Sequence[Point]) -> bool:
+    """True if each quarter of the time brought about a quarter of the rise."""
+    first, last = climb[0], climb[-1]
+    if last.seconds <= first.seconds:
+        return False
+    at = [first.seconds + quarter * (last.seconds - first.seconds) / 4 for quarter in range(5)]
+    levels = [_level(climb, moment) for moment in at]
+    share = (levels[-1] - levels[0]) / 4
+    return all(_EVEN[0] * share <= b - a <= _EVEN[1] * share for a, b in pairwise(levels))
+
+
+def _level(points: Sequence[Point], moment: float) -> float:
+    """Bytes at a moment, on the line between the looks before and after it."""
+    after = next((index for index, point in enumerate(points) if point.seconds >= moment), len(points) - 1)
+    before = max(0, after - 1)
+    a, b = points[before], points[after]
+    part = (moment - a.seconds) / (b.seconds - a.seconds) if b.seconds > a.seconds else 1.0
+    return a.bytes + min(1.0, max(0.0, part)) * (b.bytes - a.bytes)
 
 
 def thin(points: Sequence[Point], most: int = MOST_POINTS) -> tuple[Point, ...]:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
+from outlive.notebook import complaints
 from outlive.notebook.cell_child import FIGURES, Wanted, imported, run_cell, why_it_stays
 from outlive.units import parse_bytes
 
@@ -81,6 +82,7 @@ def run_guarded(shell: Any, line: str, cell: str) -> Any:
         made = _call(source, f"cell [{number}]", given, wanted, wishes["memory"], wishes["seconds"])
     except BaseException as error:
         _publish(shell, error.__dict__.pop(FIGURES, ()))
+        complaints.dress(shell, error)
         raise
     parts = submodules_in(source)
     shell.user_ns.update(made["values"])

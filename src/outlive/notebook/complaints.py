@@ -37,6 +37,12 @@ def unregister(shell: Any) -> None:
         delattr(OutliveError, _RENDER)
 
 
+def dress(shell: Any, error: BaseException) -> None:
+    """Show an exception of a cell's own as a card too, if outlive has found out why it was raised."""
+    if hasattr(error, "finding") and not isinstance(error, OutliveError):
+        setattr(error, _RENDER, lambda: show(shell, error))
+
+
 def show(shell: Any, error: Any) -> list[str]:
     """Show the card; what is left for the error itself is its name, its place and its finding."""
     now, before = [(error, shell.execution_count)], _last[:]

@@ -31,7 +31,7 @@ def death_text(record: Record, finding: Finding) -> Iterator[RenderableType]:
         yield heading(title)
         yield Text("\n".join(f"  {safe(line, _WIDTH)}" for line in text.splitlines()))
     said = memory_words(record)
-    if said:
+    if said and finding.code != "D501":  # whose verdict says so
         yield heading("memory")
         yield Text(f"  {said}")
 

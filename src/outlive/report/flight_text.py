@@ -68,6 +68,20 @@ def _timeline(points: Sequence[Point]) -> Iterator[RenderableType]:
 
     if len(points) < 3:
         return
+    yield heading("memory over time")
+    yield Text(f"  {_curve(points)}")
+
+
+def memory_line(flight: Flight) -> RenderableType:
+    """The peak and the curve in one line."""
+    from rich.text import Text
+
+    points = flight.timeline
+    words = _curve(points) if len(points) > 2 else f"{format_bytes(flight.peak_bytes or 0)} at most"
+    return Text.assemble(("memory", "bold"), f"  {words}, above what it began with")
+
+
+def _curve(points: Sequence[Point]) -> str:
     end, peak = points[-1].seconds or 1.0, max(point.bytes for point in points)
     columns = [0] * _WIDTH
     for point in points:
@@ -76,8 +90,7 @@ def _timeline(points: Sequence[Point]) -> Iterator[RenderableType]:
     for place in range(1, _WIDTH):
         columns[place] = columns[place] or columns[place - 1]
     bars = "".join(_EIGHTHS[min(8, round(8 * value / max(1, peak)))] for value in columns)
-    yield heading("memory over time")
-    yield Text(f"  {bars}  {format_bytes(peak)} at most, {end * 1000:,.0f} ms")
+    return f"{bars}  {format_bytes(peak)} at most, {end * 1000:,.0f} ms"
 
 
 def _outputs(flight: Flight) -> Iterator[RenderableType]:

@@ -13,6 +13,7 @@ from outlive.model import read_source
 from outlive.report.finding_text import plain_finding
 from outlive.rules.death.by_flight import BY_FLIGHT
 from outlive.rules.engine import judge
+from outlive.rules.witness import lacked_memory, may_lack_memory
 from outlive.worker.flight import Flight, OpSeen
 
 
@@ -31,7 +32,11 @@ def judge_fact(kind: str, fact: Any, source: str | bytes | None) -> tuple[Findin
         return finding, plain_finding(finding), fact
     from outlive.diagnosis.explaining import with_told_cause
 
-    fact = with_reason(with_op_index(fact, source), source)
+    fact = with_op_index(fact, source)
+    if lacked_memory(fact) or may_lack_memory(fact):
+        from outlive.fitting.verdicts import with_plan
+
+        fact = with_plan(fact, source)
     finding = _name_file(with_told_cause(_first(kind, fact), fact, source), source)
     return finding, plain_finding(finding), fact
 
@@ -63,19 +68,6 @@ def _name_file(finding: Finding, source: str | bytes | None) -> Finding:
         replace(item, command=re.sub(r"\bFILE\b", lambda _: name, item.command)) for item in finding.remedies
     )
     return replace(finding, remedies=remedies)
-
-
-def with_reason(flight: Flight, source: str | bytes) -> Flight:
-    """The flight with memory as its reason, where a delegate refused without one and the plan knows."""
-    limit = flight.limits.get("memory_bytes")
-    if flight.died or flight.ended_by or not limit or "failed to reshape" not in flight.error_text:
-        return flight
-    from outlive.arena.questions import Wish
-    from outlive.fitting.verdicts import hopeless
-
-    model = read_source(source).model
-    starved = model is not None and hopeless(model, Wish(accelerator="cpu"), limit) is not None
-    return replace(flight, ended_by="memory") if starved else flight
 
 
 def with_op_index(flight: Flight, source: str | bytes | None) -> Flight:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from outlive.arena.budget import Verdict, seen_bytes, worst_moment
-from outlive.arena.plan import Plan
+from outlive.arena.plan import Part, Plan
 from outlive.finding import Evidence, Remedy, Tag
 from outlive.rules.telling import command, file_name
 from outlive.units import format_bytes
@@ -22,6 +23,23 @@ def place(plan: Plan) -> str:
     return f"{file_name(plan.path)}, worst at op {load.index} {load.type}"
 
 
+def facts(plan: Plan) -> dict[str, Any]:
+    """What a plan says of its peak, as plain data that the record of a run can hold."""
+    known = {
+        "needed_bytes": plan.peak_bytes,
+        "bound": "exact" if plan.exact else getattr(plan, "bound", "estimate"),
+        "accelerator": plan.accelerator,
+        "parts": [{"name": part.name, "bytes": part.bytes} for part in _largest_parts(plan)],
+    }
+    moment = worst_moment(plan)
+    if moment is None:
+        return known
+    load = next(load for load in plan.ops if load.index == moment[0])
+    alive = [{"name": item.name, "bytes": item.size_bytes} for item in moment[1]]
+    op = {"index": load.index, "type": load.type, "live_bytes": load.live_bytes}
+    return {**known, "op": op, "alive": alive}
+
+
 def amounts(plan: Plan, needed: int) -> tuple[Evidence, ...]:
     """What is needed, with the parts it is made of."""
     what = "smallest arena that allocates" if plan.accelerator == "tflm" else "planned peak"
@@ -29,12 +47,15 @@ def amounts(plan: Plan, needed: int) -> tuple[Evidence, ...]:
         what = "measured peak"
     elif plan.bound == "lower":
         what += " at least"
-    parts = sorted((part for part in plan.parts if part.bytes), key=lambda part: -part.bytes)
-    rest = ", ".join(f"{part.name} {format_bytes(part.bytes)}" for part in parts[:3])
+    rest = ", ".join(f"{part.name} {format_bytes(part.bytes)}" for part in _largest_parts(plan))
     total = Evidence(
         fact=f"{what} {format_bytes(needed)} ({needed:,} bytes)", source=f"plan, {plan.accelerator}"
     )
     return (total, Evidence(fact=f"of it {rest}", source="plan")) if rest else (total,)
+
+
+def _largest_parts(plan: Plan) -> list[Part]:
+    return sorted((part for part in plan.parts if part.bytes), key=lambda part: -part.bytes)[:3]
 
 
 def worst(plan: Plan) -> tuple[Evidence, ...]:

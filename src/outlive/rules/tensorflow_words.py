@@ -6,9 +6,11 @@ Python stack names the function of the op, which is made from its name (tensorfl
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass
 
+from outlive.units import parse_bytes, tensor_bytes
 from outlive.worker.flight import Flight
 
 # F0000 00:00:1794798364.010606   16640 tensor_shape.cc:362] Check failed: d < dims() (1 vs. 0)
@@ -20,12 +22,17 @@ _CHECK = re.compile(
 )
 _GENERATED = re.compile(r'File ".*?[/\\]tensorflow[/\\]python[/\\]ops[/\\]gen_\w+\.py", line \d+ in (\w+)')
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>.+)')
+# How the stack of a process begins that was asked for it, and went on (worker/child/guard_variables.py).
+_LOOK = "Stack (most recent call first)"
 _LIBRARIES = ("site-packages", "dist-packages", "importlib", "<frozen", "lib/python", "outlive/worker")
 # Allocation of 40000000000 exceeds 10% of free system memory.     tsl/framework/cpu_allocator_impl.cc
-# OOM when allocating tensor with shape[100000,100000] and type float on ...
-_ASKED = re.compile(
-    r"Allocation of (\d+) exceeds|Unable to allocate ([\d.]+ \w+iB)|with shape(\[[\d,]+\] and type \w+)"
-)
+# ran out of memory trying to allocate 13.41GiB (rounded to 14400000000)    tsl/framework/bfc_allocator.cc
+# Unable to allocate 74.5 GiB for an array with ...                numpy/_core/_exceptions.py
+_ASKED = re.compile(r"Allocation of (\d+) exceeds|\(rounded to (\d+)\)|Unable to allocate ([\d.]+ \w+)")
+# OOM when allocating tensor with shape[100000,100000] and type float on ...   tensorflow/core/framework
+# ... for an array with shape (100000, 100000) and data type float64
+_SHAPED = re.compile(r"with shape ?[\[(]([\d, ]+)[\])] and (?:data )?type (\w+)")
+_TYPES = {"float": "float32", "double": "float64", "half": "float16"}
 _OUT_OF_BOUNDS = re.compile(r"index|out of (?:range|bounds)|offset", re.IGNORECASE)
 _OVERFLOW = re.compile(r"num_elements|overflow|too (?:large|big|many)|kint\d+max|kMax|exceed", re.IGNORECASE)
 
@@ -62,7 +69,7 @@ def in_tensorflow(flight: Flight) -> bool:
 
 def running_op(flight: Flight) -> str:
     """The TensorFlow op whose Python function was running, by its name there; empty if none was."""
-    found = _GENERATED.search(_current_thread(flight.fault_trace))
+    found = _GENERATED.search(_current_thread(flight))
     if found is None:
         return ""
     name = "".join(
@@ -73,25 +80,52 @@ def running_op(flight: Flight) -> str:
 
 def own_line(flight: Flight) -> str:
     """The innermost line of the user's own code on the stack: `script.py:12 in train`; empty if unknown."""
-    for frame in _FRAME.finditer(_current_thread(flight.fault_trace)):
+    return _own_frame(_current_thread(flight))
+
+
+def last_line(flight: Flight) -> str:
+    """The same; of a process that was killed where nothing can be written, its line a moment before."""
+    _, asked, last = flight.fault_trace.rpartition(_LOOK)
+    return own_line(flight) or (_own_frame(last) if asked else "")
+
+
+def _own_frame(stack: str) -> str:
+    for frame in _FRAME.finditer(stack):
         if not any(word in frame["file"] for word in _LIBRARIES):
             return f"{frame['file']}:{frame['line']} in {frame['function'].strip()}"
     return ""
 
 
-def asked_for(flight: Flight) -> str:
-    """How much memory was asked for in vain, as the library says it; empty if nothing says so."""
-    found = list(_ASKED.finditer(flight.stderr_tail + "\n" + flight.error_text))
-    if not found:
-        return ""
-    size = next(group for group in found[-1].groups() if group)
-    return f"{int(size):,} bytes" if size.isdigit() else size.replace("[", "a tensor of [")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Memory that was asked for in vain, in one piece; the shape of the array it was for, if that is told."""
+
+    bytes: int
+    shape: tuple[int, ...] = ()
+    dtype: str = ""
 
 
-def _current_thread(trace: str) -> str:
+def asked_for(flight: Flight) -> Asked | None:
+    """What was asked for last, as the library says it; None if nothing says so."""
+    words = flight.error_text if flight.error_type else flight.stderr_tail
+    shaped = list(_SHAPED.finditer(words))
+    if shaped:
+        shape = tuple(int(size) for size in re.findall(r"\d+", shaped[-1][1]))
+        dtype = _TYPES.get(shaped[-1][2], shaped[-1][2])
+        size = tensor_bytes(shape, dtype)
+        if size is not None:
+            return Asked(bytes=size, shape=shape, dtype=dtype)
+    sizes = [group for found in _ASKED.finditer(words) for group in found.groups() if group]
+    with contextlib.suppress(ValueError):
+        return Asked(bytes=parse_bytes(sizes[-1])) if sizes else None
+    return None
+
+
+def _current_thread(flight: Flight) -> str:
     """The stack of the thread that died: faulthandler writes it first or marks it "Current thread"."""
+    trace = flight.fault_trace
     start = trace.find("Current thread")
     if start < 0:
-        return trace
+        return "" if flight.stage == "call" and _LOOK in trace else trace
     end = trace.find("\n\n", start)
     return trace[start:] if end < 0 else trace[start:end]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
 from outlive.finding import Evidence, Remedy, Tag, shell_path
-from outlive.rules.tensorflow_words import failed_check, own_line, running_op
+from outlive.rules.tensorflow_words import failed_check, last_line, own_line, running_op
 from outlive.units import format_bytes, format_shape
 from outlive.worker.flight import Flight
 from outlive.worker.verdicts import Call
@@ -36,6 +37,15 @@ _BY_SIGNAL = {
     "SIGINT": "outside",
     "SIGHUP": "outside",
 }
+# What Python, numpy, TensorFlow and PyTorch raise.
+_OUT_OF_MEMORY = ("MemoryError", "_ArrayMemoryError", "ResourceExhaustedError", "OutOfMemoryError")
+# What XNNPACK says when it gets no memory, among other things: tflite/delegates/xnnpack/xnnpack_delegate.cc.
+_MEMORY_WORDS = (
+    "failed to create xnnpack runtime",
+    "failed to reshape runtime",
+    "failed to delegate",
+    "failed to allocate",
+)
 # Below this lies no mapping (vm.mmap_min_addr): such an address is a null pointer with a small offset.
 _NULL_PAGE_BYTES = 0x10000
 # A runtime asks for large pieces: with this share of its limit in use, the next one may well not be had.
@@ -84,14 +94,26 @@ def cause(flight: Flight) -> str:
     return "left" if flight.exit_code is not None else "unknown"
 
 
+def may_lack_memory(flight: Flight) -> bool:
+    """True of a complaint in words that LiteRT has for a lack of memory, among other things."""
+    return not flight.died and any(word in flight.error_text.lower() for word in _MEMORY_WORDS)
+
+
+def lacked_memory(flight: Flight) -> bool:
+    """True if it ended for want of memory, at a limit of its own or at that of the machine."""
+    return cause(flight) in ("memory-limit", "killed-for-memory")
+
+
 def starved(flight: Flight) -> bool:
-    """True if the runtime asked for memory that a limit did not let it have."""
+    """True if the runtime asked for memory that a limit, or the machine, did not let it have."""
+    if not flight.died and flight.planned.get("needed_bytes", 0) > flight.planned.get("room_bytes", math.inf):
+        return True
     if flight.ended_by:
         return flight.ended_by == "memory"
     if not flight.died:
         # LiteRT's RuntimeError has no text when the arena cannot be had.
         silent = flight.error_type == "RuntimeError" and not flight.error_text.strip()
-        return flight.error_type == "MemoryError" or (
+        return flight.error_type in _OUT_OF_MEMORY or (
             silent and flight.stage in ("load", "allocate", "invoke")
         )
     if flight.signal == "SIGABRT":
@@ -196,7 +218,7 @@ def place(flight: Flight) -> str:
     stage = STAGE_WORDS.get(key, flight.stage)
     if flight.op is None:
         named = running_op(flight)
-        line = own_line(flight) if is_function(flight) else ""
+        line = (last_line if lacked_memory(flight) else own_line)(flight) if is_function(flight) else ""
         return ", ".join(word for word in (named, line or stage) if word)
     index = "" if flight.op.index is None else f"op {flight.op.index} "
     subgraph = f"subgraph {flight.op.subgraph}, " if flight.op.subgraph else ""

@@ -42,8 +42,9 @@ class Flight:
     that breaks the protocol; `error_text` says which rule), or "" if it ended by itself.
     `division` is the dividend and divisor that stopped the processor, `activity` what the process was doing
     at its deadline (meter.activity), `resized` the shapes that inputs were given, by index (None: nobody
-    knows). `values` holds the outputs of a run that went well; they are not part
-    of the record.
+    knows). `machine` is the memory of the machine and the container at the end, `planned` what the plan says
+    that the model needs, `variables` the largest variables on the Python stack.
+    `values` holds the outputs of a run that went well; they are not part of the record.
     """
 
     died: bool
@@ -69,6 +70,9 @@ class Flight:
     limits: dict[str, Any] = field(default_factory=dict)
     oom_kills: tuple[int, int] | None = None
     last_memory: dict[str, int] = field(default_factory=dict)
+    machine: dict[str, Any] = field(default_factory=dict)
+    planned: dict[str, Any] = field(default_factory=dict)
+    variables: tuple[dict[str, Any], ...] = ()
     runtime: dict[str, Any] = field(default_factory=dict)
     untraced: str = ""
     pid: int | None = None
@@ -101,6 +105,9 @@ class Flight:
             "limits": self.limits,
             "oom_kills": None if self.oom_kills is None else list(self.oom_kills),
             "last_memory": self.last_memory,
+            **({"machine": self.machine} if self.machine else {}),
+            **({"planned": self.planned} if self.planned else {}),
+            **({"variables": list(self.variables)} if self.variables else {}),
             "runtime": self.runtime,
             "untraced": self.untraced,
             "pid": self.pid,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from outlive.meter import MemoryCgroup, find_memory_cgroup, read_oom_counters
+from outlive.meter import MemoryCgroup, find_memory_cgroup, read_machine, read_oom_counters
 from outlive.meter.tasks import TaskWatch, limited_folders
 from outlive.worker.flight import Flight, OpSeen
 from outlive.worker.hatchery import Ending, Hatched
@@ -79,6 +79,7 @@ class Recorder:
             limits={**self._limits.to_json(), **applied, **threads},
             oom_kills=ending.oom_kills or self._oom_kills_since(),
             last_memory=memory,
+            machine=read_machine().known(),
             runtime=facts,
             untraced=hatched.untraced or ending.unseen,
             pid=hatched.pid,

@@ -30,6 +30,7 @@ from outlive.worker.nurseries import with_hatchery
 # Words of a runtime that could not get memory; LiteRT's RuntimeError is often empty then. Its ValueError is
 # about the file: "The model allocation is null/empty" (tensorflow/compiler/mlir/lite/allocation.h).
 _MEMORY_WORDS = ("memory", "bad_alloc", "to allocate", "failed to create xnnpack runtime", "reshape runtime")
+# Questions to a worker that are part of a stage of another name.
 _STAGES = {"open": "load", "resize": "set", "share": "allocate", "call": "invoke", "details": "get"}
 _TAKING_MEMORY = ("open", "allocate", "invoke", "call")
 # A shared block beyond this is made only if it leaves room for everything else.
@@ -303,8 +304,7 @@ class Session:
 
     def death(self, flight: Flight) -> RunError:
         """The error for a death, judged with the model at hand; it is remembered."""
-        flight = replace(flight, resized=self._shapes())
-        self._last_death = error = verdicts.died(flight, self._opening.source)
+        self._last_death = error = verdicts.died(self._as_opened(flight), self._opening.source)
         self.flight = error.flight
         return error
 
@@ -315,6 +315,14 @@ class Session:
             assert self.flight is not None
             return self.death(self.flight)
         return type(last)(last.finding, str(last), last.findings[1:], last.flight)
+
+    def _as_opened(self, flight: Flight) -> Flight:
+        """The record with what a plan of the model has to know: its kernels, threads and input shapes."""
+        given = self._opening
+        kernels = given.arguments.get("experimental_op_resolver_type", "AUTO")
+        kernels = "other" if given.delegates or given.compiled else kernels
+        known = {"kernels": kernels, "threads": given.arguments.get("num_threads")}
+        return replace(flight, resized=self._shapes(), runtime={**flight.runtime, "opened": known})
 
     def story(self) -> Flight:
         """The record of a worker that is still well."""
@@ -351,8 +359,9 @@ class Session:
             ended_by="memory" if starved and limited and stage in _TAKING_MEMORY else "",
             error_type=error.kind,
             error_text=error.text,
+            machine=read_machine().known(),
         )
-        return verdicts.raised(error, flight, self._opening.source)
+        return verdicts.raised(error, self._as_opened(flight), self._opening.source)
 
 
 def _counted(answer: answers.Arrays, count: int) -> answers.Arrays:

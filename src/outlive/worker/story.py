@@ -34,6 +34,10 @@ class Story:
         """All that was noted."""
         return tuple(self._points)
 
+    def seconds(self) -> float:
+        """How long ago it began."""
+        return time.monotonic() - self._start
+
     def peak(self, last: dict[str, int]) -> int | None:
         """The most private memory that was seen above the baseline; None if nothing was.
 
@@ -49,13 +53,12 @@ class Story:
         if not memory:
             return
         above = max(0, memory["private_bytes"] - self.baseline_bytes)
-        seconds = time.monotonic() - self._start
         self._peak_bytes = max(above, self._peak_bytes or 0)
         if len(self._points) >= _MOST:
             del self._points[_FIRST]
         self._points.append(
             Point(
-                seconds=seconds,
+                seconds=self.seconds(),
                 bytes=above,
                 rss_bytes=memory["rss_bytes"],
                 mark=name,

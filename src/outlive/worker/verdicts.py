@@ -6,6 +6,7 @@ judge that turns a `Flight` or a `Call` into a finding and its drawn text.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -72,6 +73,19 @@ def died(flight: Flight, source: Source | None = None) -> RunError:
     return kind(finding, drawn, flight=flight)
 
 
+def with_verdict(error: BaseException, flight: Flight) -> BaseException:
+    """An error of a guarded function's own about memory: it stays what it is, with a finding and a flight."""
+    finding, drawn, flight = _judged("flight", flight)
+    known: Any = error
+    with contextlib.suppress(AttributeError):  # a type of the user's may have no room for more
+        known.finding, known.findings, known.flight = finding, (finding,), flight
+    if hasattr(error, "add_note"):
+        error.add_note(drawn)
+    elif hasattr(known.__cause__, "text"):
+        known.__cause__.text += f"{drawn}\n"
+    return error
+
+
 def missing(text: str) -> RuntimeMissing:
     """The error for a runtime that is not there."""
     finding, drawn, _ = _judged("absence", text)
@@ -101,7 +115,7 @@ def raised(error: RuntimeRaised, flight: Flight, source: Source | None = None) -
         return _OTHER_KINDS.get(error.kind, RuntimeError)(foreign_lines(error.text))
     finding, drawn, flight = _judged("flight", flight, source)
     text = f"{foreign_lines(error.text)}\n{drawn}" if error.text else drawn
-    if flight.ended_by == "memory":
+    if finding.code in _LIMITS:
         return LimitReached(finding, text, flight=flight)
     if kind == "ValueError":
         refusal = InputError(finding, text)

@@ -21,39 +21,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
+from outlive.rules import shortage
 from outlive.rules.engine import rule
-from outlive.rules.witness import cause, is_kernel, limited_command, memory, place, status, subject
+from outlive.rules.witness import cause, is_kernel, limited_command, place, subject
 from outlive.worker.flight import Flight
+
+# It may have this share of what there is; the rest is for the caller and the system.
+_SHARE = 0.7
 
 
 @rule("D501", "killed-for-memory", Severity.ERROR, since="0.1")
 def killed_for_memory(flight: Flight) -> Iterator[Sighting]:
     """See the module."""
-    if cause(flight) != "killed-for-memory" or flight.oom_kills is None:
+    if cause(flight) != "killed-for-memory":
         return
-    before, after = flight.oom_kills
-    rise = Evidence(fact=f"out-of-memory kills rose from {before} to {after}", source="kernel counters")
+    see = Remedy(
+        action="see how much memory this machine and container have",
+        tag=Tag.SAME_RESULTS,
+        command="outlive doctor",
+    )
     yield Sighting(
-        headline=f"{subject(flight)} was killed for using too much memory",
+        headline=shortage.headline(flight, f"{subject(flight)} was killed for using too much memory"),
         where=place(flight),
-        evidence=(status(flight), rise, *memory(flight)),
+        evidence=shortage.evidence(flight),
         why="the machine or its container had no memory left, and the system chose this process",
-        remedies=(
-            Remedy(action="use a smaller input or batch", tag=Tag.CHANGES_RESULTS),
-            Remedy(
-                action="see how much memory this machine and container have",
-                tag=Tag.SAME_RESULTS,
-                command="outlive doctor",
-            ),
-            *_limit(flight),
-        ),
+        remedies=(*shortage.remedies(flight), see, *_limit(flight)),
         fault=Fault.MACHINE,
     )
 
 
 def _limit(flight: Flight) -> tuple[Remedy, ...]:
-    """A limit of its own; a kernel has none."""
+    """A limit of its own, below what there is; a kernel has none."""
+    room = shortage.had(flight)
+    if is_kernel(flight) or room is None:
+        return ()
     action = "give it a limit below that, to be told in words instead"
-    given = Remedy(action=action, tag=Tag.SAME_RESULTS, command=limited_command(flight, "1GB"))
-    return () if is_kernel(flight) else (given,)
+    size = f"{max(1, int(room.bytes * _SHARE / 1e6))}MB"
+    return (Remedy(action=action, tag=Tag.SAME_RESULTS, command=limited_command(flight, size)),)

@@ -21,7 +21,8 @@ from collections.abc import Iterator
 from outlive.arena.budget import Verdict, certain_bytes
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-from outlive.rules.planned import place, run_command, worst
+from outlive.rules.planned import facts, place, run_command, ways
+from outlive.rules.shortage import SET_LIMIT, needed_words
 from outlive.units import format_bytes
 
 
@@ -33,12 +34,13 @@ def limit_below_plan(verdict: Verdict) -> Iterator[Sighting]:
     if verdict.budget.kind != "limit" or certain <= limit:
         return
     enough = -(-max(certain, plan.peak_bytes or 0) * 11 // 10_000_000)
+    known = {**facts(plan), "needed_bytes": certain, "bound": "lower"}
     yield Sighting(
+        headline=f"the model needs at least {format_bytes(certain)}, and its limit is {format_bytes(limit)}",
         where=place(plan),
         evidence=(
-            Evidence(fact=f"needed for certain: {format_bytes(certain)} ({certain:,} bytes)", source="plan"),
-            Evidence(fact=f"allowed: {format_bytes(limit)} ({limit:,} bytes)", source="limits"),
-            *worst(plan),
+            Evidence(fact=f"needed: {needed_words(known)}", source=f"plan, {plan.accelerator}"),
+            Evidence(fact=f"had: {format_bytes(limit)}, {SET_LIMIT}", source="limits"),
         ),
         why="the run would end at its limit, so it was not started",
         remedies=(
@@ -47,6 +49,7 @@ def limit_below_plan(verdict: Verdict) -> Iterator[Sighting]:
                 tag=Tag.SAME_RESULTS,
                 command=run_command(plan, "--memory", f"{enough}MB"),
             ),
+            *ways(verdict),
             Remedy(
                 action="run it all the same, to see it end",
                 tag=Tag.SAME_RESULTS,

@@ -22,7 +22,7 @@ import sys
 import types
 from typing import Any
 
-from . import calibration_watch, confine, guard_output
+from . import calibration_watch, confine, guard_output, guard_variables
 from . import guard_wire as wire
 from .guard_lane import BLOCK_BYTES
 from .guard_link import Link
@@ -51,7 +51,9 @@ def main(
     for descriptor in (talk, rights, faults, block):
         os.set_inheritable(descriptor, False)  # or what the function starts would hide our end
     guard_output.connect(out, errors, stdin)
-    faulthandler.enable(os.fdopen(faults, "w"), all_threads=True)
+    words = os.fdopen(faults, "w")
+    faulthandler.enable(words, all_threads=True)
+    guard_variables.look_when_told(words)
     confine.name_process("outlive-guard")
     applied = confine.limit({})
     # Before the first import that starts threads: landlock holds for this one and those that it starts.

@@ -7,7 +7,7 @@ import pickle
 import traceback
 from typing import Any
 
-from . import guard_pickle, guard_plain
+from . import guard_pickle, guard_plain, guard_variables
 
 _DEEPEST = 6
 # Of texts that go in JSON, where a character takes 12 bytes at most.
@@ -21,12 +21,12 @@ _BUILT_IN_INIT = type(BaseException.__init__)
 def describe(error: BaseException, skip: int = 1) -> bytes:
     """An exception as bytes: itself if it can be sent, and all of it in words; `skip` frames are ours."""
     pickled, parts = _as_bytes(error)
-    return pickle.dumps(dict(_in_words(error, skip), pickle=pickled, parts=parts), 5)
+    return pickle.dumps(dict(in_words(error, skip), pickle=pickled, parts=parts), 5)
 
 
 def describe_plainly(error: BaseException, skip: int = 1) -> bytes:
     """An exception in words, for a caller that unpickles nothing."""
-    facts = _in_words(error, skip)
+    facts = in_words(error, skip)
     for name, most in _MOST_WORDS.items():
         facts[name] = _shortened(facts[name], most)
     try:
@@ -48,7 +48,8 @@ def _shortened(text: str, most: int) -> str:
     return text if len(text) <= most else "%s\n[...]\n%s" % (text[: most // 2], text[-most // 2 :])
 
 
-def _in_words(error: BaseException, skip: int) -> dict[str, Any]:
+def in_words(error: BaseException, skip: int = 0) -> dict[str, Any]:
+    """What there is to say of an exception; of one about memory also who held it; `skip` frames are ours."""
     place = error.__traceback__
     for _ in range(skip):
         place = place.tb_next if place is not None and place.tb_next is not None else place
@@ -67,6 +68,7 @@ def _in_words(error: BaseException, skip: int) -> dict[str, Any]:
         "traceback": text,
         "bases": bases,
         "refusal": getattr(error, "refusal", None) if kind.__name__ == "SamplesRefused" else None,
+        "memory": guard_variables.describe(error, skip) if guard_variables.is_out_of_memory(error) else None,
     }
 
 

@@ -1,25 +1,30 @@
-"""A script or module run as the main program, the way Python itself runs it; its exit code."""
+"""A script or module run as the main program, the way Python itself runs it; its exit code and its error."""
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import runpy
 import sys
 import threading
 import traceback
 from types import TracebackType
+from typing import Any
 
-from . import guard_forks
+from . import guard_errors, guard_forks
 
 _FAILED, _INTERRUPTED = 1, 130
 
 
-def run(target: str, arguments: list[str], as_module: bool) -> int:
-    """Run it to its end, threads and farewells included; what it raises is printed, as Python does."""
+def run(target: str, arguments: list[str], as_module: bool) -> tuple[int, dict[str, Any] | None]:
+    """Run it to its end, threads and farewells included; what it raises is printed, as Python does.
+
+    Its exit code, and what it raised in words.
+    """
     sys.argv[:] = [target, *arguments]
     sys.path.insert(0, os.getcwd() if as_module else os.path.dirname(os.path.abspath(target)))
-    code = _FAILED
+    code, raised = _FAILED, None
     try:
         if as_module:
             runpy.run_module(target, run_name="__main__", alter_sys=True)
@@ -31,11 +36,14 @@ def run(target: str, arguments: list[str], as_module: bool) -> int:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        traceback.print_exception(type(error), error, _own_frames(error.__traceback__))
+        error = error.with_traceback(_own_frames(error.__traceback__))
+        traceback.print_exception(type(error), error, error.__traceback__)
+        with contextlib.suppress(Exception):  # to say it takes memory, which may be what it lacks
+            raised = guard_errors.in_words(error)
     _finish()
     if guard_forks.Here.is_fork:  # a child of the script's that came to its end: the script goes on elsewhere
         guard_forks.leave(SystemExit(code))
-    return code
+    return code, raised
 
 
 def _own_frames(trace: TracebackType | None) -> TracebackType | None:

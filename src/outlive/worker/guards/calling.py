@@ -12,7 +12,6 @@ from typing import Any
 from outlive.worker import verdicts
 from outlive.worker.child import guard_errors, guard_pickle, guard_plain
 from outlive.worker.child import guard_wire as wire
-from outlive.worker.flight import Flight
 from outlive.worker.guards.caller import CallerState
 from outlive.worker.guards.forms import check_form
 from outlive.worker.guards.functions import SentFunction
@@ -207,21 +206,21 @@ class GuardedCall:
             self._note(frame)
             self._release()
             return value
+        seen = self._process.seen(self._terms.limits) if frame.kind == wire.RAISED else None
         self._note(frame)
         self._release()
-        if frame.kind == wire.RAISED:
-            raise rebuild(body, self._process.allowed_bytes)
+        if seen is not None:
+            raise rebuild(body, seen)
         if frame.kind == wire.CANNOT:
             raise _cannot(body)
         return load_value(body, leases)
 
     def _finish_plain(self, frame: wire.Frame, body: Any, leases: list[Any]) -> Any:
         """The same: read before the worker is given back, because one that makes no sense is ended."""
-        allowed = self._process.allowed_bytes
         error: BaseException | None = None
         value = None
         if frame.kind == wire.RAISED:
-            error = self._ours(rebuild_plain(body, allowed))
+            error = self._ours(rebuild_plain(body, self._process.seen(self._terms.limits)))
         elif frame.kind == wire.CANNOT:
             error = _cannot(body)
         else:
@@ -355,21 +354,6 @@ def _has_iterator(values: Iterable[Any]) -> bool:
         if isinstance(value, bare):
             return True
     return False
-
-
-def last_flight(process: GuardProcess, limits: Limits) -> Flight:
-    """The record of a call that went well."""
-    return Flight(
-        died=False,
-        stage="done",
-        peak_bytes=process.story.peak({}),
-        baseline_bytes=process.story.baseline_bytes,
-        timeline=process.story.points(),
-        stderr_tail=process.echo.tail(),
-        limits=limits.to_json(),
-        runtime=process.facts(),
-        pid=process.pid,
-    )
 
 
 def _dump_error(error: BaseException) -> bytes:

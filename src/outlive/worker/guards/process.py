@@ -7,15 +7,18 @@ import json
 import os
 import sys
 import time
+from dataclasses import replace
 from typing import Any, cast
 
-from outlive.meter import Probe, Sample
+from outlive.meter import Probe, Sample, read_machine
 from outlive.meter.activity import stands_still, watch_activity
 from outlive.meter.gpu import GpuMeter, watch_gpu
 from outlive.worker import verdicts
 from outlive.worker.child import guard_wire as wire
+from outlive.worker.child.guard_variables import LOOK
 from outlive.worker.child.nursery import NO_RUNTIME
 from outlive.worker.flight import Flight
+from outlive.worker.guards.raised import has_told, take_variables
 from outlive.worker.guards.wires import NAMES, Wires
 from outlive.worker.hatchery import CannotHatch, Hatchery, Kind, in_words, starting
 from outlive.worker.limits import DeadlineMissed, Limits
@@ -31,6 +34,8 @@ _MOMENT_S = 0.001
 _LOOK_S, _MOST_LOOKS = 1.0, 3
 # A worker that nobody has called for so long ends by itself: one with TensorFlow holds hundreds of megabytes.
 IDLE_S = 600.0
+# Where a call stands is asked for from this share of its limit on, and again when it has added so much more.
+_NEAR_SHARE, _LARGE_BYTES, _MORE = 0.5, 32 << 20, 1.25
 _NO_SANDBOX = 'a function is the user\'s own code; sandbox="on" asks for one'
 
 
@@ -64,6 +69,7 @@ class GuardProcess:
         self.sandbox, self._read = sandbox, read
         self._is_ready = False
         self._probe: Probe | None = None
+        self._noted_bytes = 0  # what this call had added when its stack was last asked for
         self._gpu: GpuMeter | None = None
         self._recorder = Recorder(Limits())
         self._hatchery: Hatchery
@@ -195,6 +201,9 @@ class GuardProcess:
         self.stage = "call"
         self.calls += 1
         self._story = None
+        if self._noted_bytes:
+            self._noted_bytes = 0
+            self._wires.forget_stack()
         self.echo.forget()
 
     @property
@@ -234,6 +243,20 @@ class GuardProcess:
         on_gpu = None if self._gpu is None else self._gpu.read()
         memory = {"private_bytes": seen.private_bytes, "rss_bytes": seen.rss_bytes}
         self.story.mark("", memory if on_gpu is None else {**memory, "gpu_bytes": on_gpu})
+        self._note_stack(seen.private_bytes - self.story.baseline_bytes)
+
+    def _note_stack(self, added_bytes: int) -> None:
+        """Have it write its Python stack as it nears its limit: who is killed there has no time for that."""
+        if LOOK is None or added_bytes < max(_LARGE_BYTES, _MORE * self._noted_bytes):
+            return
+        # Before it has told all, another signal would interrupt calls of the system in native code.
+        if self._noted_bytes and not has_told(self._wires.fault_trace()):
+            return
+        rooms = (self.allowed_bytes, read_machine().usable_bytes())
+        if added_bytes > _NEAR_SHARE * min((room for room in rooms if room is not None), default=added_bytes):
+            self._noted_bytes = added_bytes
+            with contextlib.suppress(OSError):
+                os.kill(self.pid, LOOK)
 
     def interrupt(self) -> None:
         """Do to it what Ctrl-C does."""
@@ -253,10 +276,9 @@ class GuardProcess:
                 self.echo.muted = False  # its last words, if it never came to a call
             with contextlib.suppress(OSError):
                 self.echo.finish()
-            words = LastWords(
-                stage=self.stage, stderr_tail=self.echo.tail(), fault_trace=self._wires.fault_trace()
-            )
-            self.flight = self._recorder.flight(
+            trace, variables = take_variables(self._wires.fault_trace())
+            words = LastWords(stage=self.stage, stderr_tail=self.echo.tail(), fault_trace=trace)
+            flight = self._recorder.flight(
                 ended_by=ended_by,
                 ending=ending,
                 hatched=self._hatched,
@@ -266,9 +288,25 @@ class GuardProcess:
                 facts=self.facts(),
                 activity=activity,
             )
+            self.flight = replace(flight, variables=variables)
         finally:
             self.close()
         return self.flight
+
+    def seen(self, limits: Limits) -> Flight:
+        """The record of a call that came to its end; before the worker is given to another."""
+        return Flight(
+            died=False,
+            stage="done",
+            peak_bytes=self.story.peak({}),
+            baseline_bytes=self.story.baseline_bytes,
+            timeline=self.story.points(),
+            stages=(("call", self.story.seconds()),),
+            stderr_tail=self.echo.tail(),
+            limits={**self.applied, **limits.to_json()},
+            runtime=self.facts(),
+            pid=self.pid,
+        )
 
     def _limits(self, limits: Limits) -> dict[str, Any]:
         known = {**self.applied, **limits.to_json()}

@@ -5,21 +5,23 @@ from __future__ import annotations
 import builtins
 import contextlib
 import io
+import json
 import pickle
 import re
 import sys
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
+from outlive.meter import Point, read_machine
 from outlive.names import safe_lines
-from outlive.units import format_bytes
-from outlive.worker.child import guard_errors, guard_plain
+from outlive.worker.child import guard_errors, guard_plain, guard_variables
 from outlive.worker.child.guard_wire import Malformed
+from outlive.worker.flight import Flight
 from outlive.worker.guards.caller import NATIVE
-from outlive.worker.verdicts import Call, refused
+from outlive.worker.verdicts import Call, refused, with_verdict
 
-# Errors of libraries that say the same as MemoryError.
 _NO_THREAD = "can't start new thread"
-_OUT_OF_MEMORY = ("ResourceExhaustedError", "OutOfMemoryError")
 # Libraries of many megabytes, which are not loaded here for the type of an error alone.
 _COSTLY = ("numpy", "scipy", "pandas", "sklearn", "matplotlib")
 _GENERAL = ("Exception", "RuntimeError")
@@ -37,7 +39,12 @@ _PLAIN_FACTS: dict[str, Any] = {
     "bases": list,
     "arguments": (list, _NONE),
     "refusal": (dict, _NONE),
+    "memory": (dict, _NONE),
 }
+# Who held the memory (child/guard_variables.py).
+_MEMORY: dict[str, Any] = {"trace": str, "variables": list, "held": dict}
+_VARIABLE: dict[str, Any] = {"name": str, "type": str, "items": int, "bytes": int}
+_MOST_VARIABLES, _MOST_NAME, _MOST_TRACE, _MOST_BYTES = 3, 160, 20_000, 1 << 60
 _REFUSAL: dict[str, Any] = {
     **dict.fromkeys(("problem", "text", "name", "given_dtype", "wanted_dtype"), str),
     **dict.fromkeys(("given_shape", "wanted_shape"), list),
@@ -100,13 +107,13 @@ def load_value(body: Any, buffers: list[Any]) -> Any:
         raise CannotReturn(f"the result came, but cannot be read here: {kind}: {error}") from error
 
 
-def rebuild(body: bytes, allowed_bytes: int | None) -> BaseException:
-    """The exception of a worker, with its traceback as the cause; one about memory says what was allowed."""
+def rebuild(body: bytes, seen: Flight) -> BaseException:
+    """The exception of a worker, with its traceback as the cause; one about memory with its verdict."""
     facts = pickle.loads(body)
-    return _caused(_refused(facts["refusal"]) or _own(facts) or _like(facts), facts, allowed_bytes)
+    return _caused(_refused(facts["refusal"]) or _own(facts) or _like(facts), facts, seen)
 
 
-def rebuild_plain(body: Any, allowed_bytes: int | None) -> BaseException:
+def rebuild_plain(body: Any, seen: Flight) -> BaseException:
     """The same of what a worker said in plain words; `Malformed` if it said something else."""
     facts = guard_plain.fields(guard_plain.loads(body), _PLAIN_FACTS)
     refusal = facts["refusal"]
@@ -114,7 +121,45 @@ def rebuild_plain(body: Any, allowed_bytes: int | None) -> BaseException:
         raise Malformed("an exception of types without a name")
     if refusal is not None:
         _check_refusal(refusal)
-    return _caused(_refused(refusal) or _named(facts) or _like(facts), facts, allowed_bytes)
+    if facts["memory"] is not None:
+        _check_memory(facts["memory"])
+    return _caused(_refused(refusal) or _named(facts) or _like(facts), facts, seen)
+
+
+def _check_memory(memory: dict[str, Any]) -> None:
+    guard_plain.fields(memory, _MEMORY)
+    _check_sizes(memory["held"].values())
+    _check_variables(memory["variables"])
+
+
+def _check_variables(rows: list[Any]) -> None:
+    for row in rows:
+        guard_plain.fields(row, _VARIABLE)
+        _check_sizes((row["items"], row["bytes"]))
+    if len(rows) > _MOST_VARIABLES or any(len(row["name"] + row["type"]) > _MOST_NAME for row in rows):
+        raise Malformed("variables without end")
+
+
+def _check_sizes(sizes: Iterable[Any]) -> None:
+    if not all(type(size) is int and 0 <= size < _MOST_BYTES for size in sizes):
+        raise Malformed("it holds what cannot be")
+
+
+def has_told(trace: str) -> bool:
+    """True if the last that a worker wrote are its variables."""
+    return trace.rstrip().rpartition("\n")[2].startswith(guard_variables.TOLD)
+
+
+def take_variables(trace: str) -> tuple[str, tuple[dict[str, Any], ...]]:
+    """What a worker wrote of its stack, and the variables that it named in it last."""
+    lines = trace.splitlines(keepends=True)
+    told = [line for line in lines if line.startswith(guard_variables.TOLD)]
+    try:
+        rows = json.loads(told[-1][len(guard_variables.TOLD) :])
+        _check_variables(rows)
+    except (IndexError, ValueError, TypeError, RecursionError, Malformed):
+        rows = ()
+    return "".join(line for line in lines if line not in told), tuple(rows)
 
 
 def _check_refusal(refusal: dict[str, Any]) -> None:
@@ -141,18 +186,35 @@ def _named(facts: dict[str, Any]) -> BaseException | None:
     return None
 
 
-def _caused(error: BaseException, facts: dict[str, Any], allowed_bytes: int | None) -> BaseException:
+def _caused(error: BaseException, facts: dict[str, Any], seen: Flight) -> BaseException:
     text = facts["traceback"]
-    if allowed_bytes is not None and (isinstance(error, MemoryError) or facts["name"] in _OUT_OF_MEMORY):
-        note = f"the guarded call may add {format_bytes(allowed_bytes)} to what its worker holds (memory=)"
-        if hasattr(error, "add_note"):
-            error.add_note(note)
-        else:
-            text += f"{note}\n"
     if _NO_THREAD in str(error) and isinstance(error, RuntimeError):
         text += f"{_thread_limits()}\n"
     error.__cause__ = WorkerTraceback(text)
-    return error
+    return error if facts["memory"] is None else with_verdict(error, raised_flight(seen, facts))
+
+
+def raised_flight(seen: Flight, facts: dict[str, Any]) -> Flight:
+    """The record of a call that raised something; of an error about memory with all that its worker saw."""
+    known = facts["memory"] or {"trace": "", "variables": (), "held": {}}
+    private, rss = (known["held"].get(name, 0) for name in ("private_bytes", "rss_bytes"))
+    above = max(0, private - seen.baseline_bytes)
+    points = list(seen.timeline)
+    if points and above > (seen.peak_bytes or 0):
+        # Seen by the worker itself, at the end of the rise.
+        top = max(range(len(points)), key=lambda index: points[index].bytes)
+        points.insert(top + 1, Point(seconds=points[top].seconds, bytes=above, rss_bytes=rss))
+    return replace(
+        seen,
+        stage="call",
+        error_type=facts["type"],
+        error_text=facts["text"],
+        fault_trace=known["trace"][:_MOST_TRACE],
+        variables=tuple(known["variables"]),
+        machine=read_machine().known() if facts["memory"] else {},
+        peak_bytes=max(above, seen.peak_bytes or 0),
+        timeline=tuple(points),
+    )
 
 
 def _thread_limits() -> str:

@@ -9,10 +9,11 @@ import time
 from outlive.errors import RunError
 from outlive.worker import verdicts
 from outlive.worker.flight import Flight
-from outlive.worker.guards.calling import GuardedCall, Terms, caller_state, last_flight
+from outlive.worker.guards.calling import GuardedCall, Terms, caller_state
 from outlive.worker.guards.functions import SentFunction
 from outlive.worker.guards.pool import alive
 from outlive.worker.guards.process import GuardProcess
+from outlive.worker.guards.raised import raised_flight
 from outlive.worker.hatchery import CannotHatch
 from outlive.worker.limits import Limits
 
@@ -45,9 +46,9 @@ def run_script(
     began = time.perf_counter()
     call = GuardedCall(process, Terms(limits=limits, give_back=lambda _: None, doing={"script": target}))
     try:
-        code = call.run(SentFunction.by_name(_RUN), (target, arguments, as_module), {})
-        flight = last_flight(process, limits)
-        return ScriptEnd(exit_code=code, flight=_timed(flight, began))
+        code, raised = call.run(SentFunction.by_name(_RUN), (target, arguments, as_module), {})
+        flight = _timed(process.seen(limits), began)
+        return ScriptEnd(exit_code=code, flight=raised_flight(flight, raised) if raised else flight)
     except RunError as error:
         if error.flight is None:
             raise

@@ -113,6 +113,10 @@ class Wires:
         """What the worker's faulthandler wrote."""
         return tail_of(self._faults)
 
+    def forget_stack(self) -> None:
+        """Drop what was written there: it is not of this moment."""
+        os.ftruncate(self._faults, 0)
+
     def is_alive(self) -> bool:
         """False if the worker is seen to have ended; costs a microsecond."""
         if self.closed:
