@@ -24,7 +24,6 @@ from typing import Any
 from . import anonymous, cgroups, confine, oomcount, orders, programs, runtimes, spare, tracer, watchdog
 
 _WALL = 0x40000000  # linux/wait.h: wait for threads of traced processes too
-_MAX_FRAMES, _MAX_SYMBOL = 64, 1000
 _HELLO = 0
 # The name of no runtime: workers of such a nursery become other programs.
 NO_RUNTIME = "python"
@@ -152,14 +151,23 @@ class _Nursery:
     def _look(self) -> None:
         if self._watchdog.is_due():
             self._oom_count.look()
-            for process in self._watchdog.look():
-                self._end(process, gently=True)
+            self._end_those(self._watchdog.look())
         self._spares.look()
         self._cgroups.remove_left()
         now = time.monotonic()
         for process in [process for process, end in self._condemned.items() if end <= now]:
             _kill(process)
             del self._condemned[process]
+
+    def _end_those(self, suspects: dict[int, int]) -> None:
+        """End those that hold too much, unless an order that came meanwhile gives them another limit."""
+        poll = select.poll()
+        poll.register(self._channel, select.POLLIN)
+        while suspects and poll.poll(0) and self._request():
+            pass
+        for process, most in suspects.items():
+            if self._watchdog.catch(process, most):
+                self._end(process, gently=True)
 
     def _pause_ms(self) -> int | None:
         pauses = [self._watchdog.pause_ms(), self._spares.pause_ms(), self._cgroups.pause_ms()]
@@ -352,7 +360,7 @@ class _Nursery:
 
     def _tell_end(self, process: int, status: int, end: cgroups.End) -> None:
         signaled = os.WIFSIGNALED(status)
-        evidence = _short(self._tracer.evidence(process))
+        evidence = tracer.short(self._tracer.evidence(process))
         message = {
             "gone": True,
             "signal": os.WTERMSIG(status) if signaled else None,
@@ -373,15 +381,6 @@ class _Nursery:
             del message, evidence
             gc.collect()
             confine.trim_heap()
-
-
-def _short(evidence: dict[str, Any]) -> dict[str, Any]:
-    """Evidence that fits into a message: names of C++ functions can be of any length."""
-    frames = [
-        dict(frame, symbol=(frame.get("symbol") or "")[:_MAX_SYMBOL])
-        for frame in evidence.get("frames", [])[:_MAX_FRAMES]
-    ]
-    return dict(evidence, frames=frames)
 
 
 def _close(descriptors: Iterable[int | None]) -> None:

@@ -44,6 +44,7 @@ _SI_KERNEL = 0x80  # asm-generic/siginfo.h: a fault whose address the processor 
 # A handler such as faulthandler's writes its report and raises the signal again: that second stop says
 # nothing new. A later one is another event: the first was survived.
 _RERAISE_S = 2.0
+_MAX_FRAMES, _MAX_SYMBOL = 64, 1000
 
 
 class Tracer:
@@ -140,6 +141,15 @@ class Tracer:
         self._evidence[process] = found
         found.update(_look(task, number))
         return found
+
+
+def short(evidence: dict[str, Any]) -> dict[str, Any]:
+    """Evidence that fits into a message: names of C++ functions can be of any length."""
+    frames = [
+        dict(frame, symbol=(frame.get("symbol") or "")[:_MAX_SYMBOL])
+        for frame in evidence.get("frames", [])[:_MAX_FRAMES]
+    ]
+    return dict(evidence, frames=frames)
 
 
 def _is_ignored(status: dict[str, str], number: int) -> bool:

@@ -81,18 +81,24 @@ class Watchdog:
         """True if it is time to look at one of them."""
         return bool(self._next) and min(self._next.values()) <= time.monotonic()
 
-    def look(self) -> list[int]:
-        """The processes that hold too much now."""
+    def look(self) -> dict[int, int]:
+        """The processes that hold too much now, and the limits they are held to."""
         now = time.monotonic()
         due = [process for process, at in self._next.items() if at <= now]
-        caught = []
+        caught = {}
         for process in due:
             left = self._left(process)
             if left < 0:
-                caught.append(process)
+                caught[process] = self._most[process]
             self._next[process] = now + min(max(left / _BYTES_PER_S, _SHORTEST_S), _LONGEST_S)
-        self._caught.update(caught)
         return caught
+
+    def catch(self, process: int, most_bytes: int) -> bool:
+        """True if this is still the limit of one that held too much: looking takes time."""
+        if self._most.get(process) != most_bytes:
+            return False
+        self._caught.add(process)
+        return True
 
     def _left(self, process: int) -> int:
         """How much more it may hold."""
