@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import outlive
 from tests.deaths.restrictions import linux_only
@@ -80,8 +79,8 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-@pytest.mark.parametrize("sizes", [range(1_000, 601_000, 2_000), [1_000, 500_000] * 150])
-def test_many_resizes_keep_few_mappings(sizes: list[int]) -> None:
+def test_many_resizes_keep_few_mappings() -> None:
+    sizes = [*range(1_000, 601_000, 4_000), *[1_000, 500_000] * 75]
     before = mapped()
     interpreter = outlive.Interpreter(model_content=unary("FLOOR", "FLOAT32", [1, 8]))
     interpreter.allocate_tensors()
