@@ -190,7 +190,10 @@ def _bound(layouts: dict[int, Layout]) -> Bound:
     """Sizes that data decide come on top; an arena that was not searched to the end is only too large."""
     if any(heap_of(layout).unknown for layout in layouts.values()):
         return "lower"
-    return weakest(doubt.bound for layout in layouts.values() for doubt in layout.preparation.doubts)
+    doubts = [doubt.bound for layout in layouts.values() for doubt in layout.preparation.doubts]
+    # What is asked for stage by stage, as the model runs, leaves gaps that are not followed.
+    late = any(len(layout.preparation.stages) > 1 for layout in layouts.values())
+    return weakest([*doubts, *(("estimate",) if late else ())])
 
 
 def _inputs(model: Model, main: Layout) -> tuple[tuple[str, tuple[int, ...], str], ...]:
