@@ -5,6 +5,7 @@ its second invoke, in a plain process that is stopped whenever it may give memor
 beside the plan. On the models of the corpus and on generated ones of up to 100 MB, some of them resized.
 Claims are made on the held-out half of the names, which nobody may look at while rules are changed (`--seen`
 leaves it out); what `outlive plan` says of its accuracy is written from that half into arena/accuracy.json.
+Rules from before this split had both halves of the corpus and of the older drawn families in view.
 Last, whether a model runs in the memory that its plan says is enough.
 """
 

@@ -1,4 +1,4 @@
-"""How far plans were from what models took, on models that the rules were not made on.
+"""How far plans were from what models took, on models that are kept out of the tuning of rules.
 
 The counts in accuracy.json are written by benchmarks/plan_accuracy.py, and by nobody else.
 """
@@ -52,7 +52,7 @@ def expected_error(accelerator: str, bound: Bound) -> str:
     large, small, low = found["large"], found["small"], found["large_low"]
     near, near_small = _percent(found["large_within"], large), _percent(found["small_within"], small)
     return (
-        f"how far this plan is off: of {large} models of 5 MB and more, not those its rules were made on, "
+        f"how far this plan is off: of {large} models of 5 MB and more that rules are no longer tuned on, "
         f'whose plan said "{SAID[bound]}", {near} were within 3 % of it and {low} took more than that; '
         f"of {small} smaller ones {near_small} were within 0.2 MB"
     )
