@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from outlive import api, demo_models
-from outlive.report.verdict import judge_landing
 from outlive.surgery import write
 from outlive.worker.delegation import see_delegation
 from outlive.worker.options import load_delegate
@@ -68,7 +67,7 @@ def test_a_model_that_xnnpack_leaves_alone_is_told() -> None:
     ends = [tensor("x", [1, 4], "BOOL"), tensor("y", [1, 4], "BOOL")]
     model = write(tree(graph(ends, [operator("LOGICAL_NOT", [0], [1])], [0], [1])))
     flight = api.run(model)
-    assert [finding.code for finding in judge_landing(flight, model)] == ["S703"]
+    assert [finding.code for finding in flight.findings] == ["S703"]
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="a delegate for this test is made with a C compiler")
@@ -80,5 +79,5 @@ def test_a_delegate_that_takes_nothing_is_told(tmp_path: Path) -> None:
     flight = api.run(model, experimental_delegates=[load_delegate(library)])
     assert flight.delegation is not None
     assert (flight.delegation.asked, flight.delegation.taken) == ((str(library),), 0)
-    (finding,) = judge_landing(flight, model)
+    (finding,) = flight.findings
     assert (finding.code, finding.cause) == ("S702", "delegate-refused")

@@ -24,6 +24,7 @@ from outlive.worker.verdicts import set_judge
 
 if TYPE_CHECKING:
     from outlive.finding import Finding
+    from outlive.worker.flight import Flight
 
 __all__ = [
     "check",
@@ -52,5 +53,11 @@ def _judge(kind: str, fact: Any, source: str | bytes | None) -> tuple[Finding, s
     return judge_fact(kind, fact, source)
 
 
-set_judge(_judge)
+def _judge_run(flight: Flight) -> tuple[Finding, ...]:
+    from outlive.report.verdict import judge_run
+
+    return judge_run(flight)
+
+
+set_judge(_judge, _judge_run)
 set_refusal(files.changed_file)

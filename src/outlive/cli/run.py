@@ -133,10 +133,9 @@ def _not_started(args: argparse.Namespace, error: LimitReached) -> int:
 def _report(args: argparse.Namespace, flight: Any) -> int:
     from outlive.report.flight_json import flight_json
     from outlive.report.flight_text import flight_text
-    from outlive.report.verdict import judge_fact, judge_landing
 
     bad = flight.died or flight.error_type
-    findings = (judge_fact("flight", flight, args.file)[0],) if bad else judge_landing(flight, args.file)
+    findings = flight.findings
     if args.format in EXPORTS:
         export_run(args, flight, findings)
     elif args.format == "html":

@@ -158,6 +158,7 @@ from outlive.rules.quantization.q231_drowned_values import drowned_values
 from outlive.rules.silent.s701_output_never_written import output_never_written
 from outlive.rules.silent.s702_delegate_fell_back import delegate_fell_back
 from outlive.rules.silent.s703_nothing_accelerated import nothing_accelerated
+from outlive.worker.flight import Flight
 
 RULES: tuple[Rule, ...] = (
     accelerator_died,
@@ -321,6 +322,16 @@ def assess(reading: Reading) -> Judgement:
         return judge({"file": reading, "model": model}, RULES)
     except ModelError as error:  # the file has changed since it was opened
         return Judgement(findings=error.findings, not_checked=())
+
+
+def assess_run(flight: Flight, reading: Reading | None) -> tuple[Finding, ...]:
+    """What went wrong without a word in a run that came back: the same at every entry point.
+
+    Among the rules on files only those of such faults are asked: the others are for `check`.
+    """
+    sound = reading is not None and not file_errors(reading)
+    chosen = [rule for rule in RULES if "flight" in rule.facts or rule.code.startswith("S")]
+    return judge({"flight": flight, "model": reading.model if reading and sound else None}, chosen).findings
 
 
 def file_errors(reading: Reading) -> tuple[Finding, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from outlive.finding import Finding
 from outlive.meter import Point
 from outlive.worker.delegation import DelegationSeen
 
@@ -41,8 +42,8 @@ class Flight:
     `ended_by` says what we did ourselves: "deadline", "memory", "interrupt", "malformed" (it sent an answer
     that breaks the protocol; `error_text` says which rule), or "" if it ended by itself.
     `division` is the dividend and divisor that stopped the processor, `activity` what the process was doing
-    at its deadline (meter.activity). `values` holds the outputs of a run that went well; they are not part
-    of the record.
+    at its deadline (meter.activity). `values` holds the outputs of a run that went well and `source` the
+    model; they are not part of the record.
     """
 
     died: bool
@@ -73,6 +74,14 @@ class Flight:
     pid: int | None = None
     delegation: DelegationSeen | None = None
     values: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    source: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the rules say of it: why it ended badly, or what went wrong without a word."""
+        from outlive.worker.verdicts import findings_of  # which knows flights
+
+        return findings_of(self)
 
     def to_json(self) -> dict[str, Any]:
         """The document's body, with the names of the contract."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -70,18 +71,24 @@ def fly(
     watch = _Watch()
     meant = (quantize, dequantize)
     try:
-        return watch.finish(_fly(watch, inputs, repeat, seed, shapes or {}, meant, arguments))
+        flight = _fly(watch, inputs, repeat, seed, shapes or {}, meant, arguments)
     except RunError as error:
         if error.flight is None:
             raise
-        return watch.finish(error.flight)
+        flight = error.flight
     except InputError as error:
         if error.flight is None or error.flight.stage != "get":
             raise  # what was given is at fault, and not what the model left in its outputs
-        return watch.finish(error.flight)
+        flight = error.flight
     finally:
         if watch.sampler is not None:
             watch.sampler.stop()
+    return replace(watch.finish(flight), source=_source(arguments))
+
+
+def _source(arguments: Mapping[str, Any]) -> Any:
+    path = arguments.get("model_path")
+    return arguments.get("model_content") if path is None else os.fspath(path)
 
 
 def _fly(

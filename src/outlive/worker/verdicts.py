@@ -40,19 +40,27 @@ class Call:
 _OTHER_KINDS: dict[str, type[Exception]] = {
     kind.__name__: kind for kind in (TypeError, IndexError, KeyError, AttributeError)
 }
-_judges: list[Judge] = []
+# A flight -> what there is to say of it.
+RunJudge = Callable[[Flight], tuple[Finding, ...]]
+_judges: list[tuple[Judge, RunJudge]] = []
 # Verdicts that a limit was reached, by us or by itself: D502 of memory, the others of time.
 _LIMITS = ("D502", "D503", "D512")
 
 
-def set_judge(judge: Judge) -> None:
-    """Install the judge."""
-    _judges[:] = [judge]
+def set_judge(judge: Judge, judge_run: RunJudge) -> None:
+    """Install the judge: of what is raised, and of whole runs."""
+    _judges[:] = [(judge, judge_run)]
 
 
 def _judged(kind: str, fact: object, source: Source | None = None) -> tuple[Finding, str, Any]:
     assert _judges, "whoever opens the public door installs a judge"
-    return _judges[0](kind, fact, source)
+    return _judges[0][0](kind, fact, source)
+
+
+def findings_of(flight: Flight) -> tuple[Finding, ...]:
+    """What the rules say of a run, however it ended."""
+    assert _judges, "whoever opens the public door installs a judge"
+    return _judges[0][1](flight)
 
 
 def refused(call: Call) -> InputError:
