@@ -5,16 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from outlive import api, demo_models
 from outlive.surgery import write
-from outlive.worker.delegation import see_delegation
+from outlive.worker.delegation import ask_delegation, see_delegation
 from outlive.worker.options import load_delegate
-from outlive.worker.running import _delegation
 from tests.rules.small import graph, operator, tensor, tree
 
 # A delegate that loads, is asked, and takes nothing. The fields are those of TfLiteDelegate in LiteRT,
@@ -51,7 +49,7 @@ def test_nodes_in_a_ring_come_to_an_end() -> None:
     "nodes", [[["ADD", [float("inf")], [1]]], [["ADD"]], [7], [["ADD", "ab", [1]]], [["ADD", None, None]]]
 )
 def test_what_a_worker_says_of_its_nodes_is_not_believed_as_it_is(nodes: Any) -> None:
-    assert _delegation(SimpleNamespace(nodes=lambda: nodes), ["XNNPACK"]) is None  # type: ignore[arg-type]
+    assert ask_delegation(lambda: nodes, ["XNNPACK"]) is None
 
 
 @pytest.mark.parametrize(

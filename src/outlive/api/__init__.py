@@ -20,6 +20,7 @@ from outlive.api.fleets import scan
 from outlive.api.numbers import compare, convert, dequantize_output, quantize, quantize_input
 from outlive.api.runs import diagnose, leak, probe, run, watch
 from outlive.model.file_bytes import set_refusal
+from outlive.worker.flight import set_run_judge
 from outlive.worker.verdicts import set_judge
 
 if TYPE_CHECKING:
@@ -59,5 +60,6 @@ def _judge_run(flight: Flight) -> tuple[Finding, ...]:
     return judge_run(flight)
 
 
-set_judge(_judge, _judge_run)
+set_judge(_judge)
+set_run_judge(_judge_run)
 set_refusal(files.changed_file)

@@ -21,6 +21,7 @@ from outlive.rules import judge
 from outlive.rules.catalogue import RULES, assess_run
 from outlive.worker.compiled_ladder import run_arguments
 from outlive.worker.flight import Flight
+from outlive.worker.inside import Feeding, with_inside
 from outlive.worker.limits import Limits
 from outlive.worker.running import fly
 
@@ -56,15 +57,9 @@ def run_model(path: str, order: Order, budget_bytes: int | None) -> Landed:
 def _fly(path: str, order: Order, limits: Limits) -> Flight | None:
     """The flight; None if even the call was refused, which a diagnosis then explains."""
     try:
-        return fly(
-            None,
-            order.repeat,
-            0,
-            model_path=path,
-            memory=limits.memory_bytes,
-            seconds=limits.seconds,
-            **run_arguments(order.accelerator),
-        )
+        given = {"model_path": path, "memory": limits.memory_bytes, **run_arguments(order.accelerator)}
+        flight = fly(None, order.repeat, 0, seconds=limits.seconds, **given)
+        return with_inside(flight, Feeding(), given, vary=False)
     except RuntimeMissing:
         raise
     except (OutliveError, ValueError, TypeError, IndexError, KeyError, RuntimeError, MemoryError):

@@ -158,6 +158,13 @@ from outlive.rules.quantization.q231_drowned_values import drowned_values
 from outlive.rules.silent.s701_output_never_written import output_never_written
 from outlive.rules.silent.s702_delegate_fell_back import delegate_fell_back
 from outlive.rules.silent.s703_nothing_accelerated import nothing_accelerated
+from outlive.rules.silent.s704_variable_never_assigned import variable_never_assigned
+from outlive.rules.silent.s705_variable_stays_zero import variable_stays_zero
+from outlive.rules.silent.s706_not_finite_output import not_finite_output
+from outlive.rules.silent.s707_constant_output import constant_output
+from outlive.rules.silent.s708_rows_beyond_count import rows_beyond_count
+from outlive.rules.silent.s709_inputs_never_set import inputs_never_set
+from outlive.rules.silent.s710_xnnpack_not_used import xnnpack_not_used
 from outlive.worker.flight import Flight
 
 RULES: tuple[Rule, ...] = (
@@ -311,6 +318,13 @@ RULES: tuple[Rule, ...] = (
     output_never_written,
     delegate_fell_back,
     nothing_accelerated,
+    variable_never_assigned,
+    variable_stays_zero,
+    not_finite_output,
+    constant_output,
+    rows_beyond_count,
+    inputs_never_set,
+    xnnpack_not_used,
 )
 
 

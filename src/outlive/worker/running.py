@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from outlive.errors import InputError, RunError
 from outlive.meter import Sampler
 from outlive.worker.affine import affine_of
 from outlive.worker.affine import dequantize as dequantize_values
-from outlive.worker.delegation import DelegationSeen, see_delegation
+from outlive.worker.delegation import ask_delegation
 from outlive.worker.feeding import make_feeds
-from outlive.worker.flight import Flight, OutputSeen
+from outlive.worker.flight import Flight
 from outlive.worker.interpreter import Interpreter
-from outlive.worker.options import OpResolverType
+from outlive.worker.statistics import with_outputs
 
 
 class _Watch:
@@ -108,7 +106,7 @@ def _fly(
     try:
         # Before tensors are allocated: then XNNPACK comes as well, and takes what others have left.
         named = [delegate.library for delegate in arguments.get("experimental_delegates") or ()]
-        delegation = _delegation(interpreter, named) if named else None
+        delegation = ask_delegation(interpreter.nodes, named) if named else None
         for index, shape in shapes.items():
             interpreter.resize_tensor_input(index, list(shape))
         watch.stage("allocate", interpreter.allocate_tensors)
@@ -119,54 +117,24 @@ def _fly(
         for number in range(repeat):
             watch.stage("invoke" if number == 0 else f"invoke {number + 1}", interpreter.invoke)
         rows = interpreter.get_output_details()
-        values = watch.stage("get", lambda: [interpreter.get_tensor(row["index"]) for row in rows])
+        values = watch.stage("get", lambda: _get_all(interpreter, rows))
         pid, story = interpreter.pid, interpreter.story()
-        if delegation is None and _asks_xnnpack(arguments):
-            delegation = _delegation(interpreter, ["XNNPACK"])
+        if delegation is None and interpreter.brings_xnnpack:
+            delegation = ask_delegation(interpreter.nodes, ["XNNPACK"])
         watch.stage("free", interpreter.close)
     except BaseException:
         interpreter.kill()
         raise
     if meant[1]:
         values = [dequantize_values(affine_of(row), value) for row, value in zip(rows, values, strict=True)]
-    outputs = tuple(_describe(row, value) for row, value in zip(rows, values, strict=True))
-    by_name = {str(row["name"]): value for row, value in zip(rows, values, strict=True)}
-    return replace(story, outputs=outputs, values=by_name, pid=pid, delegation=delegation, stage="done")
+    return replace(with_outputs(story, rows, values), pid=pid, delegation=delegation, stage="done")
 
 
-def _asks_xnnpack(arguments: Mapping[str, Any]) -> bool:
-    """True if the runtime brings XNNPACK unasked: with its default resolvers."""
-    resolver = arguments.get("experimental_op_resolver_type", OpResolverType.AUTO)
-    return resolver in (OpResolverType.AUTO, OpResolverType.BUILTIN)
-
-
-def _delegation(interpreter: Interpreter, asked: list[str]) -> DelegationSeen | None:
-    """What delegates took; None if the runtime does not say."""
-    try:
-        return see_delegation(asked, interpreter.nodes())
-    except RunError:
-        raise
-    except (AttributeError, KeyError, OverflowError, RuntimeError, TypeError, ValueError):
-        return None  # an older runtime, names that are no text: the run went well all the same
+def _get_all(interpreter: Interpreter, rows: list[dict[str, Any]]) -> list[Any]:
+    return [interpreter.get_tensor(row["index"]) for row in rows]
 
 
 def _set_all(interpreter: Interpreter, feeds: dict[int, NDArray[Any]]) -> None:
     """Each is let go of once the worker has it: large inputs are held twice otherwise."""
     for index in list(feeds):
         interpreter.set_tensor(index, feeds.pop(index))
-
-
-def _describe(row: dict[str, Any], value: NDArray[Any]) -> OutputSeen:
-    numeric = value.size > 0 and value.dtype.kind in "biuf"
-    data = np.ascontiguousarray(value)
-    text = data.dtype.kind == "O"
-    digest = hashlib.sha256(repr(data.tolist()).encode() if text else data.reshape(-1).view(np.uint8).data)
-    return OutputSeen(
-        name=str(row["name"]),
-        index=int(row["index"]),
-        shape=tuple(value.shape),
-        dtype=value.dtype.name,
-        minimum=float(value.min()) if numeric else None,
-        maximum=float(value.max()) if numeric else None,
-        sha256=digest.hexdigest(),
-    )

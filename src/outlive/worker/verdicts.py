@@ -6,11 +6,22 @@ judge that turns a `Flight` or a `Call` into a finding and its drawn text.
 
 from __future__ import annotations
 
+import contextlib
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from outlive.errors import InputError, LimitReached, ModelDied, RunError, RuntimeMissing, WorkerUnavailable
+from outlive.errors import (
+    InputError,
+    LimitReached,
+    ModelDied,
+    OutliveError,
+    RunError,
+    RuntimeMissing,
+    SilentFailure,
+    WorkerUnavailable,
+)
 from outlive.finding import Finding
 from outlive.names import foreign_lines
 from outlive.worker.flight import Flight
@@ -40,27 +51,31 @@ class Call:
 _OTHER_KINDS: dict[str, type[Exception]] = {
     kind.__name__: kind for kind in (TypeError, IndexError, KeyError, AttributeError)
 }
-# A flight -> what there is to say of it.
-RunJudge = Callable[[Flight], tuple[Finding, ...]]
-_judges: list[tuple[Judge, RunJudge]] = []
+_judges: list[Judge] = []
 # Verdicts that a limit was reached, by us or by itself: D502 of memory, the others of time.
 _LIMITS = ("D502", "D503", "D512")
+# What a program that goes on is told at once; the rest is there for whoever asks.
+_WARNED = ("S709",)
 
 
-def set_judge(judge: Judge, judge_run: RunJudge) -> None:
-    """Install the judge: of what is raised, and of whole runs."""
-    _judges[:] = [(judge, judge_run)]
+def set_judge(judge: Judge) -> None:
+    """Install the judge."""
+    _judges[:] = [judge]
 
 
 def _judged(kind: str, fact: object, source: Source | None = None) -> tuple[Finding, str, Any]:
     assert _judges, "whoever opens the public door installs a judge"
-    return _judges[0][0](kind, fact, source)
+    return _judges[0](kind, fact, source)
 
 
-def findings_of(flight: Flight) -> tuple[Finding, ...]:
-    """What the rules say of a run, however it ended."""
-    assert _judges, "whoever opens the public door installs a judge"
-    return _judges[0][1](flight)
+def warn(flight: Flight, stacklevel: int) -> None:
+    """Say what went wrong without a word, as a Python warning, where a program reads the result of it."""
+    found: tuple[Finding, ...] = ()
+    with contextlib.suppress(OutliveError):  # a file that has changed: the run went well all the same
+        found = flight.findings
+    for finding in found:
+        if finding.code in _WARNED:
+            warnings.warn(SilentFailure(finding), stacklevel=stacklevel)
 
 
 def refused(call: Call) -> InputError:
