@@ -118,6 +118,14 @@ def test_whoever_reads_what_was_computed_of_nothing_is_told_once() -> None:
     assert list(told(interpreter.findings)) == ["S709"]
 
 
+def test_runs_on_inputs_that_nobody_sets_ask_the_worker_nothing() -> None:
+    interpreter, *_ = opened()
+    interpreter.invoke()
+    interpreter._ask_about = None  # type: ignore[method-assign, assignment]
+    for _ in range(3):
+        interpreter.invoke()
+
+
 def set_it(interpreter: outlive.Interpreter, index: int) -> None:
     interpreter.set_tensor(index, np.zeros(interpreter.get_input_details()[0]["shape"], np.float32))
 

@@ -62,11 +62,11 @@ class Engine:
         self._computed = False
         # Inputs that were set; those that were not when the last run began; what a reader was told of these.
         self._given: set[int] = set()
-        self._unset: tuple[tuple[int, str], ...] = ()
-        self._told_unset: tuple[tuple[int, str], ...] = ()
+        self._unset: tuple[int, ...] = ()
+        self._told_unset: tuple[int, ...] = ()
         self._upset = self._interrupted = self._stale = self._closed = False
         self._session = Session(opening)
-        self.brings_xnnpack = brings_xnnpack(opening)
+        self.brings_xnnpack, self._source = brings_xnnpack(opening), opening.source
         _engines.add(self)
 
     @property
@@ -96,7 +96,8 @@ class Engine:
             return replace(seen, inside=InsideSeen(runs=1, chosen=True, tensors=given)).findings
 
     def _story(self) -> Flight:
-        return replace(self._session.story(), unset_inputs=self._told_unset or self._unset)
+        unset = tuple((index, self._name_of(index)) for index in self._told_unset or self._unset)
+        return replace(self._session.story(), unset_inputs=unset, source=self._source)
 
     def _stand(self) -> None:
         """Have a worker that can be asked: after a death only if that was wanted."""
@@ -212,10 +213,15 @@ class Engine:
                 self._given.discard(end.index)
         self._kept = {}
 
-    def _never_set(self) -> tuple[tuple[int, str], ...]:
-        """Index and name of each input that is to be set and was not: it holds zeros."""
-        ends = [end for end in self._session.inputs if end.index not in self._given and not end.constant]
-        return tuple((end.index, self._name_of(end.index)) for end in ends if 0 not in end.shape)
+    def _never_set(self) -> tuple[int, ...]:
+        """The inputs that are to be set and were not: they hold zeros."""
+        ends = [end for end in self._session.inputs if not end.constant and 0 not in end.shape]
+        return tuple(end.index for end in ends if end.index not in self._given)
+
+    def _note_given(self, index: int) -> None:
+        """An input is set; if a run has begun without it, the next one is looked at again."""
+        self._given.add(index)
+        self._fresh = self._fresh or bool(self._unset)
 
     def _warn_unset(self) -> None:
         """Say once that an output was computed from inputs that nobody set."""
@@ -232,15 +238,17 @@ class Engine:
         message = {"do": "call", "subgraph": subgraph, "inputs": parts, "outputs": outputs}
         with self._lock:
             self._stand()
+            fresh = self._fresh
             if subgraph == 0:
-                self._slots, self._details, self._computed = {}, {}, False
+                self._slots, self._details, self._computed, self._unset = {}, {}, False, ()
                 self._upset = self._stale = True
+                self._fresh = True  # if it fails, the next run is a first one
             with self._minding():
                 values = self._session.ask_values(message, len(outputs), [data for _, _, data in packed])
             if subgraph == 0:
                 self._given.update(inputs)
                 self._session.note_shapes({index: list(value.shape) for index, value in inputs.items()})
-                self._computed = True
+                self._computed, self._fresh = True, fresh
         return [slots.hand_out(value) for value in values]
 
     def _is_input(self, index: int) -> bool:
@@ -269,7 +277,7 @@ class Engine:
         if not self._desk.alone() and not self._desk.shared:
             self._desk.open(self._all_inputs(), self._all_outputs())
         slot, own = self._slots.get(index), array.copy()
-        self._given.add(index)
+        self._note_given(index)
         if slot is None:
             self._place_cold(index, own)
         else:

@@ -136,7 +136,7 @@ class Interpreter(Engine):
                 if not self._steps_down(error):
                     raise
                 return self.invoke()
-            if not self._computed or self._session.moving:
+            if self._fresh or self._session.moving:
                 self._details = {}  # a first run makes temporary tensors, and dynamic ones get their shapes
                 self._fresh, self._unset = False, self._never_set()
                 self._computed = not self._unset  # if not: whoever reads an output is told first
@@ -175,7 +175,7 @@ class Interpreter(Engine):
 
     def tensor(self, tensor_index: int) -> Callable[[], Any]:
         """A function that gives a view of an input or output (of other tensors, a copy)."""
-        self._given.add(tensor_index)  # what is written to a view is seen by nobody
+        self._note_given(tensor_index)  # what is written to a view is seen by nobody
 
         def view() -> Any:
             with self._lock:

@@ -318,7 +318,6 @@ class Session:
             limits={**self._opening.limits.to_json(), **worker.applied_limits},
             runtime=worker.facts,
             pid=worker.pid,
-            source=self._opening.source,
         )
 
     def _complaint(self, error: RuntimeRaised, stage: str) -> Exception:
