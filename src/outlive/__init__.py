@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         OutliveError,
         RunError,
         RuntimeMissing,
+        SilentFailure,
         WorkerUnavailable,
     )
     from outlive.finding import Evidence, Finding, Remedy, Severity
@@ -123,6 +124,7 @@ __all__ = [
     "Severity",
     "Signature",
     "SignatureRunner",
+    "SilentFailure",
     "Subgraph",
     "Tensor",
     "TensorBuffer",
@@ -185,6 +187,7 @@ _ROOMS = {
         "OutliveError",
         "RunError",
         "RuntimeMissing",
+        "SilentFailure",
         "WorkerUnavailable",
     ),
     "outlive.finding": ("Evidence", "Finding", "Remedy", "Severity"),

@@ -67,3 +67,13 @@ class InternalError(Exception):
     def __str__(self) -> str:
         """What went wrong; names in it are escaped."""
         return safe_lines(super().__str__())
+
+
+class SilentFailure(UserWarning):
+    """A run that came back and did not do what was asked for; `.finding` says what and what to do."""
+
+    def __init__(self, finding: Finding) -> None:
+        """Keep the finding; its text is a line, with the first thing to do about it."""
+        advice = [remedy.command or remedy.action for remedy in finding.remedies[:1]]
+        super().__init__("; ".join((str(finding), safe_lines(finding.why), *map(safe_lines, advice))))
+        self.finding = finding

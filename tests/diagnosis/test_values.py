@@ -153,8 +153,9 @@ def test_an_input_that_the_model_leaves_open_is_resized_as_it_is_given() -> None
 def test_an_output_that_outgrows_the_file_is_told_although_nothing_failed() -> None:
     diagnosis = outlive.diagnose(random_numbers(), [np.array([20, 30], np.int32)])
     assert (diagnosis.verdict, diagnosis.cause) == (None, "")
-    assert [finding.code for finding in diagnosis.silent] == ["D520"]
-    assert outlive.diagnose(random_numbers(), [np.array([2, 3], np.int32)]).silent == ()
+    assert [finding.code for finding in diagnosis.silent] == ["D520", "S703"]
+    fitting = outlive.diagnose(random_numbers(), [np.array([2, 3], np.int32)])
+    assert [finding.code for finding in fitting.silent] == ["S703"]
 
 
 def test_an_exception_that_was_caught_is_diagnosed() -> None:

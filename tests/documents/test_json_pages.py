@@ -38,7 +38,7 @@ def test_the_example_is_a_document_of_this_kind(name: str) -> None:
     assert undescribed(KINDS[name], sample) == []
     seen = set(fields_of(sample, opaque_fields(KINDS[name])))
     top = {field for field in KINDS[name]["fields"] if "." not in field and "[" not in field}
-    optional = {"sweep", "compare", "delegation", "machine", "planned", "resized", "variables"}
+    optional = {"sweep", "compare", "delegation", "inside", "machine", "planned", "resized", "variables"}
     assert top - seen - optional == set()
 
 

@@ -154,7 +154,8 @@ def packages(tmp_path: Path) -> dict[str, str]:
         "tensorflow/_api/v2/__init__.py": "",
         "tensorflow/_api/v2/lite/__init__.py": (
             "from tensorflow._api.v2.lite import experimental\n"
-            "from tensorflow.lite.python.interpreter import Interpreter"
+            "from tensorflow.lite.python.interpreter import Interpreter\n"
+            "from tensorflow.lite.python import lite"
         ),
         "tensorflow/_api/v2/lite/experimental/__init__.py": (
             "from tensorflow.lite.python.interpreter import load_delegate\n"
@@ -169,6 +170,11 @@ def packages(tmp_path: Path) -> dict[str, str]:
         ),
         "tensorflow/lite/__init__.py": "",
         "tensorflow/lite/python/__init__.py": "",
+        "tensorflow/lite/python/lite.py": (
+            "class TFLiteConverterBase:\n"
+            "    def _convert_and_export_metrics(self, convert):\n"
+            "        return convert(self)\n"
+        ),
         "tensorflow/lite/python/interpreter.py": (
             "class Interpreter:\n    pass\ndef load_delegate():\n    pass\nother = 5\n"
         ),
@@ -189,6 +195,32 @@ say(tf=issubclass(tf.lite.Interpreter, outlive.Interpreter), same=inner.Interpre
     debugger=tf.lite.experimental.QuantizationDebugger is outlive.QuantizationDebugger,
     old=issubclass(old.Interpreter, outlive.Interpreter), source="other = 5" in inspect.getsource(inner))
 """
+
+
+CONVERT = """
+import warnings
+class Converter(tf.lite.lite.TFLiteConverterBase):
+    optimizations = ["DEFAULT"]
+def convert(data):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert Converter()._convert_and_export_metrics(lambda _: data) is data
+    return [str(one.message.finding.code) for one in told]
+from pathlib import Path
+model, small = Path(HEALTHY).read_bytes(), Path(HEALTHY).with_name("healthy_int8.tflite").read_bytes()
+say(floats=convert(model), integers=convert(small), none=convert(None))
+outlive.unprotect()
+say(undone=convert(model))
+"""
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["protected first", "TensorFlow first"])
+def test_a_converter_that_gives_floats_where_it_was_to_quantize_is_told(
+    packages: dict[str, str], late: bool
+) -> None:
+    first = "import tensorflow\n" if late else ""
+    facts = play(first + PROTECT + "import tensorflow as tf\n" + CONVERT, env=packages)
+    assert facts == {"floats": ["Q201"], "integers": [], "none": [], "undone": []}
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["protected first", "TensorFlow first"])
@@ -232,7 +264,14 @@ converter.optimizations = [tf.lite.Optimize.DEFAULT]
 converter.representative_dataset = samples
 debugger = tf.lite.experimental.QuantizationDebugger(converter=converter, debug_dataset=samples)
 debugger.run()
-say(layers=len(debugger.layer_statistics), ours=type(debugger).__module__)
+import warnings
+plain = tf.lite.TFLiteConverter.from_keras_model(model)
+plain.target_spec.supported_types = [tf.uint8]
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always", outlive.SilentFailure)
+    plain.convert()
+said = [one.message.finding.evidence[-1].fact for one in told if one.category is outlive.SilentFailure]
+say(layers=len(debugger.layer_statistics), ours=type(debugger).__module__, unquantized=said)
 """
 
 
@@ -248,6 +287,7 @@ def test_a_notebook_of_tensorflows_survives() -> None:
     assert (facts["error"], facts["code"], facts["runtime"]) == ("ModelDied", "D504", "tensorflow")
     assert facts["layers"] >= 2
     assert facts["ours"] == "outlive.quant.debugging"
+    assert facts["unquantized"] == ["supported_types asks for uint8"]
 
 
 def test_protecting_loads_nothing() -> None:

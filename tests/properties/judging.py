@@ -16,7 +16,7 @@ from outlive.diagnosis.nouns import Conditions, Diagnosis, Trial
 from outlive.diagnosis.opening import open_case
 from outlive.diagnosis.probing import PROBES, feedable, probe, with_fitting_sizes
 from outlive.diagnosis.sizing import sized_by_inputs
-from outlive.diagnosis.verdict import Seen, decide, decide_unhurt, silent_faults
+from outlive.diagnosis.verdict import Seen, decide, decide_unhurt
 from outlive.finding import Finding
 from outlive.fitting.checking import check_reading, make_order
 from outlive.model import Model, read_source
@@ -27,6 +27,7 @@ from outlive.report.diagnosis_json import diagnosis_json
 from outlive.report.diagnosis_text import diagnosis_text
 from outlive.report.document import dump
 from outlive.report.sarif import sarif_log
+from outlive.rules.catalogue import assess_run
 from outlive.surgery import Request
 from outlive.worker.flight import Flight, OpSeen, OutputSeen
 from outlive.worker.limits import Limits
@@ -79,7 +80,7 @@ def judge_ends(data: bytes, seed: int) -> None:
             hollow=hollow_in(model),
         )
         if trial.ran:
-            decide_unhurt((*case.findings, *silent_faults(trial, model)), [trial], seen.owners)
+            decide_unhurt((*case.findings, *assess_run(flight, case.reading)), [trial], seen.owners)
         else:
             judged.append((decide(seen).finding, flight))
     with_told_cause(*chance.choice(judged), data)  # reads and checks the file anew: once is enough

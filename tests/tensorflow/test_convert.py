@@ -71,9 +71,10 @@ def test_samples_quantize_it() -> None:
 
 def test_asked_to_quantize_and_got_float_is_an_error() -> None:
     made = outlive.convert(build, optimizations=["DEFAULT"], supported_types=["uint8"])
-    told = [(finding.code, finding.severity.value) for finding in made.findings]
+    told = [(finding.code, finding.severity.value, finding.evidence[-1].fact) for finding in made.findings]
     # TensorFlow 2.21 gives a float model without a word; a version that quantizes it is as good.
-    assert told == ([] if "int8" in kinds(made.model) else [("Q201", "error")])
+    asked = "supported_types asks for uint8"
+    assert told == ([] if "int8" in kinds(made.model) else [("Q201", "error", asked)])
     assert outlive.convert(build, optimizations=["DEFAULT"]).findings == ()
 
 

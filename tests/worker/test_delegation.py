@@ -5,17 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from outlive import api, demo_models
-from outlive.report.verdict import judge_landing
 from outlive.surgery import write
-from outlive.worker.delegation import see_delegation
+from outlive.worker.delegation import ask_delegation, see_delegation
 from outlive.worker.options import load_delegate
-from outlive.worker.running import _delegation
 from tests.rules.small import graph, operator, tensor, tree
 
 # A delegate that loads, is asked, and takes nothing. The fields are those of TfLiteDelegate in LiteRT,
@@ -52,7 +49,7 @@ def test_nodes_in_a_ring_come_to_an_end() -> None:
     "nodes", [[["ADD", [float("inf")], [1]]], [["ADD"]], [7], [["ADD", "ab", [1]]], [["ADD", None, None]]]
 )
 def test_what_a_worker_says_of_its_nodes_is_not_believed_as_it_is(nodes: Any) -> None:
-    assert _delegation(SimpleNamespace(nodes=lambda: nodes), ["XNNPACK"]) is None  # type: ignore[arg-type]
+    assert ask_delegation(lambda: nodes, ["XNNPACK"]) is None
 
 
 @pytest.mark.parametrize(
@@ -68,7 +65,7 @@ def test_a_model_that_xnnpack_leaves_alone_is_told() -> None:
     ends = [tensor("x", [1, 4], "BOOL"), tensor("y", [1, 4], "BOOL")]
     model = write(tree(graph(ends, [operator("LOGICAL_NOT", [0], [1])], [0], [1])))
     flight = api.run(model)
-    assert [finding.code for finding in judge_landing(flight, model)] == ["S703"]
+    assert [finding.code for finding in flight.findings] == ["S703"]
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="a delegate for this test is made with a C compiler")
@@ -80,5 +77,5 @@ def test_a_delegate_that_takes_nothing_is_told(tmp_path: Path) -> None:
     flight = api.run(model, experimental_delegates=[load_delegate(library)])
     assert flight.delegation is not None
     assert (flight.delegation.asked, flight.delegation.taken) == ((str(library),), 0)
-    (finding,) = judge_landing(flight, model)
+    (finding,) = flight.findings
     assert (finding.code, finding.cause) == ("S702", "delegate-refused")

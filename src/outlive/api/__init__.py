@@ -20,10 +20,12 @@ from outlive.api.fleets import scan
 from outlive.api.numbers import compare, convert, dequantize_output, quantize, quantize_input
 from outlive.api.runs import diagnose, leak, probe, run, watch
 from outlive.model.file_bytes import set_refusal
+from outlive.worker.flight import set_run_judge
 from outlive.worker.verdicts import set_judge
 
 if TYPE_CHECKING:
     from outlive.finding import Finding
+    from outlive.worker.flight import Flight
 
 __all__ = [
     "check",
@@ -52,5 +54,12 @@ def _judge(kind: str, fact: Any, source: str | bytes | None) -> tuple[Finding, s
     return judge_fact(kind, fact, source)
 
 
+def _judge_run(flight: Flight) -> tuple[Finding, ...]:
+    from outlive.report.verdict import judge_run
+
+    return judge_run(flight)
+
+
 set_judge(_judge)
+set_run_judge(_judge_run)
 set_refusal(files.changed_file)

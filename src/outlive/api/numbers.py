@@ -105,7 +105,7 @@ def convert(
     its target_spec, as words: optimizations=["DEFAULT"], supported_ops=["TFLITE_BUILTINS_INT8"]. `samples`
     (as for `compare`) are checked first, and then its representative dataset.
     """
-    from outlive.quant.converting import convert_model, expectation
+    from outlive.quant.converting import convert_model, expectation, with_unknown_types
     from outlive.worker.guards.guarding import make_guarded
 
     made = convert_model(
@@ -114,7 +114,7 @@ def convert(
     )  # fmt: skip
     wanted = expectation(settings, samples)
     found = check(made.model, expect=wanted, select=("Q201",)).findings if wanted else ()
-    return replace(made, findings=tuple(found))
+    return replace(made, findings=tuple(with_unknown_types(finding, settings) for finding in found))
 
 
 def quantize_input(details: Mapping[str, Any] | Tensor, values: Any) -> Any:

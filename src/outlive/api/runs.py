@@ -50,6 +50,7 @@ def run(
     counts the bytes of each output that were never written.
     """
     from outlive.worker.compiled_ladder import run_arguments
+    from outlive.worker.inside import Feeding, with_inside
     from outlive.worker.options import ACCELERATORS
     from outlive.worker.running import fly
     from outlive.worker.untouched import fly_twice
@@ -71,7 +72,9 @@ def run(
     if watch_outputs and dequantize:
         raise ValueError("watching outputs is about their bytes as they are: leave dequantize out")
     start = fly_twice if watch_outputs else fly
-    return start(inputs, repeat, seed, quantize=quantize, dequantize=dequantize, **given, **options)
+    flight = start(inputs, repeat, seed, quantize=quantize, dequantize=dequantize, **given, **options)
+    feeding = Feeding(inputs=inputs, seed=seed, quantized=quantize)
+    return with_inside(flight, feeding, {**given, **options}, vary=repeat > 1)
 
 
 @heard

@@ -50,11 +50,9 @@ class Checkup:
     @property
     def silent(self) -> tuple[Finding, ...]:
         """What went wrong in a run without a word."""
-        from outlive.report.verdict import judge_landing
-
         if self.flight is None or self.flight.died or self.flight.error_type:
             return ()
-        return judge_landing(self.flight, self.reading.path)
+        return tuple(item for item in self.flight.findings if item not in self.judgement.findings)
 
     @property
     def code(self) -> int:

@@ -14,6 +14,7 @@ from outlive.cli.output import add_output_options, complain, write_json, write_t
 from outlive.cli.pages import need_a_file, show_broken, show_run
 from outlive.cli.run_options import add_run_options, add_sandbox_option
 from outlive.errors import LimitReached, OutliveError
+from outlive.finding import Severity
 from outlive.keeping import whole_file
 from outlive.worker.compiled_ways import AcceleratorWarning
 from outlive.worker.limits import Limits
@@ -29,8 +30,8 @@ examples:
   outlive run model.tflite --accelerator auto           the first of gpu, cpu, builtin that is fit for it
   outlive run model.tflite --memory 512MB --seconds 30  end it if it takes more
   outlive run model.tflite --format trace --output run.json    to look at in ui.perfetto.dev
-exit codes: 0 it ran, 1 the runtime refused it, 3 it died or was ended at a limit, 4 it cannot fit the limit
-and was not started
+exit codes: 0 it ran, 1 the runtime refused it or an error was found, 3 it died or was ended at a limit, 4 it
+cannot fit the limit and was not started
 """
 
 
@@ -133,10 +134,9 @@ def _not_started(args: argparse.Namespace, error: LimitReached) -> int:
 def _report(args: argparse.Namespace, flight: Any) -> int:
     from outlive.report.flight_json import flight_json
     from outlive.report.flight_text import flight_text
-    from outlive.report.verdict import judge_fact, judge_landing
 
     bad = flight.died or flight.error_type
-    findings = (judge_fact("flight", flight, args.file)[0],) if bad else judge_landing(flight, args.file)
+    findings = flight.findings
     if args.format in EXPORTS:
         export_run(args, flight, findings)
     elif args.format == "html":
@@ -153,7 +153,8 @@ def _report(args: argparse.Namespace, flight: Any) -> int:
             np.savez(file, **flight.values)
     if flight.died or flight.ended_by or any(item.code == "D502" for item in findings):
         return exits.DIED
-    return exits.FINDINGS if bad else exits.CLEAN
+    grave = any(finding.severity is Severity.ERROR for finding in findings)
+    return exits.FINDINGS if bad or grave else exits.CLEAN
 
 
 def _delegate(word: str) -> Any:

@@ -6,7 +6,7 @@ from its rules, which the planner replays (`arena.xnnpack`); a library of the us
 
 from __future__ import annotations
 
-from outlive.arena.xnnpack.partition import Delegation, delegate
+from outlive.arena.xnnpack.partition import expected_of_xnnpack
 from outlive.delegates.nouns import Refusal
 from outlive.delegates.seen import Taken
 from outlive.delegates.taking import crossings_of, partitions_of
@@ -30,7 +30,7 @@ def see_xnnpack(model: Model, seen: Attempt) -> Taken:
     """What XNNPACK took, and why it left the rest."""
     if not seen.compiles:
         return Taken()
-    expected = _expected(model)
+    expected = expected_of_xnnpack(model)
     reasons = dict(expected.refused) if expected is not None else {}
     return _see(model, seen, frozenset(expected.taken) if expected is not None else frozenset(), reasons)
 
@@ -61,11 +61,3 @@ def _see(model: Model, seen: Attempt, expected: frozenset[int], reasons: dict[in
         refused=refused,
         crossings=crossings_of(subgraph, partitions),
     )
-
-
-def _expected(model: Model) -> Delegation | None:
-    """What the planner expects of XNNPACK; None for a graph that it cannot follow."""
-    try:
-        return delegate(model.subgraphs[0], {})
-    except (IndexError, KeyError, ValueError, TypeError, ArithmeticError):
-        return None

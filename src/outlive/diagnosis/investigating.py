@@ -18,10 +18,11 @@ from outlive.diagnosis.naming import hollow_in, loops_in, owners_of, placed
 from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Diagnosis, Trial, Verdict
 from outlive.diagnosis.probing import PROBES, feedable, has_numbers_to_choose, probe, with_fitting_sizes
 from outlive.diagnosis.sizing import sized_by_inputs
-from outlive.diagnosis.trying import PERTURBED, attempt
-from outlive.diagnosis.verdict import Seen, decide, decide_unhurt, refused_probes, silent_faults
+from outlive.diagnosis.trying import PERTURBED, attempt, looked_into
+from outlive.diagnosis.verdict import Seen, decide, decide_unhurt, refused_probes
 from outlive.finding import Finding, Severity
 from outlive.model import Model, Reading
+from outlive.rules.catalogue import assess_run
 from outlive.rules.witness import starved
 from outlive.worker.flight import OpSeen
 from outlive.worker.nurseries import close_special_hatcheries
@@ -194,8 +195,11 @@ class _Investigation:
     def _unhurt(self) -> Diagnosis:
         first = self._trials[0]
         model = self._case.model
-        silent = (*silent_faults(first, model), *refused_probes(self._trials, sized_by_inputs(model)))
-        findings = (*self._case.findings, *self._on_values(first), *silent)
+        silent = assess_run(looked_into(first), self._case.reading)
+        refused = refused_probes(self._trials, sized_by_inputs(model))
+        # Rules on the file have been asked before: what a run would say again is said once.
+        known = (*self._case.findings, *self._on_values(first))
+        findings = (*known, *(item for item in silent if item not in known), *refused)
         verdict = decide_unhurt(findings, self._trials, owners_of(self._case.reading))
         return replace(self._told(None, None, verdict), findings=findings)
 

@@ -25,7 +25,7 @@ def with_path(diagnosis: Diagnosis) -> Diagnosis:
         return diagnosis
     name = shell_path(diagnosis.path)
     verdict = None if diagnosis.verdict is None else _about(diagnosis.verdict, name)
-    findings = tuple(_about(item, name) if item.code[:1] == "D" else item for item in diagnosis.findings)
+    findings = tuple(_about(item, name) if item.code[:1] in "DS" else item for item in diagnosis.findings)
     return replace(diagnosis, verdict=verdict, findings=findings)
 
 

@@ -126,7 +126,7 @@ class Diagnosis:
     @property
     def silent(self) -> tuple[Finding, ...]:
         """What is wrong with a run that came back and said nothing."""
-        return () if self.end is not None else tuple(item for item in self.findings if item.code[:1] == "D")
+        return () if self.end is not None else tuple(item for item in self.findings if item.code[:1] in "DS")
 
     @property
     def flights(self) -> tuple[Flight, ...]:

@@ -10,6 +10,7 @@ from outlive.errors import InputError, OutliveError, RuntimeMissing
 from outlive.finding import Finding
 from outlive.rules.witness import STAGE_WORDS
 from outlive.worker.flight import Flight
+from outlive.worker.inside import Feeding, with_inside
 from outlive.worker.options import ACCELERATORS
 from outlive.worker.running import fly
 
@@ -33,6 +34,12 @@ def attempt(name: str, conditions: Conditions) -> Trial:
         flight = Flight(died=False, stage="set", error_type=type(error).__name__, error_text=str(error))
     seconds = time.monotonic() - start
     return Trial(name=name, conditions=conditions, flight=flight, seconds=seconds, refusal=refusal)
+
+
+def looked_into(trial: Trial) -> Flight:
+    """The flight of a trial, with what was seen inside: who makes NaN, and which outputs never change."""
+    feeding = Feeding(inputs=trial.conditions.inputs, shapes=trial.conditions.shapes)
+    return with_inside(trial.flight, feeding, _arguments(trial.conditions), vary=True)
 
 
 def _arguments(conditions: Conditions) -> dict[str, Any]:

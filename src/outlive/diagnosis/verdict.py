@@ -15,7 +15,6 @@ from outlive.diagnosis.ending import Told, cause_of_end
 from outlive.diagnosis.frames import hinted_causes
 from outlive.diagnosis.nouns import AS_IT_IS, Trial, Verdict
 from outlive.finding import Evidence, Finding, OpPlace, Remedy, Severity, Tag
-from outlive.model import Model
 from outlive.rules import judge
 from outlive.rules.catalogue import RULES
 from outlive.rules.death.d521_refused_values import RefusedValues
@@ -97,14 +96,6 @@ def decide_unhurt(
     fact = f"it ran here in {sum(trial.ran for trial in trials)} of {len(trials)} trials: luck, not safety"
     finding = replace(static, evidence=(*static.evidence, Evidence(fact=fact, source="trials")))
     return Verdict(cause=static.cause, finding=finding, op=op)
-
-
-def silent_faults(trial: Trial, model: Model | None) -> tuple[Finding, ...]:
-    """What is wrong with a run that came back and said nothing."""
-    if model is None:
-        return ()
-    rules = [rule for rule in RULES if set(rule.facts) == {"flight", "model"}]
-    return judge({"flight": trial.flight, "model": model}, rules).findings
 
 
 def refused_probes(trials: Sequence[Trial], sized: Sequence[OpSeen]) -> tuple[Finding, ...]:

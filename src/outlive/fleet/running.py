@@ -16,11 +16,12 @@ from outlive.errors import OutliveError, RuntimeMissing
 from outlive.finding import Finding
 from outlive.fleet.nouns import Order
 from outlive.fleet.rows import AcceleratorSeen, DeathSeen, Outcome, OutputSeen, RunSeen
-from outlive.model import Model
+from outlive.model import Model, read_source
 from outlive.rules import judge
-from outlive.rules.catalogue import RULES
+from outlive.rules.catalogue import RULES, assess_run
 from outlive.worker.compiled_ladder import run_arguments
 from outlive.worker.flight import Flight
+from outlive.worker.inside import Feeding, with_inside
 from outlive.worker.limits import Limits
 from outlive.worker.running import fly
 
@@ -45,7 +46,7 @@ def run_model(path: str, order: Order, budget_bytes: int | None) -> Landed:
     limits = Limits(memory=budget_bytes, seconds=order.seconds)
     flight = _fly(path, order, limits)
     if flight is not None and not flight.died and not flight.error_type:
-        found = judge({"flight": flight}, [rule for rule in RULES if rule.facts == ("flight",)]).findings
+        found = assess_run(flight, read_source(path))
         return Landed(outcome="ran", run=_run_seen(flight), findings=found)
     diagnosis = diagnose_case(open_case(path, None, limits, order.accelerator))
     if diagnosis.verdict is None and flight is not None:
@@ -56,15 +57,9 @@ def run_model(path: str, order: Order, budget_bytes: int | None) -> Landed:
 def _fly(path: str, order: Order, limits: Limits) -> Flight | None:
     """The flight; None if even the call was refused, which a diagnosis then explains."""
     try:
-        return fly(
-            None,
-            order.repeat,
-            0,
-            model_path=path,
-            memory=limits.memory_bytes,
-            seconds=limits.seconds,
-            **run_arguments(order.accelerator),
-        )
+        given = {"model_path": path, "memory": limits.memory_bytes, **run_arguments(order.accelerator)}
+        flight = fly(None, order.repeat, 0, seconds=limits.seconds, **given)
+        return with_inside(flight, Feeding(), given, vary=False)
     except RuntimeMissing:
         raise
     except (OutliveError, ValueError, TypeError, IndexError, KeyError, RuntimeError, MemoryError):

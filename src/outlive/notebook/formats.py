@@ -43,11 +43,11 @@ def flight_card(flight: Any) -> Card:
     """What happened when it ran; a death with the finding that explains it."""
     from outlive.report.flight_text import flight_text
 
-    findings = (_verdict(flight),) if flight.died or flight.error_type else ()
+    findings = flight.findings
     return Card(
         label="run",
         parts=lambda: flight_text(flight, "run", findings),
-        tone=BAD if findings else GOOD,
+        tone=BAD if flight.died or flight.error_type else finding_tone(findings),
         timeline=flight.timeline,
         details=(("standard error", flight.stderr_tail), ("fault trace", flight.fault_trace)),
     )
@@ -100,12 +100,6 @@ def quantized_card(made: Any) -> Card:
     from outlive.report.quantize_text import quantize_text
 
     return Card(label="quantized model", parts=lambda: quantize_text(made, None))
-
-
-def _verdict(flight: Any) -> Any:
-    from outlive.report.verdict import judge_fact
-
-    return judge_fact("flight", flight, None)[0]
 
 
 CARDS: dict[tuple[str, str], Callable[[Any], Card]] = {

@@ -3,7 +3,7 @@
     import ai_edge_litert.interpreter   ──> a module of ours: nothing native is loaded; compiled_model too
     import tflite_runtime.interpreter   ──> a module of ours
     import tensorflow                   ──> TensorFlow itself; its Interpreter and QuantizationDebugger are
-                                            replaced as they are loaded
+                                            replaced as they are loaded, and its converter is watched
     import ai_edge_litert.anything_else ──> LiteRT's own, native library and all
 
 Each uses the runtime it stands for. What was imported before is replaced where it can be found.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
@@ -35,8 +36,11 @@ _HOMES = {
     "ai_edge_litert.tensor_buffer": "outlive.worker.compiled_buffers",
     _DEBUGGER: "outlive.quant.debugging",
 }
+_CONVERTER = "tensorflow.lite.python.lite"
+# Every way to convert goes through this: TensorFlow, lite/python/lite.py.
+_CONVERTING = ("TFLiteConverterBase", "_convert_and_export_metrics")
 # Loaded for good and then changed: the rest of TensorFlow needs what else is in it.
-_REAL = frozenset({"tensorflow.lite.python.interpreter", _DEBUGGER})
+_REAL = frozenset({"tensorflow.lite.python.interpreter", _DEBUGGER, _CONVERTER})
 _REPLACED = (
     "Interpreter", "InterpreterWithCustomOps", "load_delegate", "Delegate", "SignatureRunner",
     "CompiledModel", "TensorBuffer", "QuantizationDebugger", "QuantizationDebugOptions",
@@ -52,12 +56,13 @@ class Protection(MetaPathFinder):
         """Nothing is changed yet."""
         self._changed: list[tuple[dict[str, Any], str, Any, Any]] = []
         self._made: list[str] = []
+        self._watched: list[tuple[Any, Any]] = []
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Ours, where the real one is installed: what is missing stays missing."""
-        if fullname == _PACKAGE or fullname in RUNTIMES or fullname in _HOMES:
+        if fullname == _PACKAGE or fullname in RUNTIMES or fullname in _HOMES or fullname in _REAL:
             real = PathFinder.find_spec(fullname, path)
             return None if real is None else self._stand_in(fullname, real)
         if fullname.startswith(_PACKAGE + "."):
@@ -89,6 +94,9 @@ class Protection(MetaPathFinder):
 
     def replace(self, module: ModuleType) -> None:
         """Put ours in the place of what a module has, there and wherever it was imported to."""
+        if module.__name__ == _CONVERTER:
+            self._watch(getattr(module, _CONVERTING[0], None))
+            return
         stand_ins = guarded_names(module.__name__)
         for name in _REPLACED:
             original = vars(module).get(name)
@@ -99,8 +107,24 @@ class Protection(MetaPathFinder):
                     place[key] = stand_ins[name]
                     self._changed.append((place, key, stand_ins[name], original))
 
+    def _watch(self, base: Any) -> None:
+        """See what each conversion gives, and say so if it is not what was asked for."""
+        original = getattr(base, _CONVERTING[1], None)
+        if original is None:
+            return
+
+        def watched(converter: Any, *arguments: Any, **named: Any) -> Any:
+            made = original(converter, *arguments, **named)
+            tell_unquantized(converter, made)
+            return made
+
+        setattr(base, _CONVERTING[1], watched)
+        self._watched.append((base, original))
+
     def undo(self) -> None:
         """Put everything back; what is imported from now on is the real thing."""
+        for base, original in self._watched:
+            setattr(base, _CONVERTING[1], original)
         for place, key, stand_in, original in reversed(self._changed):
             if place.get(key) is stand_in:
                 place[key] = original
@@ -156,8 +180,9 @@ def protect() -> None:
 
     LiteRT's CompiledModel and TensorFlow's QuantizationDebugger too. Nothing native is loaded by this. A
     notebook needs no other change: each interpreter goes on using its own runtime, in a worker, and
-    `load_delegate` loads there too. TensorFlow itself stays in this process, and its converter with it: for
-    that there are `outlive.convert`, `outlive.guard` and `%%outlive`. `unprotect()` undoes it.
+    `load_delegate` loads there too. TensorFlow itself stays in this process, and its converter with it, which
+    is only watched: `SilentFailure` if it was to quantize and gave floats. To have it in a worker there are
+    `outlive.convert`, `outlive.guard` and `%%outlive`. `unprotect()` undoes it.
     """
     if _active:
         return
@@ -166,7 +191,7 @@ def protect() -> None:
     protection = Protection()
     sys.meta_path.insert(0, protection)
     _active.append(protection)
-    for name in (*RUNTIMES, *_HOMES):
+    for name in (*RUNTIMES, *_HOMES, _CONVERTER):
         if name in sys.modules:
             protection.replace(sys.modules[name])
 
@@ -195,6 +220,30 @@ def guarded_names(module: str) -> dict[str, Any]:
         "Delegate": options.Delegate,
         "load_delegate": options.load_delegate,
     }
+
+
+def tell_unquantized(converter: Any, made: Any) -> None:
+    """Warn of a model that was to be quantized and holds nothing but floats.
+
+    One that is quantized in part is what the converter gives where an operator has no other kernel.
+    """
+    from outlive import api
+    from outlive.errors import SilentFailure
+    from outlive.quant.converting import expectation, with_unknown_types
+
+    target = getattr(converter, "target_spec", None)
+    settings = {name: getattr(converter, name, ()) for name in ("optimizations", "inference_input_type")}
+    settings |= {name: getattr(target, name, ()) for name in ("supported_types", "supported_ops")}
+    wanted = expectation(settings, getattr(converter, "representative_dataset", None))
+    if wanted is None or not isinstance(made, bytes) or _is_quantized(api.read(made, tolerant=True)):
+        return
+    for finding in api.check(made, expect=wanted, select=("Q201",)):
+        warnings.warn(SilentFailure(with_unknown_types(finding, settings)), stacklevel=5)
+
+
+def _is_quantized(model: Any) -> bool:
+    found = (tensor for graph in model.subgraphs for tensor in graph.tensors)
+    return any(tensor.dtype == "float16" or tensor.quantization is not None for tensor in found)
 
 
 def _for_runtime(kind: type[Any], runtime: str, module: str) -> type[Any]:

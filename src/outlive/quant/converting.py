@@ -8,13 +8,15 @@ both ────► worker: TFLiteConverter, its settings by name ──► byt
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from outlive.errors import ModelError
+from outlive.finding import Evidence, Finding, Remedy, Tag
 from outlive.keeping import write_whole
 from outlive.model import read_source
 from outlive.names import foreign_lines
@@ -27,6 +29,9 @@ Signature = Sequence[tuple[Sequence[int | None], str]]
 Shapes = Mapping[str, Sequence[int]]
 # What only a quantized model needs: left out when the float model is made that samples are held against.
 _QUANTIZING = ("optimizations", "supported_types", "inference_input_type", "inference_output_type")
+
+# A type as a word, or as TensorFlow shows it: <dtype: 'uint8'>.
+_TYPE = re.compile(r"[a-z]+\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,16 +116,36 @@ def _in_words(convert: Callable[..., bytes]) -> Callable[..., bytes]:
 
 def expectation(settings: Mapping[str, Any], samples: Any) -> str | None:
     """What these settings ask for, in the words of `check(expect=)`; None if they ask for nothing."""
-    types = [str(one).lower() for one in settings.get("supported_types", ())]
+    types = [str(one).lower() for one in settings.get("supported_types") or ()]
     if any("float16" in one for one in types):
         return "float16"
-    ops = " ".join(str(one) for one in settings.get("supported_ops", ())).upper()
+    ops = " ".join(str(one) for one in settings.get("supported_ops") or ()).upper()
     if samples is None:
-        return "dynamic" if settings.get("optimizations") else None
+        asked = settings.get("optimizations") or any("int" in one for one in types)
+        return "dynamic" if asked else None
     width = "int16" if "INT16" in ops else "int8"
     given = str(settings.get("inference_input_type", ""))
-    asked = next((one for one in ("uint8", "int8", "int16") if one in given), "")
-    return f"{asked}-io" if asked else width
+    end = next((one for one in ("uint8", "int8", "int16") if one in given), "")
+    return f"{end}-io" if end else width
+
+
+def with_unknown_types(finding: Finding, settings: Mapping[str, Any]) -> Finding:
+    """The finding that nothing was quantized, with the types that the converter does not know, if any.
+
+    Of others than these it makes floats, and says nothing: TensorFlow, lite/python/lite.py, QuantizationMode.
+    """
+    types = [_TYPE.findall(str(one).lower()) for one in settings.get("supported_types") or ()]
+    unknown = [name for names in types for name in names if name not in ("float32", "float16", "int8")]
+    if not unknown:
+        return finding
+    fact = Evidence(fact=f"supported_types asks for {', '.join(unknown)}", source="settings")
+    advice = Remedy(
+        action="leave supported_types out; samples of real inputs are what makes values integers",
+        tag=Tag.CHANGES_RESULTS,
+        command="converter.target_spec.supported_types = []",
+    )
+    why = "the converter does not know this type there, and gives floats instead"
+    return replace(finding, evidence=(*finding.evidence, fact), why=why, remedies=(advice,))
 
 
 def _described(source: Any, folder: Path) -> tuple[str, Any]:

@@ -51,12 +51,14 @@ def _first(kind: str, fact: Any) -> Finding:
     return found[0]
 
 
-def judge_landing(flight: Flight, source: str | bytes | None) -> tuple[Finding, ...]:
-    """What there is to say of a run that went well: outputs never written, delegates that fell back."""
-    from outlive.rules.catalogue import RULES
+def judge_run(flight: Flight) -> tuple[Finding, ...]:
+    """What there is to say of a run: why it ended badly, or what went wrong without a word."""
+    from outlive.rules.catalogue import assess_run
 
-    found = judge({"flight": flight}, [rule for rule in RULES if rule.facts == ("flight",)]).findings
-    return tuple(_name_file(finding, source) for finding in found)
+    if flight.died or flight.error_type:
+        return (judge_fact("flight", flight, flight.source)[0],)
+    reading = None if flight.source is None else read_source(flight.source)
+    return tuple(_name_file(finding, flight.source) for finding in assess_run(flight, reading))
 
 
 def _name_file(finding: Finding, source: str | bytes | None) -> Finding:

@@ -161,6 +161,14 @@ from outlive.rules.quantization.q231_drowned_values import drowned_values
 from outlive.rules.silent.s701_output_never_written import output_never_written
 from outlive.rules.silent.s702_delegate_fell_back import delegate_fell_back
 from outlive.rules.silent.s703_nothing_accelerated import nothing_accelerated
+from outlive.rules.silent.s704_variable_never_assigned import variable_never_assigned
+from outlive.rules.silent.s705_variable_stays_zero import variable_stays_zero
+from outlive.rules.silent.s706_not_finite_output import not_finite_output
+from outlive.rules.silent.s707_constant_output import constant_output
+from outlive.rules.silent.s708_rows_beyond_count import rows_beyond_count
+from outlive.rules.silent.s709_inputs_never_set import inputs_never_set
+from outlive.rules.silent.s710_xnnpack_not_used import xnnpack_not_used
+from outlive.worker.flight import Flight
 
 RULES: tuple[Rule, ...] = (
     accelerator_died,
@@ -316,6 +324,13 @@ RULES: tuple[Rule, ...] = (
     output_never_written,
     delegate_fell_back,
     nothing_accelerated,
+    variable_never_assigned,
+    variable_stays_zero,
+    not_finite_output,
+    constant_output,
+    rows_beyond_count,
+    inputs_never_set,
+    xnnpack_not_used,
 )
 
 
@@ -327,6 +342,16 @@ def assess(reading: Reading) -> Judgement:
         return judge({"file": reading, "model": model}, RULES)
     except ModelError as error:  # the file has changed since it was opened
         return Judgement(findings=error.findings, not_checked=())
+
+
+def assess_run(flight: Flight, reading: Reading | None) -> tuple[Finding, ...]:
+    """What went wrong without a word in a run that came back: the same at every entry point.
+
+    Among the rules on files only those of such faults are asked: the others are for `check`.
+    """
+    sound = reading is not None and not file_errors(reading)
+    chosen = [rule for rule in RULES if "flight" in rule.facts or rule.code.startswith("S")]
+    return judge({"flight": flight, "model": reading.model if reading and sound else None}, chosen).findings
 
 
 def file_errors(reading: Reading) -> tuple[Finding, ...]:

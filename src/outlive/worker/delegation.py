@@ -7,9 +7,11 @@ ReplaceNodeSubsetsWithDelegateKernels). The way back from those outputs to those
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from outlive.errors import RunError
 
 _NODE = "DELEGATE"
 # A record names a few; who wants all of them asks what each accelerator takes.
@@ -66,3 +68,13 @@ def see_delegation(asked: Sequence[str], nodes: Iterable[Sequence[Any]]) -> Dele
         parts=len(parts),
         left=tuple(left[:_MOST_NAMED]),
     )
+
+
+def ask_delegation(nodes: Callable[[], Any], asked: Sequence[str]) -> DelegationSeen | None:
+    """What delegates took, of the nodes that a runtime is asked for; None if it does not say."""
+    try:
+        return see_delegation(asked, nodes())
+    except RunError:
+        raise
+    except (AttributeError, KeyError, OverflowError, RuntimeError, TypeError, ValueError):
+        return None  # an older runtime, names that are no text: the run went well all the same

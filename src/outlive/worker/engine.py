@@ -9,6 +9,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from operator import index as as_index
 from typing import Any
 
@@ -16,12 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.errors import RunError
+from outlive.finding import Finding
 from outlive.units import may_become
 from outlive.worker import slots, verdicts
 from outlive.worker.block import Addresses
 from outlive.worker.child import codec
+from outlive.worker.delegation import ask_delegation
+from outlive.worker.flight import Flight, InsideSeen
+from outlive.worker.options import brings_xnnpack
 from outlive.worker.session import End, Opening, Session
 from outlive.worker.slots import Slot
+from outlive.worker.statistics import see_tensor, with_outputs
 from outlive.worker.threads import Desk, Tensors
 from outlive.worker.verdicts import Call
 
@@ -56,10 +62,45 @@ class Engine:
         self._calm = sys.getrefcount(self._keeper)
         self._fresh = True
         self._computed = False
+        # Inputs that were set; those that were not when the last run began; what a reader was told of these.
+        self._given: set[int] = set()
+        self._unset: tuple[int, ...] = ()
+        self._told_unset: tuple[int, ...] = ()
         self._upset = self._interrupted = self._stale = self._closed = False
         self._addresses = Addresses()
         self._session = Session(opening)
+        self.brings_xnnpack, self._source = brings_xnnpack(opening), opening.source
         _engines.add(self)
+
+    @property
+    def overlaid_bytes(self) -> int:
+        """Bytes of inputs and outputs that lie in memory shared with the worker, and nowhere else."""
+        return self._session.overlaid_bytes
+
+    @property
+    def has_run(self) -> bool:
+        """True if there are outputs to read."""
+        return self._computed or bool(self._unset)
+
+    def nodes(self) -> list[Any]:
+        """Type, inputs and outputs of the nodes of the main graph; those of delegates are at the end."""
+        found: list[Any] = self._ask_about("nodes", {"do": "nodes"})
+        return found
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What went wrong without a word until now, as `run(...).findings`; looked for when asked for."""
+        with self._lock:
+            rows = self._detail("outputs") if self.has_run else []
+            seen = with_outputs(self._story(), rows, [self._value(row["index"]) for row in rows])
+            if rows and self.brings_xnnpack:
+                seen = replace(seen, delegation=ask_delegation(self.nodes, ["XNNPACK"]))
+            given = tuple(see_tensor(at, slot.array) for at, slot in self._slots.items() if slot.is_input)
+            return replace(seen, inside=InsideSeen(runs=1, chosen=True, tensors=given)).findings
+
+    def _story(self) -> Flight:
+        unset = tuple((index, self._name_of(index)) for index in self._told_unset or self._unset)
+        return replace(self._session.story(), unset_inputs=unset, source=self._source)
 
     def _stand(self) -> None:
         """Have a worker that can be asked: after a death only if that was wanted."""
@@ -170,9 +211,32 @@ class Engine:
         }
         for end in self._session.inputs:
             slot, value = self._slots.get(end.index), self._kept.get(end.index)
-            if slot is not None:
-                slot.array[...] = value if value is not None and slot.takes(value) else 0
+            if slot is None:
+                continue
+            kept = value is not None and slot.takes(value)
+            slot.array[...] = value if kept else 0
+            slot.is_set = kept and end.index in self._given
+            if value is not None and not kept:
+                self._given.discard(end.index)
         self._kept = {}
+
+    def _never_set(self) -> tuple[int, ...]:
+        """The inputs that are to be set and were not: they hold zeros."""
+        ends = [end for end in self._session.inputs if not end.constant and 0 not in end.shape]
+        return tuple(end.index for end in ends if end.index not in self._given)
+
+    def _note_given(self, index: int) -> None:
+        """An input is set; if a run has begun without it, the next one is looked at again."""
+        self._given.add(index)
+        self._fresh = self._fresh or bool(self._unset)
+
+    def _warn_unset(self) -> None:
+        """Say once that an output was computed from inputs that nobody set."""
+        unset, self._unset, self._computed = self._unset, (), True
+        if self._told_unset:
+            return
+        self._told_unset = unset
+        verdicts.warn(self._story(), stacklevel=5)
 
     def _run_subgraph(self, subgraph: int, inputs: Tensors, outputs: list[int]) -> list[Any]:
         """Run a signature, and give the values of its outputs."""
@@ -181,14 +245,17 @@ class Engine:
         message = {"do": "call", "subgraph": subgraph, "inputs": parts, "outputs": outputs}
         with self._lock:
             self._stand()
+            fresh = self._fresh
             if subgraph == 0:
-                self._slots, self._details, self._computed = {}, {}, False
+                self._slots, self._details, self._computed, self._unset = {}, {}, False, ()
                 self._upset = self._stale = True
+                self._fresh = True  # if it fails, the next run is a first one
             with self._minding():
                 values = self._session.ask_values(message, len(outputs), [data for _, _, data in packed])
             if subgraph == 0:
+                self._given.update(inputs)
                 self._session.note_shapes({index: list(value.shape) for index, value in inputs.items()})
-                self._computed = True
+                self._computed, self._fresh = True, fresh
         return [slots.hand_out(value) for value in values]
 
     def _is_input(self, index: int) -> bool:
@@ -223,10 +290,13 @@ class Engine:
         if not self._desk.alone() and not self._desk.shared:
             self._desk.open(self._all_inputs(), self._all_outputs())
         slot, own = self._slots.get(index), array.copy()
+        self._note_given(index)
         if slot is None:
             self._place_cold(index, own)
-        elif not self._desk.shared:
-            slot.array[...] = array
+        else:
+            slot.is_set = True
+            if not self._desk.shared:
+                slot.array[...] = array
         if self._desk.shared:
             self._desk.inputs()[index] = own
 
@@ -270,7 +340,7 @@ class Engine:
         return held
 
     def _all_outputs(self) -> Tensors:
-        if not self._computed:
+        if not self.has_run:
             return {}
         return {end.index: self._value(end.index) for end in self._session.outputs}
 
@@ -286,6 +356,8 @@ class Engine:
     def _get_slowly(self, index: int, subgraph: int) -> Any:
         self._stand()
         end = self._end_of(index)
+        if self._unset and end is not None and not self._is_input(index):
+            self._warn_unset()
         if end is not None and not subgraph and self._session.allocated:
             unset = not end.dtype and self._is_input(index) and index not in self._cold_inputs
             if unset or not (self._computed or self._is_input(index) or end.constant):

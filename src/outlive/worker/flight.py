@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from outlive.finding import Finding
 from outlive.meter import Point
 from outlive.worker.delegation import DelegationSeen
 
 _DIVISION = ("dividend", "divisor")
+_MOST_TENSORS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +25,10 @@ class OpSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputSeen:
-    """An output of a run in numbers; `untouched_bytes` were never written, None if nobody looked."""
+    """An output of a run in numbers; `untouched_bytes` were never written, None if nobody looked.
+
+    `not_finite` of its numbers are NaN or infinite.
+    """
 
     name: str
     index: int
@@ -32,6 +38,34 @@ class OutputSeen:
     maximum: float | None
     sha256: str
     untouched_bytes: int | None = None
+    not_finite: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorSeen:
+    """A tensor over one or several runs: does it change with the inputs, and how many numbers are no numbers.
+
+    Its least and greatest number are NaN where one of them is.
+    """
+
+    index: int
+    size: int
+    not_finite: int
+    varies: bool
+    minimum: float
+    maximum: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InsideSeen:
+    """Tensors of the main graph over `runs` with different inputs, in the order they are made.
+
+    `chosen` is False if the inputs were outlive's own.
+    """
+
+    runs: int
+    chosen: bool
+    tensors: tuple[TensorSeen, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +77,8 @@ class Flight:
     `division` is the dividend and divisor that stopped the processor, `activity` what the process was doing
     at its deadline (meter.activity), `resized` the shapes that inputs were given, by index (None: nobody
     knows). `machine` is the memory of the machine and the container at the end, `planned` what the plan says
-    that the model needs, `variables` the largest variables on the Python stack.
-    `values` holds the outputs of a run that went well; they are not part of the record.
+    that the model needs, `variables` the largest variables on the Python stack. `values` holds the outputs of
+    a run that went well and `source` the model; they are not part of the record.
     """
 
     died: bool
@@ -78,7 +112,16 @@ class Flight:
     pid: int | None = None
     delegation: DelegationSeen | None = None
     resized: dict[int, tuple[int, ...]] | None = None
+    unset_inputs: tuple[tuple[int, str], ...] = ()
+    inside: InsideSeen | None = None
     values: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    source: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the rules say of it: why it ended badly, or what went wrong without a word."""
+        assert _judges, "whoever opens the public door installs a judge"
+        return _judges[0](self)
 
     def to_json(self) -> dict[str, Any]:
         """The document's body, with the names of the contract."""
@@ -113,7 +156,17 @@ class Flight:
             "pid": self.pid,
             **({} if self.delegation is None else {"delegation": self.delegation.to_json()}),
             **({} if not self.resized else {"resized": _shapes(self.resized)}),
+            **({"unset_inputs": list(self.unset_inputs)} if self.unset_inputs else {}),
+            **({} if self.inside is None else {"inside": _inside(self.inside)}),
         }
+
+
+_judges: list[Callable[[Flight], tuple[Finding, ...]]] = []
+
+
+def set_run_judge(judge: Callable[[Flight], tuple[Finding, ...]]) -> None:
+    """Install who says what there is to say of a run: a record carries facts and does not judge them."""
+    _judges[:] = [judge]
 
 
 def _shapes(resized: dict[int, tuple[int, ...]]) -> list[dict[str, Any]]:
@@ -122,6 +175,16 @@ def _shapes(resized: dict[int, tuple[int, ...]]) -> list[dict[str, Any]]:
 
 def _fields(value: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__slots__}
+
+
+def _inside(inside: InsideSeen) -> dict[str, Any]:
+    """What is out of the ordinary: a record need not name each tensor of a model."""
+    odd = [row for row in inside.tensors if row.not_finite or not (row.varies or inside.runs == 1)]
+    return {
+        "runs": inside.runs,
+        "chosen": inside.chosen,
+        "tensors": [_fields(row) for row in odd[:_MOST_TENSORS]],
+    }
 
 
 def _output(output: OutputSeen) -> dict[str, Any]:
@@ -134,4 +197,5 @@ def _output(output: OutputSeen) -> dict[str, Any]:
         "max": output.maximum,
         "sha256": output.sha256,
         **({} if output.untouched_bytes is None else {"untouched_bytes": output.untouched_bytes}),
+        **({"not_finite": output.not_finite} if output.not_finite else {}),
     }

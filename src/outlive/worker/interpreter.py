@@ -136,7 +136,8 @@ class Interpreter(Engine):
                 return self.invoke()
             if self._fresh or self._session.moving:
                 self._details = {}  # a first run makes temporary tensors, and dynamic ones get their shapes
-            self._fresh, self._computed = False, True
+                self._fresh, self._unset = False, self._never_set()
+                self._computed = not self._unset  # if not: whoever reads an output is told first
             if moved:
                 self._slots = {}
                 self._upset = self._stale = True
@@ -149,7 +150,7 @@ class Interpreter(Engine):
             slot = self._slots.get(tensor_index)
             if (
                 slot is not None
-                and slot.is_input
+                and slot.is_set
                 and self._desk.alone()
                 and type(value) is np.ndarray
                 and value.dtype == slot.dtype
@@ -172,6 +173,7 @@ class Interpreter(Engine):
 
     def tensor(self, tensor_index: int) -> Callable[[], Any]:
         """A function that gives a view of an input or output (of other tensors, a copy)."""
+        self._note_given(tensor_index)  # what is written to a view is seen by nobody
 
         def view() -> Any:
             with self._lock:
@@ -319,16 +321,6 @@ class Interpreter(Engine):
         shapes: list[list[list[int] | None]] = self._ask_about("shapes", {"do": "shapes"})
         return shapes
 
-    @property
-    def overlaid_bytes(self) -> int:
-        """Bytes of inputs and outputs that lie in memory shared with the worker, and nowhere else."""
-        return self._session.overlaid_bytes
-
-    def nodes(self) -> list[Any]:
-        """Type, inputs and outputs of the nodes of the main graph; those of delegates are at the end."""
-        found: list[Any] = self._ask_about("nodes", {"do": "nodes"})
-        return found
-
     def report(self) -> tuple[bool | None, str]:
         """Of a compiled model: whether accelerators took all of it, and what they have printed."""
 
@@ -341,7 +333,7 @@ class Interpreter(Engine):
     def story(self) -> Flight:
         """The record of the run so far, while all is well."""
         with self._lock:
-            told = self._session.story()
+            told = self._story()
         if self._ladder is None:
             return told
         stand = {"accelerator": self._ladder.current, "skipped": [list(pair) for pair in self.skipped]}

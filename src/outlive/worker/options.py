@@ -49,6 +49,12 @@ def load_delegate(library: str | os.PathLike[str], options: dict[Any, Any] | Non
     return Delegate(os.fspath(library), words)
 
 
+def brings_xnnpack(opening: Opening) -> bool:
+    """True if the runtime uses XNNPACK unasked, with its default kernels, and nothing else."""
+    kernels = opening.arguments.get("experimental_op_resolver_type", "AUTO")
+    return kernels in ("AUTO", "BUILTIN") and not opening.delegates and opening.compiled is None
+
+
 def make_opening(
     *,
     model_path: Any,

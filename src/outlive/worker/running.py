@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from outlive.errors import InputError, RunError
 from outlive.meter import Point, Sampler
 from outlive.worker.affine import affine_of
 from outlive.worker.affine import dequantize as dequantize_values
-from outlive.worker.delegation import DelegationSeen, see_delegation
+from outlive.worker.delegation import ask_delegation
 from outlive.worker.feeding import given_shapes, make_feeds
-from outlive.worker.flight import Flight, OutputSeen
+from outlive.worker.flight import Flight
 from outlive.worker.interpreter import Interpreter
-from outlive.worker.options import OpResolverType
 from outlive.worker.slots import wrong_shape
+from outlive.worker.statistics import with_outputs
 
 
 class _Watch:
@@ -85,18 +84,24 @@ def fly(
     watch = _Watch()
     meant = (quantize, dequantize)
     try:
-        return watch.finish(_fly(watch, inputs, repeat, seed, shapes or {}, meant, arguments))
+        flight = _fly(watch, inputs, repeat, seed, shapes or {}, meant, arguments)
     except RunError as error:
         if error.flight is None:
             raise
-        return watch.finish(error.flight)
+        flight = error.flight
     except InputError as error:
         if error.flight is None or error.flight.stage != "get":
             raise  # what was given is at fault, and not what the model left in its outputs
-        return watch.finish(error.flight)
+        flight = error.flight
     finally:
         if watch.sampler is not None:
             watch.sampler.stop()
+    return replace(watch.finish(flight), source=_source(arguments))
+
+
+def _source(arguments: Mapping[str, Any]) -> Any:
+    path = arguments.get("model_path")
+    return arguments.get("model_content") if path is None else os.fspath(path)
 
 
 def _fly(
@@ -116,7 +121,7 @@ def _fly(
     try:
         # Before tensors are allocated: then XNNPACK comes as well, and takes what others have left.
         named = [delegate.library for delegate in arguments.get("experimental_delegates") or ()]
-        delegation = _delegation(interpreter, named) if named else None
+        delegation = ask_delegation(interpreter.nodes, named) if named else None
         allocate_for(interpreter, inputs, shapes, partial(watch.stage, "allocate"))
         feeds = make_feeds(interpreter.get_input_details(), inputs, seed, quantized=meant[0])
         if watch.sampler is not None:
@@ -125,20 +130,18 @@ def _fly(
         for number in range(repeat):
             watch.stage("invoke" if number == 0 else f"invoke {number + 1}", interpreter.invoke)
         rows = interpreter.get_output_details()
-        values = watch.stage("get", lambda: [interpreter.get_tensor(row["index"]) for row in rows])
+        values = watch.stage("get", lambda: _get_all(interpreter, rows))
         pid, story = interpreter.pid, interpreter.story()
         watch.rest()
-        if delegation is None and _asks_xnnpack(arguments):
-            delegation = _delegation(interpreter, ["XNNPACK"])
+        if delegation is None and interpreter.brings_xnnpack:
+            delegation = ask_delegation(interpreter.nodes, ["XNNPACK"])
         watch.stage("free", interpreter.close)
     except BaseException:
         interpreter.kill()
         raise
     if meant[1]:
         values = [dequantize_values(affine_of(row), value) for row, value in zip(rows, values, strict=True)]
-    outputs = tuple(_describe(row, value) for row, value in zip(rows, values, strict=True))
-    by_name = {str(row["name"]): value for row, value in zip(rows, values, strict=True)}
-    return replace(story, outputs=outputs, values=by_name, pid=pid, delegation=delegation, stage="done")
+    return replace(with_outputs(story, rows, values), pid=pid, delegation=delegation, stage="done")
 
 
 def allocate_for(
@@ -162,39 +165,11 @@ def allocate_for(
         raise wrong_shape(guessed[0], taken[guessed[0]["index"]]) from error
 
 
-def _asks_xnnpack(arguments: Mapping[str, Any]) -> bool:
-    """True if the runtime brings XNNPACK unasked: with its default resolvers."""
-    resolver = arguments.get("experimental_op_resolver_type", OpResolverType.AUTO)
-    return resolver in (OpResolverType.AUTO, OpResolverType.BUILTIN)
-
-
-def _delegation(interpreter: Interpreter, asked: list[str]) -> DelegationSeen | None:
-    """What delegates took; None if the runtime does not say."""
-    try:
-        return see_delegation(asked, interpreter.nodes())
-    except RunError:
-        raise
-    except (AttributeError, KeyError, OverflowError, RuntimeError, TypeError, ValueError):
-        return None  # an older runtime, names that are no text: the run went well all the same
+def _get_all(interpreter: Interpreter, rows: list[dict[str, Any]]) -> list[Any]:
+    return [interpreter.get_tensor(row["index"]) for row in rows]
 
 
 def _set_all(interpreter: Interpreter, feeds: dict[int, NDArray[Any]]) -> None:
     """Each is let go of once the worker has it: large inputs are held twice otherwise."""
     for index in list(feeds):
         interpreter.set_tensor(index, feeds.pop(index))
-
-
-def _describe(row: dict[str, Any], value: NDArray[Any]) -> OutputSeen:
-    numeric = value.size > 0 and value.dtype.kind in "biuf"
-    data = np.ascontiguousarray(value)
-    text = data.dtype.kind == "O"
-    digest = hashlib.sha256(repr(data.tolist()).encode() if text else data.reshape(-1).view(np.uint8).data)
-    return OutputSeen(
-        name=str(row["name"]),
-        index=int(row["index"]),
-        shape=tuple(value.shape),
-        dtype=value.dtype.name,
-        minimum=float(value.min()) if numeric else None,
-        maximum=float(value.max()) if numeric else None,
-        sha256=digest.hexdigest(),
-    )

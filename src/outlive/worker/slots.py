@@ -15,12 +15,12 @@ from outlive.worker.verdicts import Call, refused
 class Slot:
     """One input or output that lives in the shared block."""
 
-    __slots__ = ("array", "dtype", "end", "is_input", "shape")
+    __slots__ = ("array", "dtype", "end", "is_input", "is_set", "shape")
 
     def __init__(self, end: End, memory: NDArray[np.uint8], is_input: bool) -> None:
-        """Lay the tensor over its place in the block."""
+        """Lay the tensor over its place in the block; an input is not set before somebody sets it."""
         assert end.offset is not None
-        self.is_input = is_input
+        self.is_input, self.is_set = is_input, False
         self.end, self.shape, self.dtype = end, end.shape, np.dtype(end.dtype)
         self.array: NDArray[Any] = (
             memory[end.offset : end.offset + end.size].view(self.dtype).reshape(end.shape)

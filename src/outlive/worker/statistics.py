@@ -1,12 +1,15 @@
-"""An array in a few numbers: what can be said of a value before it is given to a model."""
+"""An array in a few numbers: what can be said of a value that a model is given, and of one it gives."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from outlive.worker.flight import Flight, OutputSeen, TensorSeen
 
 Number = int | float
 
@@ -68,4 +71,47 @@ def _look_at_reals(array: NDArray[Any], plain: dict[str, Any]) -> ArrayFacts:
         nan_count=missing,
         infinite_count=infinite,
         all_integers=bool(np.all(finite == np.trunc(finite))),
+    )
+
+
+def with_outputs(flight: Flight, rows: list[dict[str, Any]], values: list[Any]) -> Flight:
+    """The flight with its outputs; rows are the details of each."""
+    pairs = list(zip(rows, values, strict=True))
+    outputs = tuple(_describe(row, np.asarray(value)) for row, value in pairs)
+    return replace(flight, outputs=outputs, values={str(row["name"]): value for row, value in pairs})
+
+
+def _describe(row: dict[str, Any], value: NDArray[Any]) -> OutputSeen:
+    numeric = value.size > 0 and value.dtype.kind in "biuf"
+    data = np.ascontiguousarray(value)
+    digest = hashlib.sha256(
+        repr(data.tolist()).encode() if data.dtype.kind == "O" else data.reshape(-1).view(np.uint8).data
+    )
+    return OutputSeen(
+        name=str(row["name"]),
+        index=int(row["index"]),
+        shape=tuple(value.shape),
+        dtype=value.dtype.name,
+        minimum=float(value.min()) if numeric else None,
+        maximum=float(value.max()) if numeric else None,
+        sha256=digest.hexdigest(),
+        not_finite=count_not_finite(value),
+    )
+
+
+def count_not_finite(value: NDArray[Any]) -> int:
+    """How many numbers are NaN or infinite."""
+    return value.size - int(np.count_nonzero(np.isfinite(value))) if value.dtype.kind == "f" else 0
+
+
+def see_tensor(index: int, value: NDArray[Any]) -> TensorSeen:
+    """A tensor of one run."""
+    low, high = (float(value.min()), float(value.max())) if value.size else (0.0, 0.0)
+    return TensorSeen(
+        index=index,
+        size=value.size,
+        not_finite=count_not_finite(value),
+        varies=False,
+        minimum=low,
+        maximum=high,
     )

@@ -7,11 +7,21 @@ judge that turns a `Flight` or a `Call` into a finding and its drawn text.
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from outlive.errors import InputError, LimitReached, ModelDied, RunError, RuntimeMissing, WorkerUnavailable
+from outlive.errors import (
+    InputError,
+    LimitReached,
+    ModelDied,
+    OutliveError,
+    RunError,
+    RuntimeMissing,
+    SilentFailure,
+    WorkerUnavailable,
+)
 from outlive.finding import Finding
 from outlive.names import foreign_lines
 from outlive.worker.flight import Flight
@@ -48,6 +58,8 @@ _OTHER_KINDS: dict[str, type[Exception]] = {
 _judges: list[Judge] = []
 # Verdicts that a limit was reached, by us or by itself: D502 of memory, the others of time.
 _LIMITS = ("D502", "D503", "D512")
+# What a program that goes on is told at once; the rest is there for whoever asks.
+_WARNED = ("S709",)
 
 
 def set_judge(judge: Judge) -> None:
@@ -58,6 +70,16 @@ def set_judge(judge: Judge) -> None:
 def _judged(kind: str, fact: object, source: Source | None = None) -> tuple[Finding, str, Any]:
     assert _judges, "whoever opens the public door installs a judge"
     return _judges[0](kind, fact, source)
+
+
+def warn(flight: Flight, stacklevel: int) -> None:
+    """Say what went wrong without a word, as a Python warning, where a program reads the result of it."""
+    found: tuple[Finding, ...] = ()
+    with contextlib.suppress(OutliveError):  # a file that has changed: the run went well all the same
+        found = flight.findings
+    for finding in found:
+        if finding.code in _WARNED:
+            warnings.warn(SilentFailure(finding), stacklevel=stacklevel)
 
 
 def refused(call: Call) -> InputError:

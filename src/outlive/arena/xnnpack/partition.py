@@ -10,7 +10,7 @@ from itertools import pairwise
 from outlive.arena.xnnpack import checks
 from outlive.arena.xnnpack.accepting import refusal
 from outlive.arena.xnnpack.datatypes import Sight
-from outlive.model import Operator, Subgraph
+from outlive.model import Model, Operator, Subgraph
 
 _WITHOUT_COPY = ("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D")
 # Operators whose kernels may change state keep their order among themselves (might_have_side_effect).
@@ -82,6 +82,14 @@ def delegate(subgraph: Subgraph, shapes: Mapping[int, tuple[int, ...]]) -> Deleg
         kept_half=progress.kept_half,
         sparse=any(i in progress.sparse for op in progress.taken for i in subgraph.operators[op].inputs),
     )
+
+
+def expected_of_xnnpack(model: Model) -> Delegation | None:
+    """What the planner expects of XNNPACK; None for a graph that it cannot follow."""
+    try:
+        return delegate(model.subgraphs[0], {})
+    except (IndexError, KeyError, ValueError, TypeError, ArithmeticError):
+        return None
 
 
 def _unpacks(

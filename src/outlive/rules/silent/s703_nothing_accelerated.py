@@ -2,7 +2,7 @@
 
 What it checks
     Of a run with the runtime's default kernels: whether XNNPACK took any operator, read from the runtime's
-    own list of nodes.
+    own list of nodes, of a model with none that XNNPACK has.
 
 Why it matters
     It is not an error, and nothing says so: the model runs with the plain kernels, often several times
@@ -19,21 +19,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
+from outlive.arena.xnnpack.partition import expected_of_xnnpack
+from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.model import Model
 from outlive.rules.engine import rule
 from outlive.rules.silent.s702_delegate_fell_back import BUILT_IN, told_nodes
 from outlive.worker.flight import Flight
 
+_SHOWN = 3
+
 
 @rule("S703", "nothing-accelerated", Severity.NOTE, since="0.1")
-def nothing_accelerated(flight: Flight) -> Iterator[Sighting]:
+def nothing_accelerated(flight: Flight, model: Model) -> Iterator[Sighting]:
     """See the module."""
-    seen = flight.delegation
+    seen, expected = flight.delegation, expected_of_xnnpack(model)
     if flight.died or seen is None or seen.asked != BUILT_IN or seen.taken or not seen.operators:
         return
+    if expected is not None and expected.taken:
+        return  # it could have taken some: that is another finding
+    reasons: dict[str, int] = {}
+    for at, why in () if expected is None else expected.refused.items():
+        reasons.setdefault(why, at)
+    first = list(reasons.items())[:_SHOWN]
+    told = (Evidence(fact=f"op {at}: {why}", source="XNNPACK's own rules") for why, at in first)
     yield Sighting(
         where="the run",
-        evidence=told_nodes(seen),
+        evidence=(*told_nodes(seen), *told),
         why="no operator here is one that XNNPACK has, in this type and shape",
         remedies=(
             Remedy(

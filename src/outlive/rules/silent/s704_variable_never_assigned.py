@@ -1,0 +1,92 @@
+"""a variable is read and was never assigned
+
+What it checks
+    Whether there is an ASSIGN_VARIABLE for what a READ_VARIABLE reads: before it in the same graph, or in
+    another graph, such as that of CALL_ONCE or of a signature that initialises the model.
+
+Why it matters
+    XNNPACK gives what lies in memory, and nothing says so: results are wrong, and differ from run to run.
+    The builtin kernels refuse the model (LiteRT, tflite/kernels/read_variable.cc).
+
+What to do
+    Convert the model again with its initialisation: save it with a signature that assigns the variables, or
+    with the values they start with.
+
+Limits
+    A variable whose handle goes to another operator, such as a custom one or a loop, is left alone. Whatever
+    another graph assigns is taken to be assigned before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from outlive.finding import Evidence, OpPlace, Remedy, Severity, Sighting, Tag
+from outlive.model import Model, Operator, Subgraph
+from outlive.rules.engine import rule
+from outlive.rules.telling import operator_name
+
+_AGAIN = Remedy(
+    action="convert the model again, with a graph that assigns its variables when it is loaded",
+    tag=Tag.CHANGES_MODEL,
+)
+_SHOWN = 5
+
+
+@rule("S704", "variable-never-assigned", Severity.ERROR, since="0.1", cause="uninitialised-input")
+def variable_never_assigned(model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    found = [(graph, step, name) for graph in model.subgraphs for step, name in _unassigned(model, graph)]
+    if not found:
+        return
+    graph, step, _ = found[0]
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    yield Sighting(
+        where=operator_name(step, graph.index) + more,
+        evidence=tuple(Evidence(fact=_told(*item), source="file") for item in found[:_SHOWN]),
+        why="XNNPACK gives what lies in memory there; the builtin kernels refuse to read it",
+        remedies=(_AGAIN,),
+        op=OpPlace(subgraph=graph.index, index=step.index, type=step.name),
+    )
+
+
+def _told(graph: Subgraph, step: Operator, name: str) -> str:
+    handles = _handles(graph)
+    later = any(name in _touched(other, handles) for other in graph.operators)
+    when = "it is assigned only afterwards" if later else "no operator assigns it"
+    return f'{operator_name(step, graph.index)} reads variable "{name}", and {when}'
+
+
+def _unassigned(model: Model, graph: Subgraph) -> Iterator[tuple[Operator, str]]:
+    """Reads of a graph that nothing in another graph, and no operator before, assigns."""
+    handles = _handles(graph)
+    if not handles:
+        return
+    called = any(graph.index in step.subgraphs() for step in model.operators())
+    others = [other for other in model.subgraphs if called or other.index != graph.index]
+    assigned: set[str] = set().union(*map(_assigned, others))
+    for step in graph.operators:
+        name = handles.get(step.inputs[0]) if step.type == "READ_VARIABLE" and step.inputs else None
+        if name is not None and name not in assigned:
+            yield step, name
+        assigned |= _touched(step, handles)
+
+
+def _assigned(graph: Subgraph) -> set[str]:
+    handles = _handles(graph)
+    return {name for step in graph.operators for name in _touched(step, handles)}
+
+
+def _touched(step: Operator, handles: Mapping[int, str]) -> set[str]:
+    """The variables that an operator assigns, or may assign: whatever does more than read has its handle."""
+    return set() if step.type == "READ_VARIABLE" else {handles[at] for at in step.inputs if at in handles}
+
+
+def _handles(graph: Subgraph) -> dict[int, str]:
+    """The names of variables by the tensors that stand for them."""
+    found = {}
+    for step in graph.operators:
+        if step.type == "VAR_HANDLE" and step.options is not None and step.outputs:
+            names = step.options.get("container"), step.options.get("shared_name")
+            found[step.outputs[0]] = "/".join(str(name) for name in names if name)
+    return found

@@ -1,0 +1,128 @@
+"""an output holds numbers that are not finite
+
+What it checks
+    Whether numbers of an output are NaN or infinite although those the model was given are finite. The model
+    is then run once more with the builtin kernels, and the first operator that makes such a number is named.
+
+Why it matters
+    Nothing says so: the run ends well, and whatever compares or sorts the output goes wrong later.
+
+What to do
+    Look at the operator: at its weights, if they hold such numbers already, or at what it is given. If only
+    XNNPACK makes them, run the model with the builtin kernels and report it.
+
+Limits
+    With inputs that nobody chose, operators that are not made for all numbers (logarithms, roots, divisions,
+    exponents, custom ones) are left alone: what a run was given at random may be at fault. Infinities that
+    the file itself holds, such as masks, are meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from outlive.finding import Evidence, Fault, OpPlace, Remedy, Severity, Sighting, Tag
+from outlive.model import Model, Operator, Subgraph
+from outlive.rules.engine import rule
+from outlive.rules.silent.inside import PLAIN, constants
+from outlive.rules.telling import operator_name, tensor_name
+from outlive.units import count_elements
+from outlive.worker.flight import Flight, OutputSeen
+
+_KERNELS = Remedy(
+    action="run it with the builtin kernels, whose numbers are finite",
+    tag=Tag.SAME_RESULTS,
+    command="outlive run FILE --accelerator builtin",
+)
+_WEIGHTS = Remedy(
+    action="convert the model again from weights that are finite: its training has diverged, or lost them",
+    tag=Tag.CHANGES_MODEL,
+)
+
+
+@rule("S706", "not-finite-output", Severity.WARNING, since="0.1")
+def not_finite_output(flight: Flight, model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    bad = [output for output in flight.outputs if output.not_finite]
+    if not bad or flight.died or not model.subgraphs:
+        return
+    graph, inside = model.subgraphs[0], flight.inside
+    held = {} if inside is None else {row.index: row.not_finite for row in inside.tensors}
+    if any(held.get(index) for index in graph.input_indices):
+        return  # the model was given such numbers: rules on inputs say so
+    maker = next((step for step in graph.operators if _makes(step, held)), None)
+    if inside is not None and maker is not None:
+        if inside.chosen or maker.type in PLAIN:
+            yield from _told(graph, maker, bad, held)
+    elif _is_finite_there(flight, bad, held):
+        fact = "on the same inputs the builtin kernels give finite numbers"
+        why = "the kernels of XNNPACK, or of another delegate, make them"
+        yield _sighting(bad, why, (Evidence(fact=fact, source="second run"),), (_KERNELS,))
+    elif all(step.type in PLAIN for step in graph.operators):
+        yield _sighting(bad, "where they come from could not be seen")
+
+
+def _makes(step: Operator, held: Mapping[int, int]) -> bool:
+    return any(map(held.get, step.outputs)) and not any(map(held.get, step.inputs))
+
+
+def _is_finite_there(flight: Flight, bad: list[OutputSeen], held: Mapping[int, int]) -> bool:
+    """True if a delegate was at work, and one run without it gave finite numbers, as this one did not."""
+    once = sum(stage.startswith("invoke") for stage, _ in flight.stages) <= 1
+    seen = all(output.index in held and not held[output.index] for output in bad)
+    return flight.delegation is not None and flight.delegation.taken > 0 and once and seen
+
+
+def _told(
+    graph: Subgraph, maker: Operator, bad: list[OutputSeen], held: Mapping[int, int]
+) -> Iterator[Sighting]:
+    index = next(index for index in maker.outputs if held.get(index))
+    size = count_elements(graph.tensors[index].shape) or 0
+    made = f"{operator_name(maker)} is the first that makes them: {held[index]:,} of {size:,} of its numbers"
+    weights = list(_broken_weights(graph, maker))
+    if weights and not any(nan for _, nan in weights):
+        return  # infinities of the file itself: masks are made so
+    first = Evidence(fact=made, source="second run, builtin kernels")
+    place = OpPlace(subgraph=0, index=maker.index, type=maker.name)
+    if weights:
+        facts = tuple(Evidence(fact=fact, source="file") for fact, _ in weights)
+        yield _sighting(bad, "its weights hold such numbers already", (first, *facts), (_WEIGHTS,), place)
+        return
+    alone = Remedy(
+        action="cut the operator out and run it on what it gets",
+        tag=Tag.SAME_RESULTS,
+        command=f"outlive cut FILE --ops {maker.index} -o part.tflite",
+    )
+    yield _sighting(bad, "all that it is given is finite", (first,), (alone,), place)
+
+
+def _broken_weights(graph: Subgraph, maker: Operator) -> Iterator[tuple[str, bool]]:
+    import numpy as np  # which whoever only loads the rules does not need
+
+    for tensor in constants(graph, maker):
+        values = tensor.array()
+        count = int(values.size - np.count_nonzero(np.isfinite(values)))
+        if count:
+            fact = f"{tensor_name(tensor)} holds {count:,} of {values.size:,} that are not finite"
+            yield fact, bool(np.isnan(values).any())
+
+
+def _sighting(
+    bad: list[OutputSeen],
+    why: str,
+    facts: tuple[Evidence, ...] = (),
+    remedies: tuple[Remedy, ...] = (),
+    place: OpPlace | None = None,
+) -> Sighting:
+    first = bad[0]
+    others = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
+    size = count_elements(first.shape) or 0
+    seen = Evidence(fact=f"{first.not_finite:,} of its {size:,} numbers are NaN or infinite", source="run")
+    return Sighting(
+        where=f'output "{first.name}", tensor {first.index}{others}',
+        evidence=(seen, *facts),
+        why=why,
+        remedies=remedies,
+        fault=Fault.RUNTIME if remedies == (_KERNELS,) else Fault.FILE,
+        op=place,
+    )

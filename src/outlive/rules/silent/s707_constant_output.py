@@ -1,0 +1,108 @@
+"""an output is the same whatever the model is given
+
+What it checks
+    Where somebody asks for a closer look (diagnose, report, run --repeat): the model is run on several random
+    inputs, zeros, ones and large numbers. For an output that is the same each time, the operators are named
+    behind which nothing changes any more.
+
+Why it matters
+    Nothing says so: the model runs, and its answer has nothing to do with the question. Weights that were
+    lost, activations that are all cut off and values that all lie beyond a quantized range do this.
+
+What to do
+    Look at the operator that is named, at its weights and at the range of its output, and compare it with
+    the model before conversion or quantization.
+
+Limits
+    Outputs that compare, choose, round or squash (a class, a count, a mask, a probability) are the same for
+    many inputs by design and are left alone, and so are those of fewer than 8 numbers, unless all weights
+    are zero. Nobody knows of inputs that were not tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from outlive.finding import Evidence, OpPlace, Remedy, Severity, Sighting, Tag
+from outlive.model import Model, Operator, Subgraph, Tensor
+from outlive.rules.engine import rule
+from outlive.rules.silent.inside import PLAIN, constants, makers
+from outlive.rules.telling import operator_name, tensor_name
+from outlive.worker.flight import Flight, OutputSeen, TensorSeen
+
+_FEWEST_RUNS, _FEWEST_NUMBERS = 3, 8
+_REAL = Remedy(
+    action="run it on two real inputs, and see whether the output differs",
+    tag=Tag.SAME_RESULTS,
+    command="outlive run FILE --input NAME=values.npy --save outputs.npz",
+)
+_LOOK = Remedy(
+    action="compare this layer with that of the model before conversion",
+    tag=Tag.SAME_RESULTS,
+    command="outlive compare FLOAT FILE",
+)
+_LIKELY = "likely: no inputs but outlive's own were tried"
+
+
+@rule("S707", "constant-output", Severity.WARNING, since="0.1")
+def constant_output(flight: Flight, model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    inside = flight.inside
+    if flight.died or inside is None or inside.runs < _FEWEST_RUNS or not model.subgraphs:
+        return
+    rows = {row.index: row for row in inside.tensors}
+    for output in flight.outputs:
+        if output.index in rows and not rows[output.index].varies:
+            yield from _sight(model.subgraphs[0], output, rows, inside.runs)
+
+
+def _sight(
+    graph: Subgraph, output: OutputSeen, rows: Mapping[int, TensorSeen], runs: int
+) -> Iterator[Sighting]:
+    ends = list(_where_it_ends(graph, output.index, rows))
+    if not ends or not all(_is_fault(graph, step, rows) for step in ends):
+        return
+    last = ends[0]
+    row = rows[last.outputs[0]]
+    span = f"all are {row.minimum:.6g}" if row.minimum == row.maximum else "always the same ones"
+    fact = f"{operator_name(last)} is given other numbers each time; of the {row.size:,} it gives, {span}"
+    zero = [f"{tensor_name(item)} is all zeros" for item in _zero_weights(graph, last)]
+    told = [Evidence(fact=fact, source=f"{runs} runs"), *(Evidence(fact=one, source="file") for one in zero)]
+    yield Sighting(
+        where=f'output "{output.name}", tensor {output.index}',
+        evidence=(Evidence(fact=f"the same for {runs} different inputs", source=f"{runs} runs"), *told),
+        why="its weights are zero" if zero else "what the model is given does not reach this output",
+        remedies=(_LOOK,) if zero else (_REAL, _LOOK),
+        confidence="certain" if zero else _LIKELY,
+        op=OpPlace(subgraph=graph.index, index=last.index, type=last.name),
+    )
+
+
+def _where_it_ends(graph: Subgraph, index: int, rows: Mapping[int, TensorSeen]) -> Iterator[Operator]:
+    """The operators before a tensor that are given what changes, and give what does not; the last first."""
+    made, seen, waiting = makers(graph), set(), [index]
+    while waiting:
+        step = made.get(waiting.pop(0))
+        if step is None or step.index in seen:
+            continue
+        seen.add(step.index)
+        if any(item in rows and rows[item].varies for item in step.inputs):
+            yield step
+        else:
+            waiting += step.inputs
+
+
+def _is_fault(graph: Subgraph, step: Operator, rows: Mapping[int, TensorSeen]) -> bool:
+    row = rows.get(step.outputs[0])
+    if step.type not in PLAIN or row is None:
+        return False
+    return row.size >= _FEWEST_NUMBERS or any(True for _ in _zero_weights(graph, step))
+
+
+def _zero_weights(graph: Subgraph, step: Operator) -> Iterator[Tensor]:
+    """Constants of a product that are all zero: those of a sum, such as a bias, may well be."""
+    if step.type in ("ADD", "SUB"):
+        return
+    for tensor in constants(graph, step):
+        if tensor.index == step.inputs[1] and not tensor.array().any():
+            yield tensor

@@ -1,0 +1,76 @@
+"""a detector's outputs hold rows beyond its count of detections
+
+What it checks
+    Of a model that ends with TFLite_Detection_PostProcess: whether the rows of scores and boxes beyond its
+    number of detections hold anything but zeros after a run.
+
+Why it matters
+    Nothing says so: the operator writes as many rows as it found (LiteRT, tflite/kernels/
+    detection_postprocess.cc), and the others keep what an earlier run, or another tensor, left there. Whoever
+    reads all rows sees detections that are none.
+
+What to do
+    Read the number of detections first, and only as many rows.
+
+Limits
+    Rows of zeros are not told, although they are no detections either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.finding import Evidence, Fault, OpPlace, Remedy, Severity, Sighting, Tag
+from outlive.model import Model, Operator
+from outlive.rules.engine import rule
+from outlive.worker.flight import Flight
+
+_KERNEL = "TFLite_Detection_PostProcess"
+
+
+@rule("S708", "rows-beyond-count", Severity.WARNING, since="0.1")
+def rows_beyond_count(flight: Flight, model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    if flight.died or not model.subgraphs:
+        return
+    for step in model.subgraphs[0].operators:
+        if step.custom_name == _KERNEL and len(step.outputs) == 4:
+            yield from _sight(flight, step)
+
+
+def _sight(flight: Flight, step: Operator) -> Iterator[Sighting]:
+    """Boxes, classes, scores and the count, in this order."""
+    import numpy as np  # which whoever only loads the rules does not need
+
+    names = {output.index: output.name for output in flight.outputs}
+    if any(output.untouched_bytes for output in flight.outputs):
+        return  # memory was filled beforehand, and what still holds that is told of each output
+    if any(names.get(index) not in flight.values for index in (step.outputs[2], step.outputs[3])):
+        return
+    name, count_name = names[step.outputs[2]], names[step.outputs[3]]
+    scores, counted = np.ravel(flight.values[name]), np.ravel(flight.values[count_name])
+    count = int(counted[0]) if counted.size and np.isfinite(counted[0]) else scores.size
+    left = np.flatnonzero(scores[max(0, count) :])
+    if not left.size:
+        return
+    first = count + int(left[0])
+    facts = (
+        f'"{count_name}" says {count} of {scores.size}',
+        f'"{name}" holds {scores[first]:.6g} in row {first}',
+        f"{left.size} of the {scores.size - count} rows beyond that are not zero",
+    )
+    yield Sighting(
+        where=f'output "{name}", tensor {step.outputs[2]}',
+        evidence=tuple(Evidence(fact=fact, source="run") for fact in facts),
+        why="the operator writes as many rows as it found: the others are left over from something else",
+        remedies=(
+            Remedy(
+                action="read only as many rows as the count says",
+                tag=Tag.SAME_RESULTS,
+                command=f"interpreter.get_tensor({step.outputs[2]})[0, :count]",
+                effect=f"count is int(interpreter.get_tensor({step.outputs[3]})[0])",
+            ),
+        ),
+        fault=Fault.INPUT,
+        op=OpPlace(subgraph=0, index=step.index, type=step.name),
+    )

@@ -1,0 +1,60 @@
+"""XNNPACK was to run the model and was not used
+
+What it checks
+    Of a run with the runtime's default kernels: whether XNNPACK took no operator, read from the runtime's own
+    list of nodes, of a model with some that it takes by its own rules.
+
+Why it matters
+    Nothing says so: the runtime leaves XNNPACK out where it was built without it, or where it cannot be
+    applied, and goes on with the plain kernels, often several times slower.
+
+What to do
+    See what the runtime printed, and try another version of it.
+
+Limits
+    The rules are those of the LiteRT version that outlive plans for; an older one takes less. tflite_runtime
+    is left alone: its older versions use XNNPACK only where it is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.arena.xnnpack.partition import expected_of_xnnpack
+from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.model import Model
+from outlive.rules.engine import rule
+from outlive.rules.silent.s702_delegate_fell_back import BUILT_IN, told_nodes
+from outlive.rules.witness import last_words
+from outlive.units import plural
+from outlive.worker.flight import Flight
+
+# Old versions use XNNPACK only where it is named.
+_WITHOUT = ("tflite_runtime",)
+_TRY = Remedy(
+    action="see what each accelerator takes with the runtime that is installed here",
+    tag=Tag.SAME_RESULTS,
+    command="outlive delegates FILE",
+)
+
+
+@rule("S710", "xnnpack-not-used", Severity.WARNING, since="0.1", cause="delegate-refused")
+def xnnpack_not_used(flight: Flight, model: Model) -> Iterator[Sighting]:
+    """See the module."""
+    seen = flight.delegation
+    if flight.died or seen is None or seen.asked != BUILT_IN or seen.taken or not seen.operators:
+        return
+    expected = expected_of_xnnpack(model)
+    if expected is None or not expected.taken or flight.runtime.get("runtime") in _WITHOUT:
+        return
+    could = f"by its own rules it takes {len(expected.taken)} of {plural(seen.operators, 'operator')}"
+    said = last_words(flight)
+    printed = (Evidence(fact=f"printed last: {said}", source="standard error"),) if said else ()
+    yield Sighting(
+        where="the run",
+        evidence=(told_nodes(seen)[0], Evidence(fact=could, source="XNNPACK's own rules"), *printed),
+        why="the runtime was built without it, is older than these rules, or could not apply it",
+        remedies=(_TRY,),
+        confidence="certain that it was not used; why is not known",
+        fault=Fault.RUNTIME,
+    )

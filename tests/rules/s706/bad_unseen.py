@@ -1,0 +1,12 @@
+"""Nobody could look inside; no operator of the model makes such numbers of usual ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.rules.s706.bad import landed, layers
+
+
+def facts(tmp_path: Path) -> dict[str, Any]:
+    return {"flight": landed(1), "model": layers(tmp_path)}

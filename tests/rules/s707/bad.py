@@ -1,0 +1,15 @@
+"""Weights that are all zero."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.rules.s706.bad import inside, landed, layers, row
+
+
+def facts(tmp_path: Path) -> dict[str, Any]:
+    seen = inside(row(0, varies=True), row(1, varies=True), row(3, span=(0, 0)), runs=6)
+    return {"flight": landed(inside=seen), "model": layers(tmp_path, weights=np.zeros((8, 8), np.float32))}

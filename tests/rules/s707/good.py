@@ -1,0 +1,13 @@
+"""An output that differs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.rules.s706.bad import inside, landed, layers, row
+
+
+def facts(tmp_path: Path) -> dict[str, Any]:
+    seen = inside(row(0, varies=True), row(1, varies=True), row(3, varies=True), runs=6)
+    return {"flight": landed(inside=seen), "model": layers(tmp_path)}
