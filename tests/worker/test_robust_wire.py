@@ -115,7 +115,7 @@ def test_headers_that_keep_it() -> None:
 def test_arrays_come_as_they_were(value: Any) -> None:
     head, data = codec.pack_array(value)
     answer = answers.decode("get", json.dumps({"answer": "ok", "outputs": [head]}).encode())
-    [found] = answers.split(answer, memoryview(bytes(data)))
+    [found] = answers.split(answer, 1, memoryview(bytes(data)))
     assert found.shape == value.shape
     assert found.tolist() == value.tolist()
 

@@ -168,9 +168,21 @@ def decode(verb: str, header: bytes | bytearray) -> Any:
         raise Malformed(f"{verb}: {str(error)[:200] or type(error).__name__}") from None
 
 
-def split(answer: Arrays, payload: memoryview) -> list[NDArray[Any]]:
-    """The arrays that came with an answer, as copies: a small one does not keep the others."""
-    if sum(head.size for head in answer.outputs) != len(payload):
+def counted(answer: Arrays, count: int) -> Arrays:
+    """The answer; `Malformed` if it has not so many values."""
+    if len(answer.outputs) != count:
+        raise Malformed(f"{len(answer.outputs)} values instead of {count}")
+    return answer
+
+
+def size_of(row: EndRow) -> int:
+    """Bytes of a tensor, from its shape and type: a worker's own count is not believed."""
+    return math.prod(row.shape) * np.dtype(row.dtype).itemsize
+
+
+def split(answer: Arrays, count: int, payload: memoryview) -> list[NDArray[Any]]:
+    """The `count` arrays that came with an answer, as copies: a small one does not keep the others."""
+    if sum(head.size for head in counted(answer, count).outputs) != len(payload):
         raise Malformed(f"{len(payload)} bytes where arrays of another size were announced")
     arrays, at = [], 0
     for head in answer.outputs:

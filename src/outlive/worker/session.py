@@ -6,7 +6,6 @@ resized, whether tensors were allocated, and the inputs themselves. What variabl
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -205,7 +204,9 @@ class Session:
             {**header, "large": _INLINE_BYTES},
             b"".join(payload),
             most_bytes=_INLINE_BYTES,
-            read=lambda answer, data: _counted(answer, count) if answer.held else _split(answer, count, data),
+            read=lambda answer, data: (
+                answers.counted(answer, count) if answer.held else answers.split(answer, count, data)
+            ),
         )
         if isinstance(found, list):
             return found
@@ -273,7 +274,7 @@ class Session:
         places: dict[int, int] = {}
         residues: dict[int, int | None] = {}
         for row in (*found.inputs, *found.outputs):
-            places.setdefault(row.index, _size(row) if row.fixed else 0)
+            places.setdefault(row.index, answers.size_of(row) if row.fixed else 0)
             residues.setdefault(row.index, row.residue)
         offsets, total = lay_out([(size, residues[index]) for index, size in places.items()])
         fits = self._grow(total)
@@ -345,10 +346,8 @@ class Session:
 
     def _complaint(self, error: RuntimeRaised, stage: str) -> Exception:
         words = error.text.lower()
-        starved = error.kind == "MemoryError" or (
-            error.kind == "RuntimeError"
-            and (not words.strip() or any(word in words for word in _MEMORY_WORDS))
-        )
+        said = not words.strip() or any(word in words for word in _MEMORY_WORDS)
+        starved = error.kind == "MemoryError" or (error.kind == "RuntimeError" and said)
         # A delegate that cannot be reshaped may have other reasons than a limit that is far away.
         limited = error.near_limit or (
             self._opening.limits.memory_bytes is not None and "reshape runtime" not in words
@@ -362,16 +361,6 @@ class Session:
             machine=read_machine().known(),
         )
         return verdicts.raised(error, self._as_opened(flight), self._opening.source)
-
-
-def _counted(answer: answers.Arrays, count: int) -> answers.Arrays:
-    if len(answer.outputs) != count:
-        raise answers.Malformed(f"{len(answer.outputs)} values instead of {count}")
-    return answer
-
-
-def _split(answer: answers.Arrays, count: int, data: memoryview) -> list[Any]:
-    return answers.split(_counted(answer, count), data)
 
 
 def _room_for(size: int) -> NDArray[np.uint8]:
@@ -406,8 +395,3 @@ def _end(row: answers.EndRow, sizes: dict[int, int], places: dict[int, int]) -> 
         offset=places.get(row.index) if size else None,
         constant=row.constant,
     )
-
-
-def _size(row: answers.EndRow) -> int:
-    """Bytes of a tensor, from its shape and type: a worker's own count is not believed."""
-    return math.prod(row.shape) * np.dtype(row.dtype).itemsize
