@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import outlive.api  # noqa: F401 - brings the judge of refused samples
 from outlive.worker.child import guard_plain
 from outlive.worker.child.guard_wire import MOST_PLAIN_HEAD_BYTES, Inlet, Malformed
+from outlive.worker.flight import Flight
 from outlive.worker.guards import outputs
 from outlive.worker.guards.process import read_applied
 from outlive.worker.guards.raised import rebuild_plain
@@ -70,7 +71,7 @@ def _read_value(data: bytes) -> object:
 
 
 def _read_error(data: bytes) -> object:
-    return rebuild_plain(data, None)
+    return rebuild_plain(data, Flight(died=False, stage="call"))
 
 
 def _read_log(data: bytes) -> object:
