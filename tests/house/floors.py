@@ -19,7 +19,7 @@ FLOORS = (
     ("worker",),
     ("surgery", "arena"),
     ("meter", "model"),
-    ("finding", "errors", "names", "units", "version", "keeping", "caches", "demo_models"),
+    ("finding", "errors", "names", "units", "version", "apart", "keeping", "caches", "demo_models"),
 )
 # The shared words are single files that make up one room: an error carries a finding.
 SHARED_WORDS = frozenset(FLOORS[-1])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import outlive
-from outlive.worker import hatchery
+from outlive import apart
 from tests.deaths import models, scenes
 from tests.deaths.restrictions import linux_only
 from tests.deaths.scenes import open_healthy, result
@@ -92,6 +92,6 @@ def test_what_a_signal_handler_raises_costs_the_worker_only() -> None:
 
 def test_a_thread_that_has_no_memory_to_begin_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     # As CPython does: the new thread fails before its first line, and drops what it was given.
-    monkeypatch.setattr(hatchery._thread, "start_new_thread", lambda _function, _arguments: 0)
+    monkeypatch.setattr(apart._thread, "start_new_thread", lambda _function, _arguments: 0)
     with pytest.raises(MemoryError):
-        hatchery._without_interrupts(lambda: None)
+        apart.run_apart(lambda: None)

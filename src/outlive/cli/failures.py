@@ -14,7 +14,7 @@ from outlive.errors import LimitReached, ModelDied, ModelError, OutliveError
 
 # What a system answers that has nothing left to give, or a broken disk: no bug of ours.
 _SHORTAGES = (
-    errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
     errno.ENOBUFS, errno.EAGAIN,
 )  # fmt: skip
 

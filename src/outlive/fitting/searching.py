@@ -19,6 +19,7 @@ from itertools import count, groupby
 from pathlib import Path
 from typing import Any
 
+from outlive.apart import need_thread
 from outlive.arena.budget import Budget
 from outlive.arena.questions import Wish
 from outlive.caches import cache_folder
@@ -146,6 +147,7 @@ class Search:
             for group in groups:
                 self._weigh_group(group)
             return
+        need_thread()
         with ThreadPoolExecutor(jobs, thread_name_prefix="outlive-fit") as pool:
             waiting = [pool.submit(self._weigh_group, group) for group in groups]
             try:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from types import TracebackType
 
+from outlive.apart import need_thread
 from outlive.meter.sample import Probe, Sample
 from outlive.meter.timeline import MOST_POINTS, Point, Timeline, thin
 
@@ -69,8 +70,9 @@ class Sampler:
         """Begin to sample in the background."""
         thread = threading.Thread(target=self._watch, name="outlive-sampler", daemon=True)
         try:
+            need_thread()
             thread.start()
-        except RuntimeError:  # no more threads for this user: marks are still noted
+        except (MemoryError, RuntimeError):  # no more threads for this user: marks are still noted
             return self
         self._thread = thread
         return self

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outlive.apart import need_thread
 from outlive.model import Model
 from outlive.surgery import tree_of, write
 from outlive.surgery.tree import Tree
 from outlive.worker import verdicts
+from outlive.worker.hatchery import in_words
 from outlive.worker.interpreter import Interpreter
 from outlive.worker.options import ACCELERATORS
 
@@ -70,11 +72,12 @@ class Capture:
     def run(self, feeds: Mapping[int, NDArray[Any]]) -> Future[Values]:
         """Run the model on these inputs, by index; the tensors asked for come later."""
         try:
+            need_thread()
             return self._thread.submit(self._run, dict(feeds))
-        except RuntimeError as error:
+        except (MemoryError, RuntimeError) as error:
             if self._closed:
                 raise
-            raise verdicts.unavailable(str(error)) from error  # the system has no thread for it
+            raise verdicts.unavailable(in_words(error)) from error  # the system has no thread for it
 
     def close(self) -> None:
         """End the worker, in the middle of a call if need be, and the thread."""

@@ -7,18 +7,18 @@ Hatchery.ending(number)            ──> signal, exit code, evidence of the tr
 
 from __future__ import annotations
 
-import _thread
 import json
 import os
 import subprocess
 import sys
 import threading
 import time
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
+
+from outlive.apart import run_apart
 
 START = str(Path(__file__).with_name("child") / "start.py")
 # What one Python's environment says of where its modules are misleads another Python.
@@ -215,47 +215,10 @@ def spawn(
         started.append(process)
 
     try:
-        _without_interrupts(start)
+        run_apart(start)
     except (MemoryError, OSError, subprocess.SubprocessError) as error:
         raise CannotHatch(f"cannot start {kind.python}: {in_words(error)}") from error
     return started[0]
-
-
-def _without_interrupts(action: Callable[[], None]) -> None:
-    """Do something that an interrupt must not cut in two; it is raised afterwards.
-
-    Python runs signal handlers in the main thread only. In the middle of Popen they would leave a process
-    whose number nobody has. `threading` would wait for ever for a thread that has no memory to begin with
-    (python/cpython, Lib/threading.py, Thread.start): here the thread's own argument says when it has ended,
-    for it is given up however that comes about.
-    """
-    failures: list[BaseException] = [MemoryError()]
-
-    def run(argument: set[int]) -> None:
-        del argument  # the thread has it still; a traceback would keep this one
-        try:
-            action()
-            failures.clear()
-        except BaseException as error:
-            failures[0] = error
-
-    done, held = _thread.allocate_lock(), set[int]()
-    done.acquire()
-    # Its `__exit__` is `release`, and takes a callback's argument: no Python code, which would need memory.
-    watch = weakref.ref(held, done.__exit__)  # type: ignore[arg-type]
-    try:
-        _thread.start_new_thread(run, (held,))
-    except RuntimeError:  # no more threads, or Python is ending
-        return action()
-    del held
-    interrupts: list[BaseException] = []
-    while watch() is not None:
-        try:
-            done.acquire()
-        except BaseException as error:
-            interrupts.append(error)
-    for met in (*interrupts, *failures):
-        raise met
 
 
 def in_words(error: BaseException) -> str:

@@ -10,6 +10,7 @@ import threading
 import time
 import weakref
 
+from outlive.apart import need_thread
 from outlive.worker.child import guard_wire as wire
 from outlive.worker.guards.process import GuardProcess
 from outlive.worker.hatchery import CannotHatch
@@ -99,8 +100,9 @@ class Pool:
             self._starting += 1
         thread = threading.Thread(target=self._warm, args=(tensorflow,), name="outlive-spare", daemon=True)
         try:
+            need_thread()
             thread.start()
-        except RuntimeError:  # no more threads: the call will start its own
+        except (MemoryError, RuntimeError):  # no more threads: the call will start its own
             with self._changed:
                 self._starting -= 1
 
