@@ -193,7 +193,7 @@ def _bound(layouts: dict[int, Layout]) -> Bound:
     doubts = [doubt.bound for layout in layouts.values() for doubt in layout.preparation.doubts]
     # What is asked for stage by stage, as the model runs, leaves gaps that are not followed.
     late = any(len(layout.preparation.stages) > 1 for layout in layouts.values())
-    return weakest([*doubts, *(("estimate",) if late else ())])
+    return weakest([*doubts, *(("lower",) if late else ())])
 
 
 def _inputs(model: Model, main: Layout) -> tuple[tuple[str, tuple[int, ...], str], ...]:

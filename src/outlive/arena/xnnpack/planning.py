@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from outlive.arena.builtin.planning import plan_builtin
-from outlive.arena.plan import OpLoad, Part, Plan, Question, Refusal, weakest
+from outlive.arena.plan import Bound, OpLoad, Part, Plan, Question, Refusal, weakest
 from outlive.arena.xnnpack.isa import instruction_set, this_machine
 from outlive.arena.xnnpack.leftover import Leftover, plan_leftover, runtime_shapes, variables_bytes
 from outlive.arena.xnnpack.partition import Delegation, delegate
@@ -102,7 +102,7 @@ def _plan(
         ops=ops,
         exact=False,
         unknown=_unknown(ledger, leftover, delegations),
-        bound=weakest((rest.bound, "estimate")) if _either_way(ledger, delegations) else rest.bound,
+        bound=_bound(rest.bound, ledger, delegations),
         assumed=(
             f"the instruction set {name}",
             _VERSIONS,
@@ -175,6 +175,16 @@ def _ops(subgraph: Subgraph, ledger: Ledger, leftover: Leftover) -> tuple[OpLoad
 def _name(subgraph: Subgraph, outputs: tuple[int, ...]) -> str:
     known = [index for index in outputs[:1] if 0 <= index < len(subgraph.tensors)]
     return subgraph.tensors[known[0]].name if known else ""
+
+
+def _bound(rest: Bound, ledger: Ledger, delegations: Mapping[int, Delegation]) -> Bound:
+    """Gaps that growing leaves behind come on top of the plan; what may be either way may be less, too."""
+    doubts: list[Bound] = [rest]
+    if ledger.grows:
+        doubts.append("lower")
+    if _either_way(ledger, delegations):
+        doubts.append("estimate")
+    return weakest(doubts)
 
 
 def _unknown(ledger: Ledger, leftover: Leftover, delegations: Mapping[int, Delegation]) -> tuple[str, ...]:
