@@ -131,13 +131,13 @@ def test_the_peak_of_a_death_is_private_memory() -> None:
 
 def test_what_is_asked_after_the_run_is_not_the_models_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     watched: list[str] = []
-    real = running._delegation
+    real = running.ask_delegation
 
     def asked(*arguments: Any) -> Any:
         watched.extend(thread.name for thread in threading.enumerate())
         return real(*arguments)
 
-    monkeypatch.setattr(running, "_delegation", asked)
+    monkeypatch.setattr(running, "ask_delegation", asked)
     assert not outlive.run(HEALTHY, "zeros").died
     assert watched
     assert "outlive-sampler" not in watched

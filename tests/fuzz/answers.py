@@ -51,7 +51,7 @@ def _receive(question: str, frame: bytes) -> None:
         verb = "describe" if question in details._FORMS else question
         answer, payload = channel.receive(verb, None, _MOST_BYTES)
         if isinstance(answer, answers.Arrays) and not answer.held:
-            answers.split(answer, payload)
+            answers.split(answer, len(answer.outputs), payload)
         elif question in details._FORMS and not isinstance(answer, answers.Failure):
             details.read(question, payload)
     finally:
