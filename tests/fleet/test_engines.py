@@ -237,3 +237,23 @@ def test_too_few_descriptors_are_told_before_joblib_opens_any() -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert scenes.descriptors() == before
+
+
+def test_processes_of_joblib_end_though_it_had_no_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.tflite").write_bytes(b"no model at all")
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if "Executor" in thread.name:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    before = _engine_children()
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(EngineError):
+        outlive.scan(tmp_path, cache=False, jobs=1)
+    monkeypatch.undo()
+    assert _engine_children() == before
+    assert len(outlive.scan(tmp_path, cache=False, jobs=1)) == 1

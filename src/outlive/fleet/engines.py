@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import islice
@@ -84,7 +85,7 @@ def open_engine(on: Any = None, jobs: int | None = None) -> Iterator[Engine]:
     _need("joblib", "joblib")
     with ExitStack() as undo:
         if on is None or on == "local":
-            undo.callback(_end_local, _executor())
+            undo.callback(_end_local, getattr(_holder(), "_executor", None))
             yield _local(jobs)
         elif on == "joblib":
             yield _configured(jobs)
@@ -137,17 +138,23 @@ def _local(jobs: int | None) -> Engine:
     return Engine(name="local", jobs=jobs, streams=True, options=options)
 
 
-def _executor() -> Any:
-    """Whatever has joblib's processes of this program now; None if there are none."""
-    return getattr(import_module("joblib.externals.loky.reusable_executor"), "_executor", None)
+def _holder() -> Any:
+    """What of joblib holds the executor, which has its processes of this program; None for none."""
+    return import_module("joblib.externals.loky.reusable_executor")
 
 
 def _end_local(theirs: Any) -> None:
     """End joblib's processes, which would wait for more to do, unless the user had them before."""
-    executor = _executor()
-    if executor is not None and executor is not theirs:
-        with suppress(RuntimeError):  # it joins a thread of its own that may not have been to be had
-            executor.shutdown(wait=True, kill_workers=True)
+    executor = getattr(_holder(), "_executor", None)
+    if executor is None or executor is theirs:
+        return
+    try:
+        executor.shutdown(wait=True, kill_workers=True)
+    except RuntimeError:  # it joins a thread of its own first, which may not have been to be had
+        for process in getattr(executor, "_processes", {}).values():
+            os.kill(process.pid, signal.SIGKILL)  # not waited for yet: the number is still its own
+            process.join()
+        _holder()._executor = None
 
 
 def _configured(jobs: int | None) -> Engine:

@@ -54,8 +54,10 @@ class Journal:
             self._claim()
             self._end = _sound_end(path) if resume else 0
             os.ftruncate(self._file, self._end)
-        except BaseException:
+        except BaseException as error:
             os.close(self._file)
+            if type(error) is OSError:
+                raise JournalError(path, error) from error
             raise
 
     def _claim(self) -> None:
