@@ -14,6 +14,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
+from outlive.apart import need_thread
 from outlive.fleet.nouns import EngineError, Task
 from outlive.fleet.rows import Row
 
@@ -127,6 +128,10 @@ def _need_descriptors(count: int) -> None:
 def _local(jobs: int | None) -> Engine:
     jobs = jobs or _processors()
     _need_descriptors(_DESCRIPTORS + 2 * max(2, jobs))
+    try:
+        need_thread()
+    except MemoryError as error:
+        raise EngineError("the engine cannot start: there is no memory for a thread") from error
     # joblib does one job in this very process, which a file must not be able to end. So there are always two
     # processes, and with one job only one task is given out at a time.
     options = {
