@@ -22,7 +22,7 @@ def test_a_healthy_model_is_read_planned_checked_and_run(capsys: pytest.CaptureF
     for words in (
         "16 operators, 1 subgraph",
         "inputs   image",
-        "memory   at most",
+        "memory   about",
         "findings  1 note",
         "ran  invoke",
     ):

@@ -300,3 +300,10 @@ def test_an_interrupt_gives_130_and_no_word(monkeypatch: pytest.MonkeyPatch, cap
     assert main(["read", HEALTHY]) == 130
     streams = capsys.readouterr()
     assert (streams.out, streams.err) == ("", "")
+
+
+def test_a_wrong_option_shows_the_usage_of_its_command_and_the_near_one(capsys: Capture) -> None:
+    assert main(["plan", HEALTHY, "--rma", "3MB"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("usage: outlive plan ")
+    assert said.endswith("unrecognized arguments: --rma 3MB; did you mean --ram?\n")

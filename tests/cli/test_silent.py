@@ -82,7 +82,7 @@ def test_outputs_that_were_never_written_are_told(tmp_path: Path, capsys: Captur
 
 def test_the_same_is_found_at_every_entry_point(tmp_path: Path, capsys: Capture) -> None:
     from outlive.notebook.formats import flight_card
-    from tests.worker.test_inside import broken
+    from tests.worker.test_intermediates import broken
 
     model = tmp_path / "broken.tflite"
     model.write_bytes(broken())

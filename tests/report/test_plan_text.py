@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from outlive.arena.accuracy import said_of
 from outlive.arena.budget import Budget, weigh
 from outlive.arena.plan import OpLoad, Plan
 from outlive.arena.stages import set_beside
@@ -146,3 +147,9 @@ def test_devices_are_listed_with_their_documents() -> None:
     text = plain(devices_text(known_devices()))
     assert "microcontrollers" in text
     assert "RP2040 Datasheet" in text
+
+
+def test_a_small_peak_is_about_so_much() -> None:
+    # It may be off by 200 kB: "at most 25 KiB" was said of a model that took 64.
+    assert said_of("upper", 25_000) == "about"
+    assert (said_of("upper", 50_000_000), said_of("lower", 25_000)) == ("at most", "at least")

@@ -50,7 +50,7 @@ def run(
     counts the bytes of each output that were never written.
     """
     from outlive.worker.compiled_ladder import run_arguments
-    from outlive.worker.inside import Feeding, with_inside
+    from outlive.worker.intermediates import Feeding, with_inside
     from outlive.worker.options import ACCELERATORS
     from outlive.worker.running import fly
     from outlive.worker.untouched import fly_twice

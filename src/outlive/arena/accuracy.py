@@ -21,6 +21,11 @@ ERROR_SHARE, ERROR_BYTES = 0.03, 200_000
 SAID: dict[Bound, str] = {"upper": "at most", "lower": "at least", "estimate": "about"}
 
 
+def said_of(bound: Bound, size: int) -> str:
+    """The words before a peak. A small peak may be off by more than itself: it is "about" so much."""
+    return SAID["estimate"] if bound == "upper" and size < LARGE_BYTES else SAID[bound]
+
+
 def tally(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
     """By what plans said of their peak: how many were near, and how many models took more."""
     return {bound: _count([row for row in rows if row["bound"] == bound]) for bound in SAID}

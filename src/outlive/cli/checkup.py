@@ -220,7 +220,5 @@ def _run(flight: Flight | None) -> Iterator[RenderableType]:
     if flight is None or flight.died or flight.error_type:
         return
     invoke = dict(flight.stages).get("invoke", 0.0)
-    peak = (
-        "" if flight.peak_bytes is None else f", at most {format_bytes(flight.peak_bytes)} more than before"
-    )
+    peak = "" if flight.peak_bytes is None else f", it held up to {format_bytes(flight.peak_bytes)}"
     yield Text.assemble("\n", ("ran", "bold green"), f"  invoke took {invoke * 1000:,.2f} ms{peak}")

@@ -10,7 +10,7 @@ from outlive.errors import InputError, OutliveError, RuntimeMissing
 from outlive.finding import Finding
 from outlive.rules.witness import STAGE_WORDS
 from outlive.worker.flight import Flight
-from outlive.worker.inside import Feeding, with_inside
+from outlive.worker.intermediates import Feeding, with_inside
 from outlive.worker.options import ACCELERATORS
 from outlive.worker.running import fly
 

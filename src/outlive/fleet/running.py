@@ -21,7 +21,7 @@ from outlive.rules import judge
 from outlive.rules.catalogue import RULES, assess_run
 from outlive.worker.compiled_ladder import run_arguments
 from outlive.worker.flight import Flight
-from outlive.worker.inside import Feeding, with_inside
+from outlive.worker.intermediates import Feeding, with_inside
 from outlive.worker.limits import Limits
 from outlive.worker.running import fly
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from outlive.arena.accuracy import SAID
+from outlive.arena.accuracy import said_of
 from outlive.arena.budget import Verdict, needed_bytes, worst_moment
 from outlive.arena.plan import OpLoad, Part, Placement, Plan, is_exact
 from outlive.finding import Finding
@@ -32,9 +32,9 @@ _STYLE = {
     "refused": "bold red",
 }
 _CERTAINTY = {
-    "upper": "an upper bound",
-    "lower": "a lower bound: memory whose size is not known comes on top",
-    "estimate": "an estimate",
+    "at most": "an upper bound",
+    "at least": "a lower bound: memory whose size is not known comes on top",
+    "about": "an estimate",
 }
 _KERNELS = {
     "cpu": "XNNPACK, LiteRT's default on CPUs",
@@ -89,7 +89,7 @@ def amount(plan: Plan, size: int | None) -> str:
     """A sum of a plan's parts: to the byte where that is known, else `at most`, `at least` or `about`."""
     if size is None:
         return "not known"
-    return f"{size:,} bytes" if is_exact(plan) else f"{SAID[plan.bound]} {format_bytes(size)}"
+    return f"{size:,} bytes" if is_exact(plan) else f"{said_of(plan.bound, size)} {format_bytes(size)}"
 
 
 def findings_text(findings: Sequence[Finding]) -> Iterator[RenderableType]:
@@ -138,7 +138,11 @@ def _memory(plan: Plan) -> Iterator[RenderableType]:
 
 def certainty(plan: Plan) -> str:
     """What the figures are worth."""
-    return "computed by the runtime's own rules" if is_exact(plan) else _CERTAINTY[plan.bound]
+    return (
+        "computed by the runtime's own rules"
+        if is_exact(plan)
+        else _CERTAINTY[said_of(plan.bound, plan.peak_bytes or 0)]
+    )
 
 
 def _totals(plan: Plan) -> Iterator[tuple[str, int | None, str]]:

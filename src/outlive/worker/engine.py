@@ -231,7 +231,7 @@ class Engine:
         self._fresh = self._fresh or bool(self._unset)
 
     def _warn_unset(self) -> None:
-        """Say once that an output was computed from inputs that nobody set."""
+        """Say once that an output was computed from inputs that were never set."""
         unset, self._unset, self._computed = self._unset, (), True
         if self._told_unset:
             return

@@ -75,8 +75,8 @@ class Flight:
     `ended_by` says what we did ourselves: "deadline", "memory", "interrupt", "malformed" (it sent an answer
     that breaks the protocol; `error_text` says which rule), or "" if it ended by itself.
     `division` is the dividend and divisor that stopped the processor, `activity` what the process was doing
-    at its deadline (meter.activity), `resized` the shapes that inputs were given, by index (None: nobody
-    knows). `machine` is the memory of the machine and the container at the end, `planned` what the plan says
+    at its deadline (meter.activity), `resized` the shapes that inputs were given, by index (None: not
+    known). `machine` is the memory of the machine and the container at the end, `planned` what the plan says
     that the model needs, `variables` the largest variables on the Python stack. `values` holds the outputs of
     a run that went well and `source` the model; they are not part of the record.
     """

@@ -44,10 +44,10 @@ class Limits:
         return _usual()[0] if self.memory_bytes is None else self.memory_bytes
 
     def to_order(self) -> dict[str, int | None]:
-        """As a worker's maker is told: what it may hold, and what was asked for, which is refused in words.
+        """The limits for the process that starts workers: to keep, asked for by the user, left in all.
 
-        Nobody asked for the default: it is of memory that is used, and what is only reserved costs nothing.
-        Beside it stands what is left in all, which the kernel's own limit is not to exceed.
+        Only a limit that the user asked for refuses memory that is reserved and not used. The limit of the
+        worker's cgroup does not exceed what is left in all.
         """
         if self.memory_bytes is not None:
             return {"memory_bytes": self.memory_bytes, "asked_bytes": self.memory_bytes, "left_bytes": None}

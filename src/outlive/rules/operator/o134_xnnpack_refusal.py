@@ -6,7 +6,7 @@ What it checks
     layers whose int8 weights are sparse and made dense by DENSIFY.
 
 Why it matters
-    LiteRT uses XNNPACK unless it is told not to, and refuses the whole model when tensors are allocated.
+    LiteRT uses XNNPACK by default. When XNNPACK refuses the operator, allocate_tensors() fails.
 
 What to do
     Run the model with LiteRT's own kernels, or convert it again with one scale for both tensors, or without

@@ -12,8 +12,8 @@ What to do
     XNNPACK makes them, run the model with the builtin kernels and report it.
 
 Limits
-    With inputs that nobody chose, operators that are not made for all numbers (logarithms, roots, divisions,
-    exponents, custom ones) are left alone: what a run was given at random may be at fault. Infinities that
+    If the inputs were random, the rule ignores operators that are not defined for all numbers (logarithms,
+    roots, divisions, exponents, custom ones): the random input may be the cause. Infinities that
     the file itself holds, such as masks, are meant.
 """
 
@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping
 from outlive.finding import Evidence, Fault, OpPlace, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Operator, Subgraph
 from outlive.rules.engine import rule
-from outlive.rules.silent.inside import PLAIN, constants
+from outlive.rules.silent.intermediates import PLAIN, constants
 from outlive.rules.telling import operator_name, tensor_name
 from outlive.units import count_elements
 from outlive.worker.flight import Flight, OutputSeen

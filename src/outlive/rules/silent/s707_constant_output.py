@@ -16,7 +16,7 @@ What to do
 Limits
     Outputs that compare, choose, round or squash (a class, a count, a mask, a probability) are the same for
     many inputs by design and are left alone, and so are those of fewer than 8 numbers, unless all weights
-    are zero. Nobody knows of inputs that were not tried.
+    are zero. Other inputs may change the output.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 from outlive.finding import Evidence, OpPlace, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Operator, Subgraph, Tensor
 from outlive.rules.engine import rule
-from outlive.rules.silent.inside import PLAIN, constants, makers
+from outlive.rules.silent.intermediates import PLAIN, constants, makers
 from outlive.rules.telling import operator_name, tensor_name
 from outlive.worker.flight import Flight, OutputSeen, TensorSeen
 

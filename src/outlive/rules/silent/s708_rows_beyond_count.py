@@ -6,8 +6,8 @@ What it checks
 
 Why it matters
     Nothing says so: the operator writes as many rows as it found (LiteRT, tflite/kernels/
-    detection_postprocess.cc), and the others keep what an earlier run, or another tensor, left there. Whoever
-    reads all rows sees detections that are none.
+    detection_postprocess.cc), and the other rows keep old values. A program that
+    reads all rows sees detections that do not exist.
 
 What to do
     Read the number of detections first, and only as many rows.

@@ -1,4 +1,4 @@
-"""an output was computed from inputs that nobody set
+"""an output was computed from inputs that were never set
 
 What it checks
     Of an Interpreter: whether each input was set, or its view asked for, before the run whose output is read.
