@@ -23,14 +23,14 @@ import numpy as np
 from side_by_side import Claim, finish
 
 import outlive
-from outlive.delegates.trying import Order, attempt
-from outlive.delegates.ways import choose_ways
-from outlive.delegates.xnnpack_taking import see_xnnpack
+from outlive.accelerators.trying import Order, attempt
+from outlive.accelerators.ways import choose_ways
+from outlive.accelerators.xnnpack_taking import see_xnnpack
 from outlive.worker.compiled_ways import AcceleratorWarning, has_gpu, software_driver
-from tests.delegates.small_library import build
-from tests.delegates.test_gpu import _by_hand
-from tests.delegates.test_ladder import _outputs
-from tests.delegates.test_taking import plans
+from tests.accelerators.small_library import build
+from tests.accelerators.test_gpu import _by_hand
+from tests.accelerators.test_ladder import _outputs
+from tests.accelerators.test_taking import plans
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGES = ("outlive", "ai-edge-litert", "numpy")

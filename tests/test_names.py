@@ -9,15 +9,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from outlive import api
+from outlive import verbs
 from outlive.model import read_source
 from outlive.names import safe, shorten
-from outlive.report.finding_text import plain_finding, rich_finding
-from outlive.report.model_lists import file_table, graph_lines, operator_list, tensor_list
-from outlive.report.model_text import summary
+from outlive.rendering.finding_text import plain_finding, rich_finding
+from outlive.rendering.model_lists import file_table, graph_lines, operator_list, tensor_list
+from outlive.rendering.model_text import summary
 from outlive.rules.catalogue import assess
 from outlive.surgery import write
-from tests.report.stage import HOSTILE, named, plain, unsafe
+from tests.rendering.stage import HOSTILE, named, plain, unsafe
 from tests.rules.small import dense
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
@@ -83,7 +83,7 @@ def test_the_ends_of_a_name_of_a_megabyte_are_kept() -> None:
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_names_cannot_change_the_terminal(name: str, view: str) -> None:
-    model = api.read(named(name))
+    model = verbs.read(named(name))
     text = plain(VIEWS[view](model))
     assert unsafe(text) == set()
     assert len(text) < 20_000
@@ -93,7 +93,7 @@ def test_hostile_names_cannot_change_the_terminal(name: str, view: str) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_names_cannot_hide_in_findings(name: str) -> None:
-    findings = api.check(named(name)).findings
+    findings = verbs.check(named(name)).findings
     assert {"M101", "M103", "M104", "M105"} <= {finding.code for finding in findings}
     for text in (plain([rich_finding(item)]) for item in findings):
         assert unsafe(text) == set()
@@ -106,7 +106,7 @@ def test_hostile_names_cannot_hide_in_an_error(name: str) -> None:
     """A signature of a tensor that is not there shows its name in the message of the exception."""
     ends = {"inputs": [{"name": name, "tensor_index": 99}], "outputs": []}
     with pytest.raises(ValueError, match="F112") as caught:
-        api.read(write(dense(signature_defs=[{"signature_key": name, **ends}])))
+        verbs.read(write(dense(signature_defs=[{"signature_key": name, **ends}])))
     assert unsafe(str(caught.value)) == set()
 
 
@@ -121,10 +121,10 @@ def test_a_hostile_path_cannot_change_the_table_of_files(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["[red]x[/red]", "[/]", ":smile:", "[link=http://x]y[/link]", "\\[bold]"])
 def test_names_that_look_like_markup_appear_as_they_are(name: str) -> None:
-    model = api.read(named(name))
+    model = verbs.read(named(name))
     for view in VIEWS.values():
         assert name in plain(view(model))
-    assert name in plain(map(rich_finding, api.check(model)))
+    assert name in plain(map(rich_finding, verbs.check(model)))
 
 
 class Terminal(io.StringIO):
@@ -136,12 +136,12 @@ class Terminal(io.StringIO):
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_terminal_gets_no_escape_from_a_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from outlive.report.console import print_parts
+    from outlive.rendering.console import print_parts
 
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    model, stream = api.read(named(name)), Terminal()
+    model, stream = verbs.read(named(name)), Terminal()
     for view in VIEWS.values():
         print_parts(view(model), stream)
     text = stream.getvalue()

@@ -11,7 +11,7 @@ from outlive.cli.main import build_parser
 from outlive.rules.catalogue import RULES
 from outlive.units import format_bytes
 
-_DEVICES = Path(__file__).resolve().parent.parent / "src" / "outlive" / "devices"
+_DEVICES = Path(__file__).resolve().parent.parent / "src" / "outlive" / "device_data"
 _KINDS = (
     ("microcontroller", "Microcontrollers", "Smallest arena against RAM, file against flash."),
     ("board", "Boards", "LiteRT: the peak of private memory against RAM."),

@@ -20,9 +20,9 @@ from rich.text import Text
 
 import outlive
 from outlive import demo_models
-from outlive.report.drift_plot import plot_drift
-from outlive.report.finding_text import rich_finding
-from outlive.report.plan_plot import draw
+from outlive.rendering.drift_plot import plot_drift
+from outlive.rendering.finding_text import rich_finding
+from outlive.rendering.plan_plot import draw
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -46,7 +46,7 @@ TARGETS = {
         instrumented=(
             "outlive.worker.child.guard_plain",
             "outlive.worker.child.guard_wire",
-            "outlive.worker.guards",
+            "outlive.guarding",
         ),
         feeder="tests.fuzz.guard_frames",
     ),

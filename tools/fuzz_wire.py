@@ -4,7 +4,7 @@
 
 The first byte says what the others are: a stream, a head with lengths and checksum that are right, or a body.
 A fuzzer that follows coverage (atheris) calls the same function; by itself this file changes the payloads of
-tests/guard at random.
+tests/guarding at random.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import outlive.api  # noqa: F401 - brings the judge of refused samples
+import outlive.verbs  # noqa: F401 - brings the judge of refused samples
+from outlive.guarding import outputs
+from outlive.guarding.process import read_applied
+from outlive.guarding.raised import rebuild_plain
 from outlive.worker.child import guard_plain
 from outlive.worker.child.guard_wire import MOST_PLAIN_HEAD_BYTES, Inlet, Malformed
 from outlive.worker.flight import Flight
-from outlive.worker.guards import outputs
-from outlive.worker.guards.process import read_applied
-from outlive.worker.guards.raised import rebuild_plain
-from tests.guard.payloads import BODIES, ERRORS, LOGS, STREAMS, frame
+from tests.guarding.payloads import BODIES, ERRORS, LOGS, STREAMS, frame
 
 _MOST_BYTES = 1 << 16
 

@@ -26,7 +26,34 @@ from outlive.version import __version__
 TYPE_CHECKING = False  # type checkers take it for true, and `typing` would cost as much as Python's start
 
 if TYPE_CHECKING:
-    from outlive.api import (
+    from outlive.accelerators import Accelerator, Coverage
+    from outlive.arena.plan import Placement, Plan
+    from outlive.diagnosis.nouns import Diagnosis
+    from outlive.errors import (
+        InputError,
+        InternalError,
+        LimitReached,
+        ModelDied,
+        ModelError,
+        OutliveError,
+        RunError,
+        RuntimeMissing,
+        SilentFailure,
+        WorkerUnavailable,
+    )
+    from outlive.finding import Evidence, Finding, Remedy, Severity
+    from outlive.fitting.nouns import Candidate, Fit, Outcome
+    from outlive.fleet.rows import Row
+    from outlive.fleet.scanning import Scan
+    from outlive.growth.growth import Growth
+    from outlive.guarding.guarding import guard
+    from outlive.jupyter.protecting import protect, unprotect
+    from outlive.model import Model, Operator, Quantization, Signature, Subgraph, Tensor
+    from outlive.quant.converting import Converted
+    from outlive.quant.debugging import QuantizationDebugger, QuantizationDebugOptions
+    from outlive.quant.nouns import Drift, Quantized
+    from outlive.surgery import Cut, CutTensor
+    from outlive.verbs import (
         check,
         compare,
         convert,
@@ -45,36 +72,9 @@ if TYPE_CHECKING:
         scan,
         watch,
     )
-    from outlive.arena.plan import Placement, Plan
-    from outlive.delegates import Accelerator, Coverage
-    from outlive.diagnosis.nouns import Diagnosis
-    from outlive.errors import (
-        InputError,
-        InternalError,
-        LimitReached,
-        ModelDied,
-        ModelError,
-        OutliveError,
-        RunError,
-        RuntimeMissing,
-        SilentFailure,
-        WorkerUnavailable,
-    )
-    from outlive.finding import Evidence, Finding, Remedy, Severity
-    from outlive.fitting.nouns import Candidate, Fit, Outcome
-    from outlive.fleet.rows import Row
-    from outlive.fleet.scanning import Scan
-    from outlive.meter.growth import Growth
-    from outlive.model import Model, Operator, Quantization, Signature, Subgraph, Tensor
-    from outlive.notebook.protecting import protect, unprotect
-    from outlive.quant.converting import Converted
-    from outlive.quant.debugging import QuantizationDebugger, QuantizationDebugOptions
-    from outlive.quant.nouns import Drift, Quantized
-    from outlive.surgery import Cut, CutTensor
     from outlive.worker.compiled_buffers import TensorBuffer
     from outlive.worker.compiled_model import CompiledModel, HardwareAccelerator
     from outlive.worker.flight import Flight
-    from outlive.worker.guards.guarding import guard
     from outlive.worker.interpreter import Interpreter, InterpreterWithCustomOps
     from outlive.worker.limits import Limits
     from outlive.worker.options import Delegate, OpResolverType, load_delegate
@@ -156,7 +156,7 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "outlive.api": (
+    "outlive.verbs": (
         "check",
         "compare",
         "convert",
@@ -176,7 +176,7 @@ _ROOMS = {
         "watch",
     ),
     "outlive.arena.plan": ("Placement", "Plan"),
-    "outlive.delegates": ("Accelerator", "Coverage"),
+    "outlive.accelerators": ("Accelerator", "Coverage"),
     "outlive.diagnosis.nouns": ("Diagnosis",),
     "outlive.errors": (
         "InputError",
@@ -194,17 +194,17 @@ _ROOMS = {
     "outlive.fitting.nouns": ("Candidate", "Fit", "Outcome"),
     "outlive.fleet.rows": ("Row",),
     "outlive.fleet.scanning": ("Scan",),
-    "outlive.meter.growth": ("Growth",),
+    "outlive.growth.growth": ("Growth",),
     "outlive.model": ("Model", "Operator", "Quantization", "Signature", "Subgraph", "Tensor"),
     "outlive.quant.converting": ("Converted",),
     "outlive.quant.debugging": ("QuantizationDebugOptions", "QuantizationDebugger"),
     "outlive.quant.nouns": ("Drift", "Quantized"),
-    "outlive.notebook.protecting": ("protect", "unprotect"),
+    "outlive.jupyter.protecting": ("protect", "unprotect"),
     "outlive.surgery": ("Cut", "CutTensor"),
     "outlive.worker.compiled_buffers": ("TensorBuffer",),
     "outlive.worker.compiled_model": ("CompiledModel", "HardwareAccelerator"),
     "outlive.worker.flight": ("Flight",),
-    "outlive.worker.guards.guarding": ("guard",),
+    "outlive.guarding.guarding": ("guard",),
     "outlive.worker.interpreter": ("Interpreter", "InterpreterWithCustomOps"),
     "outlive.worker.limits": ("Limits",),
     "outlive.worker.options": ("Delegate", "OpResolverType", "load_delegate"),
@@ -219,7 +219,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'outlive' has no attribute {name!r}")
     from importlib import import_module
 
-    import_module("outlive.api")  # hands workers the judge they need
+    import_module("outlive.verbs")  # hands workers the judge they need
     value: object = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value
@@ -234,11 +234,11 @@ def load_ipython_extension(shell: object) -> None:
     """What `%load_ext outlive` does: cards, magics, and a black box for this kernel."""
     from importlib import import_module
 
-    import_module("outlive.notebook.extension").load(shell)
+    import_module("outlive.jupyter.extension").load(shell)
 
 
 def unload_ipython_extension(shell: object) -> None:
     """What `%unload_ext outlive` does: everything as it was."""
     from importlib import import_module
 
-    import_module("outlive.notebook.extension").unload(shell)
+    import_module("outlive.jupyter.extension").unload(shell)

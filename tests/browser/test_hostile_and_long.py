@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from outlive.cli.main import main
-from outlive.report.html.blocks import Column, Page, Section, Table, Verdict
-from outlive.report.html.page import render_page
+from outlive.rendering.html.blocks import Column, Page, Section, Table, Verdict
+from outlive.rendering.html.page import render_page
 from tests.browser.chromium import CUT, visit
 from tests.browser.models import hostile_model, long_model
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from outlive import demo_models
-from outlive.cli.checkup import is_checkup
+from outlive.cli.commands.checkup import is_checkup
 from outlive.cli.main import main
 
 

@@ -13,7 +13,8 @@ import pytest
 
 import outlive
 from outlive import demo_models
-from outlive.cli import exits, read
+from outlive.cli import exits
+from outlive.cli.commands import read
 from outlive.cli.main import COMMANDS, build_parser, main, module_of
 from outlive.rules.catalogue import RULES
 from tests.rules.small import dense, save
@@ -79,7 +80,7 @@ def test_only_what_was_asked_for_is_loaded(words: list[str]) -> None:
     program = "import sys; from outlive.cli.main import main; main(sys.argv[1:]); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
     loaded = done.stdout.splitlines()[-1].split()
-    commands = [name for name in COMMANDS if f"outlive.cli.{name}" in loaded]
+    commands = [name for name in COMMANDS if f"outlive.cli.commands.{name}" in loaded]
     assert commands == [word for word in words if word in COMMANDS]
     unwanted = [name for name in loaded if name.startswith(("outlive.rules", "rich", "numpy"))]
     assert unwanted == []

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from outlive.cli.commands.scan import _tolerances
 from outlive.cli.main import build_parser, main
-from outlive.cli.scan import _tolerances
 from outlive.fleet.comparing import Tolerances
 from tests.fleet.made import models, row
 

@@ -82,8 +82,8 @@ def test_output_to_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_no_runtime_at_all_is_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("outlive.worker.packages.find_version", lambda package: None)
-    monkeypatch.setattr("outlive.worker.packages._has_module", lambda name: False)
+    monkeypatch.setattr("outlive.environment.packages.find_version", lambda package: None)
+    monkeypatch.setattr("outlive.environment.packages._has_module", lambda name: False)
     assert main.main(["doctor"]) == 1
     text = capsys.readouterr().out
     assert text.startswith("not ready: a runtime, numpy missing")

@@ -148,7 +148,7 @@ def test_where_nothing_can_be_written_is_told_before_the_search(
     def never(*_: Any, **__: Any) -> None:
         raise AssertionError("the search was begun")
 
-    monkeypatch.setattr("outlive.api.fit", never)
+    monkeypatch.setattr("outlive.verbs.fit", never)
     (tmp_path / "file").touch()
     (tmp_path / "folder.tflite" / "model.tflite").mkdir(parents=True)
     for place in ("file/small.tflite", "file/more/small.tflite", "folder.tflite"):

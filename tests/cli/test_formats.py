@@ -10,7 +10,7 @@ import pytest
 
 from outlive import demo_models
 from outlive.cli.main import main
-from tests.report.trace_shape import complaints
+from tests.rendering.trace_shape import complaints
 
 HEALTHY, DEADLY, TOO_BIG = (str(demo_models.path(name)) for name in ("healthy", "deadly", "too_big"))
 

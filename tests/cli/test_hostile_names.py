@@ -18,7 +18,7 @@ from outlive import demo_models
 from outlive.cli.main import COMMANDS, build_parser, main
 from outlive.cli.output import progress
 from outlive.surgery import write
-from tests.report.stage import named, plain, unsafe
+from tests.rendering.stage import named, plain, unsafe
 from tests.rules.small import dense
 
 # OSC 52 writes to the clipboard, the next three clear, colour and go back; then bidirectional marks.

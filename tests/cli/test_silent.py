@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from outlive import api, demo_models
+from outlive import demo_models, verbs
 from outlive.cli.main import main
 from outlive.surgery import write
 from outlive.worker.untouched import can_watch
@@ -48,7 +48,7 @@ def test_a_model_is_held_against_what_was_asked_for(
 
 def test_what_is_expected_has_a_name() -> None:
     with pytest.raises(ValueError, match="did you mean int8"):
-        api.check(HEALTHY, expect="int-8")
+        verbs.check(HEALTHY, expect="int-8")
     assert main(["check", HEALTHY, "--expect", "int12"]) == 2
 
 
@@ -81,7 +81,7 @@ def test_outputs_that_were_never_written_are_told(tmp_path: Path, capsys: Captur
 
 
 def test_the_same_is_found_at_every_entry_point(tmp_path: Path, capsys: Capture) -> None:
-    from outlive.notebook.formats import flight_card
+    from outlive.jupyter.formats import flight_card
     from tests.worker.test_intermediates import broken
 
     model = tmp_path / "broken.tflite"
@@ -89,13 +89,13 @@ def test_the_same_is_found_at_every_entry_point(tmp_path: Path, capsys: Capture)
     page = tmp_path / "page.html"
     assert main(["report", str(model), "-o", str(page)]) == 0
     capsys.readouterr()
-    flight = api.run(model)
+    flight = verbs.run(model)
     found = {
         "run": codes(document(capsys, "run", str(model))),
         "checkup": codes(document(capsys, str(model))["run"]),
         "report": codes(document(capsys, "report", str(model))),
         "diagnose": codes(document(capsys, "diagnose", str(model))),
-        "scan": [row.code for row in next(iter(api.scan([model], run=True))).findings],
+        "scan": [row.code for row in next(iter(verbs.scan([model], run=True))).findings],
         "python": [finding.code for finding in flight.findings],
     }
     assert [name for name, seen in found.items() if seen.count("S706") != 1] == []
@@ -126,8 +126,8 @@ def test_the_doctor_tells_what_is_wrong_with_the_machine(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tight = machine(limits={"NOFILE": 64})
-    monkeypatch.setattr("outlive.worker.capabilities.survey", lambda: ())
-    monkeypatch.setattr("outlive.worker.surroundings.look_around", lambda: tight)
+    monkeypatch.setattr("outlive.environment.capabilities.survey", lambda: ())
+    monkeypatch.setattr("outlive.environment.surroundings.look_around", lambda: tight)
     assert codes(document(capsys, "doctor")) == ["E414"]
     assert main(["doctor"]) == 0
     assert "few files may be open at once" in capsys.readouterr().out

@@ -18,7 +18,7 @@ from outlive.cli.main import COMMANDS, build_parser
 from outlive.rules.catalogue import RULES
 from outlive.surgery import write
 from tests.cli.processes import COMMAND, environment, run, run_on_terminal, run_unread
-from tests.report.stage import unsafe
+from tests.rendering.stage import unsafe
 from tests.rules.small import dense, graph, operator, tensor, tree
 
 HEALTHY = str(demo_models.path("healthy"))
@@ -112,7 +112,8 @@ def test_head_gets_its_line_and_nobody_complains() -> None:
 
 SLOW = """
 import sys, time
-from outlive.cli import main as door, read
+from outlive.cli import main as door
+from outlive.cli.commands import read
 
 def slow(source):
     print("reading", flush=True)

@@ -15,10 +15,10 @@ import rich.console
 import rich.table
 import rich.text  # noqa: F401
 
-import outlive.api
 import outlive.cli.main
-import outlive.report.verdict
+import outlive.rendering.verdict
 import outlive.rules.catalogue
+import outlive.verbs
 
 os.environ.pop("OPENBLAS_NUM_THREADS", None)  # it was for our own start: one thread, or a fork is not safe
 

@@ -235,7 +235,7 @@ def run_with_outlive(verb: str, threads: int, need: str) -> Any:
     inputs = [np.full(tensor.shape, 0.5, np.float32) for tensor in model.inputs]
     flight = outlive.run(_model(need), inputs, num_threads=threads)
     if flight.died or flight.error_type:
-        from outlive.report.verdict import judge_fact
+        from outlive.rendering.verdict import judge_fact
         from outlive.worker import verdicts
 
         raise verdicts.died(judge_fact("flight", flight, _model(need))[2], _model(need))

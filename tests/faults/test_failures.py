@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from outlive.worker.guards.pool import pool
+from outlive.guarding.pool import pool
 from tests.deaths import scenes
 from tests.deaths.restrictions import linux_only
 from tests.faults.failures import FAILURES, SETTLE_S, fail

@@ -79,7 +79,7 @@ def test_a_shortage_is_no_bug_of_ours(
     def refuse(_: object) -> int:
         raise OSError(number, os.strerror(number), "some/file")
 
-    monkeypatch.setattr("outlive.cli.explain.run", refuse)
+    monkeypatch.setattr("outlive.cli.commands.explain.run", refuse)
     monkeypatch.setattr("outlive.cli.failures._silence_stdout", lambda: None)  # it is pytest's
     assert main(["explain", "F101"]) == exits.USAGE
     said = capsys.readouterr().err

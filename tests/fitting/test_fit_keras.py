@@ -16,7 +16,7 @@ from outlive.fitting.building import CONVERTED_AGAIN
 from outlive.fitting.nouns import Fit, Outcome
 from outlive.fitting.reconverting import Origin
 from outlive.fitting.remembering import Shelf
-from outlive.worker.guards.guarding import make_guarded
+from outlive.guarding.guarding import make_guarded
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("tensorflow") is None,

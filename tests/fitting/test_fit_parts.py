@@ -29,9 +29,9 @@ from outlive.fitting.nouns import Candidate, Fit, Outcome, Shortage
 from outlive.fitting.offering import RECIPES, Offer, rounds_for, settings_for, smaller_batches
 from outlive.fitting.remembering import Shelf
 from outlive.fitting.scoring_child import count_arguments, load_metric
-from outlive.notebook.formats import CARDS
-from outlive.report.fit_plot import draw_fit
-from outlive.report.plan_plot import svg
+from outlive.jupyter.formats import CARDS
+from outlive.rendering.fit_plot import draw_fit
+from outlive.rendering.plan_plot import svg
 from outlive.worker.flight import Flight
 
 HEALTHY = outlive.read(demo_models.path("healthy"))

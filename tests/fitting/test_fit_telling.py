@@ -30,7 +30,7 @@ from outlive.fitting.loading import loading_snippet, stale_caches
 from outlive.fitting.losing import scored
 from outlive.fitting.nouns import Candidate, Fit, Loss, Outcome
 from outlive.fitting.remembering import Shelf
-from outlive.report.fit_text import fit_text, loss_words
+from outlive.rendering.fit_text import fit_text, loss_words
 from outlive.worker.flight import Flight
 from tests.arena.sketches import MIB, sketch
 from tests.model.small import tensor

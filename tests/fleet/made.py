@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from outlive import demo_models
-from outlive.api.fleets import examine
 from outlive.fleet.nouns import Order, Task
 from outlive.fleet.rows import DeathSeen, DeviceFit, FindingSeen, OutputSeen, Row, RunSeen
+from outlive.verbs.scan import examine
 
 # Names the file that says a process was killed.
 MARK = "OUTLIVE_TEST_MARK"

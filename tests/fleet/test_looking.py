@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from outlive import demo_models
-from outlive.api.fleets import examine
 from outlive.arena.devices import find_device
 from outlive.fleet import looking
+from outlive.verbs.scan import examine
 from outlive.worker.nurseries import close_hatcheries
 from tests.fleet.made import task
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.report.verdict import judge_fact
+from outlive.rendering.verdict import judge_fact
 from outlive.rules import judge
 from outlive.rules.catalogue import RULES
 from tests.flights.replay import load, rebuild, recordings

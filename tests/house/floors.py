@@ -9,23 +9,24 @@ from tests.house.modules import DOORS, Module, imports_of, read_modules
 # From top to bottom. Rooms on one floor do not know each other.
 FLOORS = (
     ("__init__", "__main__"),
-    ("cli", "notebook", "pytest_plugin"),
-    ("api",),
-    ("report",),
+    ("cli", "jupyter", "pytest_plugin"),
+    ("verbs",),
+    ("rendering",),
     ("fleet",),
     ("fitting", "diagnosis", "exporting"),
     ("rules",),
-    ("quant", "delegates", "blackbox"),
+    ("quant", "accelerators", "kernel_deaths", "growth", "environment"),
+    ("guarding",),
     ("worker",),
     ("surgery", "arena"),
     ("meter", "model"),
-    ("finding", "errors", "names", "units", "version", "apart", "keeping", "caches", "demo_models"),
+    ("finding", "errors", "names", "units", "version", "apart", "keeping", "cache", "demo_models"),
 )
 # The shared words are single files that make up one room: an error carries a finding.
 SHARED_WORDS = frozenset(FLOORS[-1])
 # A worker carries bytes, arrays and op indices; names are put to them upstairs.
 STRANGERS = frozenset({("worker", "model")})
-DATA_ONLY = frozenset({"devices"})
+DATA_ONLY = frozenset({"device_data"})
 
 _FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 

@@ -8,12 +8,12 @@ from tests.house.conftest import Plant
 from tests.house.floors import import_cycles, imports_not_going_down, unknown_rooms
 
 ROOMS = {
-    "__init__.py": "from outlive.api import read",
+    "__init__.py": "from outlive.verbs import read",
     "__main__.py": "from outlive.cli.main import main",
-    "api.py": "from outlive.model import read",
+    "verbs.py": "from outlive.model import read",
     "cli/__init__.py": "",
-    "cli/main.py": "from outlive import api",
-    "report/__init__.py": "",
+    "cli/main.py": "from outlive import verbs",
+    "rendering/__init__.py": "",
     "rules/__init__.py": "",
     "worker/__init__.py": "",
     "meter/__init__.py": "",
@@ -36,20 +36,20 @@ def test_a_tidy_house_has_no_problems(plant: Plant) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "import outlive.report",
-        "import outlive.report as drawing",
-        "from outlive.report import draw",
-        "from outlive import report",
-        "from .. import report",
-        "from ..report import draw",
+        "import outlive.rendering",
+        "import outlive.rendering as drawing",
+        "from outlive.rendering import draw",
+        "from outlive import rendering",
+        "from .. import rendering",
+        "from ..rendering import draw",
         "from outlive.cli.main import main",
         "from outlive import read",
         "import outlive",
-        "def late():\n    from outlive.report import draw",
-        "if TYPE_CHECKING:\n    from outlive.report import Page",
-        "import importlib\ndef late():\n    return importlib.import_module('outlive.report')",
-        "from importlib import import_module\nimport_module('..report', __package__)",
-        "__import__('outlive.report')",
+        "def late():\n    from outlive.rendering import draw",
+        "if TYPE_CHECKING:\n    from outlive.rendering import Page",
+        "import importlib\ndef late():\n    return importlib.import_module('outlive.rendering')",
+        "from importlib import import_module\nimport_module('..rendering', __package__)",
+        "__import__('outlive.rendering')",
     ],
 )
 def test_an_import_that_goes_up_is_found(plant: Plant, line: str) -> None:
@@ -87,8 +87,8 @@ def test_a_room_on_no_floor_is_found(plant: Plant, name: str) -> None:
 
 
 def test_code_among_the_data_is_found(plant: Plant) -> None:
-    (problem,) = unknown_rooms(plant({**ROOMS, "devices/__init__.py": ""}))
-    assert "devices/ holds data only" in problem
+    (problem,) = unknown_rooms(plant({**ROOMS, "device_data/__init__.py": ""}))
+    assert "device_data/ holds data only" in problem
 
 
 def test_a_cycle_within_a_room_is_found_once(plant: Plant) -> None:

@@ -108,13 +108,13 @@ def _string_items(node: ast.expr | None) -> list[str] | None:
 
 def _names_to_offer(package: str, modules: dict[str, Module]) -> Iterator[tuple[str, str]]:
     """Name and module of each verb of the API, each error, and each name the front module takes in itself."""
-    for room, kinds in (("api", (ast.FunctionDef, ast.AsyncFunctionDef)), ("errors", (ast.ClassDef,))):
+    for room, kinds in (("verbs", (ast.FunctionDef, ast.AsyncFunctionDef)), ("errors", (ast.ClassDef,))):
         module = modules.get(f"{package}.{room}")
         for node in module.tree.body if module else ():
             if isinstance(node, kinds) and not node.name.startswith("_"):
                 yield node.name, f"{package}.{room}"
             elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{package}.{room}."):
-                yield from ((alias.name, f"{package}.{room}") for alias in node.names)
+                yield from ((alias.name, f"{package}.{room}") for alias in node.names if _is_public(alias))
     for name in _names_of_front(package, modules[package].tree):
         yield name, package
 

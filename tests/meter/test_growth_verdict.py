@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from outlive.meter.growth import LEAKS, NO_LEAK, UNCLEAR, Growth, Round, Stage
-from outlive.meter.growth_verdict import Room, find_ends, tell_end, weigh
+from outlive.growth.growth import LEAKS, NO_LEAK, UNCLEAR, Growth, Round, Stage
+from outlive.growth.growth_verdict import Room, find_ends, tell_end, weigh
 
 MIB = 1 << 20
 Level = Callable[[int], int | None]

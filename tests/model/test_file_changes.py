@@ -106,7 +106,7 @@ def test_a_change_in_the_middle_of_a_command_is_no_bug_of_ours(
         cut_in_half(path)
         return len(model.content)
 
-    monkeypatch.setattr("outlive.cli.read.run", run)
+    monkeypatch.setattr("outlive.cli.commands.read.run", run)
     assert main(["read", str(path)]) == 1
     assert "F124" in capsys.readouterr().err
 

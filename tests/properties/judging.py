@@ -20,13 +20,13 @@ from outlive.diagnosis.verdict import Seen, decide, decide_unhurt
 from outlive.finding import Finding
 from outlive.fitting.checking import check_reading, make_order
 from outlive.model import Model, read_source
-from outlive.report.annotations import workflow_commands
-from outlive.report.check_json import check_json
-from outlive.report.check_text import check_text
-from outlive.report.diagnosis_json import diagnosis_json
-from outlive.report.diagnosis_text import diagnosis_text
-from outlive.report.document import dump
-from outlive.report.sarif import sarif_log
+from outlive.rendering.annotations import workflow_commands
+from outlive.rendering.check_json import check_json
+from outlive.rendering.check_text import check_text
+from outlive.rendering.diagnosis_json import diagnosis_json
+from outlive.rendering.diagnosis_text import diagnosis_text
+from outlive.rendering.document import dump
+from outlive.rendering.sarif import sarif_log
 from outlive.rules.catalogue import assess_run
 from outlive.surgery import Request
 from outlive.worker.flight import Flight, OpSeen, OutputSeen

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outlive.report.verdict import judge_fact
+from outlive.rendering.verdict import judge_fact
 from outlive.rules import judge
 from outlive.rules.catalogue import RULES
 from outlive.worker.child.wire import STAGES

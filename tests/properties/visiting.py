@@ -11,12 +11,12 @@ from itertools import chain
 import outlive
 from outlive.model import Model, Reading, read_source
 from outlive.model.file_bytes import FileBytes
-from outlive.report.console import print_parts
-from outlive.report.document import dump
-from outlive.report.finding_text import plain_finding, rich_finding
-from outlive.report.model_json import reading_json
-from outlive.report.model_lists import graph_lines, operator_list, tensor_list
-from outlive.report.model_text import summary
+from outlive.rendering.console import print_parts
+from outlive.rendering.document import dump
+from outlive.rendering.finding_text import plain_finding, rich_finding
+from outlive.rendering.model_json import reading_json
+from outlive.rendering.model_lists import graph_lines, operator_list, tensor_list
+from outlive.rendering.model_text import summary
 
 # Numbers, names and bytes have nothing below them.
 _LEAVES = (str, bytes, int, float, memoryview, FileBytes, type(None))

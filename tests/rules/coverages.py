@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from outlive.delegates import Accelerator, Coverage, Crossing, Refusal
-from outlive.delegates.nouns import Difference
+from outlive.accelerators import Accelerator, Coverage, Crossing, Refusal
+from outlive.accelerators.nouns import Difference
 
 MIB = 1 << 20
 RESHAPE = Refusal(

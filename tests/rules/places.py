@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from outlive.worker.surroundings import Surroundings
+from outlive.environment.surroundings import Surroundings
 
 GIB = 1 << 30
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from outlive.report.finding_text import plain_finding
+from outlive.rendering.finding_text import plain_finding
 from outlive.rules import Judgement, judge
 from outlive.rules.catalogue import RULES
 from tests.rules.expected import case_names, expected_text, hold_pairs

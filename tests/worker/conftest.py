@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from outlive.guarding.pool import pool
 from outlive.worker import nurseries
-from outlive.worker.guards.pool import pool
 from tests.deaths import scenes
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.meter import MachineMemory
-from outlive.worker.capabilities import (
+from outlive.environment.capabilities import (
     check_faulthandler,
     check_isolation,
     check_own_cgroup,
@@ -18,8 +17,8 @@ from outlive.worker.capabilities import (
     is_ready,
     survey,
 )
-from outlive.worker.checkup import Check, State
-from outlive.worker.machine_checks import (
+from outlive.environment.checkup import Check, State
+from outlive.environment.machine_checks import (
     check_cgroup,
     check_gpu,
     check_memory,
@@ -27,8 +26,9 @@ from outlive.worker.machine_checks import (
     check_rlimits,
     check_swap,
 )
-from outlive.worker.packages import LITERT, check_package, check_packages, check_runtime, find_version
-from outlive.worker.trials import Trials, read_answers, run_trials, try_cgroup, try_sandbox
+from outlive.environment.packages import LITERT, check_package, check_packages, check_runtime, find_version
+from outlive.environment.trials import Trials, read_answers, run_trials, try_cgroup, try_sandbox
+from outlive.meter import MachineMemory
 
 GIB = 1 << 30
 

@@ -243,7 +243,7 @@ def test_a_file_that_is_not_there_is_told_as_ever(mode: str, tmp_path: Path) -> 
 @needs_sandbox
 @needs_compiler
 def test_auto_leaves_it_off_where_more_is_needed_and_says_why(tmp_path: Path) -> None:
-    from tests.delegates.small_library import build
+    from tests.accelerators.small_library import build
 
     interpreter = outlive.Interpreter(HEALTHY, experimental_delegates=[outlive.load_delegate(build())])
     with interpreter:

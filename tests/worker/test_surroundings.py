@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from outlive import Interpreter, demo_models
+from outlive.environment.surroundings import as_version, look_around
 from outlive.errors import RuntimeMissing
-from outlive.worker.surroundings import as_version, look_around
 
 HEALTHY = demo_models.path("healthy")
 

@@ -16,7 +16,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-_SHIPPED = Path(__file__).parent.parent / "devices"
+_SHIPPED = Path(__file__).parent.parent / "device_data"
 # Nobody describes a device in more than this; a larger file is another one.
 _MOST_BYTES = 65_536
 _MOST_RAM_BYTES = 2**50

@@ -121,7 +121,7 @@ def load_inputs(words: list[str]) -> Any:
         return None
     import zipfile
 
-    from outlive.cli.run import parse_inputs
+    from outlive.cli.commands.run import parse_inputs
 
     for word in words:
         if Path(word.rpartition("=")[2]).suffix.lower() not in (".npy", ".npz"):

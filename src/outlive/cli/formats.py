@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from outlive.cli.output import complain_lines, write_json, write_plain
 
 if TYPE_CHECKING:
+    from outlive.accelerators import Coverage
     from outlive.arena.plan import Plan
-    from outlive.delegates import Coverage
     from outlive.finding import Finding
-    from outlive.report.plan_tables import Row
+    from outlive.rendering.plan_tables import Row
     from outlive.worker.flight import Flight
 
 EXPORTS = ("csv", "trace", "overlay")
@@ -29,7 +29,7 @@ def check_plan_format(args: argparse.Namespace) -> None:
 def tell_errors(findings: Sequence[Finding]) -> None:
     """Say on standard error what is wrong: formats for other tools have no room for it."""
     from outlive.finding import Severity
-    from outlive.report.finding_text import plain_finding
+    from outlive.rendering.finding_text import plain_finding
 
     for finding in findings:
         if finding.severity is Severity.ERROR:
@@ -40,9 +40,9 @@ def export_plan(
     args: argparse.Namespace, plan: Plan, findings: Sequence[Finding], rows: Sequence[Row]
 ) -> None:
     """A plan as a table, on a line of time, or over the graph; a sweep only as a table."""
-    from outlive.report.csv_tables import plan_csv, settings_csv
-    from outlive.report.overlay_graph import plan_overlay
-    from outlive.report.trace_plan import plan_trace
+    from outlive.rendering.csv_tables import plan_csv, settings_csv
+    from outlive.rendering.overlay_graph import plan_overlay
+    from outlive.rendering.trace_plan import plan_trace
 
     if args.format == "trace":
         write_json(args, plan_trace(plan))
@@ -58,8 +58,8 @@ def export_plan(
 
 def export_run(args: argparse.Namespace, flight: Flight, findings: Sequence[Finding]) -> None:
     """A run as a table of its memory, or on a line of time."""
-    from outlive.report.csv_tables import run_csv
-    from outlive.report.trace_run import run_trace
+    from outlive.rendering.csv_tables import run_csv
+    from outlive.rendering.trace_run import run_trace
 
     if args.format == "csv":
         write_plain(args, run_csv(flight))
@@ -70,8 +70,8 @@ def export_run(args: argparse.Namespace, flight: Flight, findings: Sequence[Find
 
 def export_coverage(args: argparse.Namespace, coverage: Coverage, findings: Sequence[Finding]) -> None:
     """Who takes which operator, as a table or over the graph."""
-    from outlive.report.csv_tables import coverage_csv
-    from outlive.report.overlay_graph import coverage_overlay
+    from outlive.rendering.csv_tables import coverage_csv
+    from outlive.rendering.overlay_graph import coverage_overlay
 
     if args.format == "csv":
         write_plain(args, coverage_csv(coverage))

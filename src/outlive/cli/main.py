@@ -100,7 +100,7 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
 
 def module_of(command: str) -> ModuleType:
     """The module that carries a command out."""
-    return import_module(f"outlive.cli.{command}")
+    return import_module(f"outlive.cli.commands.{command}")
 
 
 def _unknown_command(word: str) -> int:
@@ -117,7 +117,7 @@ def _unknown_command(word: str) -> int:
 
 def _checked_up(words: list[str]) -> int | None:
     """The whole check-up of one file; None if the words ask for something else."""
-    from outlive.cli import checkup
+    from outlive.cli.commands import checkup
 
     if not checkup.is_checkup(words):
         return None

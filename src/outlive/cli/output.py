@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from outlive.errors import OutliveError
 from outlive.keeping import FilePath, whole_text, write_whole
 from outlive.names import safe, safe_lines
-from outlive.report.console import print_parts
-from outlive.report.document import dump
+from outlive.rendering.console import print_parts
+from outlive.rendering.document import dump
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

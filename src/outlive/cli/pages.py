@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 from outlive.cli.output import OutputError, write_plain
 
 if TYPE_CHECKING:
+    from outlive.accelerators import Coverage
     from outlive.arena.budget import Verdict
     from outlive.arena.plan import Plan
-    from outlive.delegates import Coverage
     from outlive.diagnosis.nouns import Diagnosis
     from outlive.finding import Finding
     from outlive.fitting.checking import Checked
     from outlive.fitting.nouns import Fit
-    from outlive.meter.growth import Growth
+    from outlive.growth.growth import Growth
     from outlive.model import Model
     from outlive.quant.nouns import Drift
-    from outlive.report.html.blocks import Page
-    from outlive.report.plan_tables import Row
+    from outlive.rendering.html.blocks import Page
+    from outlive.rendering.plan_tables import Row
     from outlive.worker.flight import Flight
 
 
@@ -33,7 +33,7 @@ def need_a_file(args: argparse.Namespace) -> None:
 
 def write_page(args: argparse.Namespace, page: Page) -> None:
     """Write the page to the file that --output names, or to a pipe."""
-    from outlive.report.html.page import render_page
+    from outlive.rendering.html.page import render_page
 
     write_plain(args, render_page(page))
 
@@ -48,7 +48,7 @@ def show_plan(
 ) -> None:
     """A plan."""
     from outlive.model import read_source
-    from outlive.report.html.pages import plan_page
+    from outlive.rendering.html.pages import plan_page
 
     model = read_source(args.file).model
     assert model is not None, "what was planned was read"
@@ -57,14 +57,14 @@ def show_plan(
 
 def show_broken(args: argparse.Namespace, kind: str, findings: Sequence[Finding], document: Any) -> None:
     """A file that cannot be used, or a run that was not started."""
-    from outlive.report.html.pages import broken_page
+    from outlive.rendering.html.pages import broken_page
 
     write_page(args, broken_page(kind, args.file, findings, document))
 
 
 def show_run(args: argparse.Namespace, flight: Flight, findings: Sequence[Finding], document: Any) -> None:
     """A run, beside the plan for it where there is one."""
-    from outlive.report.html.pages import run_page
+    from outlive.rendering.html.pages import run_page
 
     model = _model(args.file)
     plan = _plan(model, args.accelerator, args.threads)
@@ -73,7 +73,7 @@ def show_run(args: argparse.Namespace, flight: Flight, findings: Sequence[Findin
 
 def show_diagnosis(args: argparse.Namespace, diagnosis: Diagnosis, document: Any) -> None:
     """A diagnosis."""
-    from outlive.report.html.pages import diagnose_page
+    from outlive.rendering.html.pages import diagnose_page
 
     write_page(args, diagnose_page(diagnosis, document, _model(args.file)))
 
@@ -82,36 +82,36 @@ def show_coverage(
     args: argparse.Namespace, coverage: Coverage, findings: Sequence[Finding], document: Any
 ) -> None:
     """What accelerators take."""
-    from outlive.report.html.pages import delegates_page
+    from outlive.rendering.html.pages import delegates_page
 
     write_page(args, delegates_page(coverage, findings, document, _model(args.file)))
 
 
 def show_drift(args: argparse.Namespace, drift: Drift, document: Any) -> None:
     """A comparison."""
-    from outlive.report.html.pages import compare_page
+    from outlive.rendering.html.pages import compare_page
 
     write_page(args, compare_page(drift, args.reference, args.candidate, document, _model(args.candidate)))
 
 
 def show_fit(args: argparse.Namespace, fit: Fit, written: str | None) -> None:
     """What was tried to make a model fit."""
-    from outlive.report.fit_json import fit_json
-    from outlive.report.html.fit_page import fit_page
+    from outlive.rendering.fit_json import fit_json
+    from outlive.rendering.html.fit_page import fit_page
 
     write_page(args, fit_page(fit, fit_json(fit, written)))
 
 
 def show_growth(args: argparse.Namespace, growth: Growth, document: Any) -> None:
     """What grows."""
-    from outlive.report.html.pages import leak_page
+    from outlive.rendering.html.pages import leak_page
 
     write_page(args, leak_page(growth, document))
 
 
 def show_checks(args: argparse.Namespace, rows: Sequence[Checked], document: Any) -> None:
     """What is wrong with files."""
-    from outlive.report.html.check_page import check_page
+    from outlive.rendering.html.check_page import check_page
 
     write_page(args, check_page(rows, document))
 
@@ -124,13 +124,13 @@ def _model(path: str) -> Model | None:
 
 def _plan(model: Model | None, accelerator: str, threads: int | None) -> Plan | None:
     """The plan to draw beside a run; None where there is none for this accelerator or this file."""
-    from outlive import api
+    from outlive import verbs
     from outlive.errors import OutliveError
 
     if model is None or accelerator not in ("cpu", "builtin", "reference"):
         return None
     try:
-        plan = api.plan(model, accelerator, threads=threads)
+        plan = verbs.plan(model, accelerator, threads=threads)
     except (OutliveError, ValueError):
         return None
     return None if plan.refusals else plan

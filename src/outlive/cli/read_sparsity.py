@@ -37,6 +37,6 @@ def weigh(args: argparse.Namespace, model: Model) -> Pruning:
 
 def sparsity(args: argparse.Namespace, model: Model) -> Iterator[RenderableType]:
     """The same in words."""
-    from outlive.report.pruning_report import pruning_text
+    from outlive.rendering.pruning_report import pruning_text
 
     return pruning_text(weigh(args, model))

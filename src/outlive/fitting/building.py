@@ -20,6 +20,7 @@ from outlive.fitting.reconverting import Origin, words_of
 from outlive.fitting.remembering import Shelf
 from outlive.fitting.reshaping import cut_part
 from outlive.fitting.stocking import Stock
+from outlive.guarding.guarding import make_guarded
 from outlive.model import Model, Tensor, read_source
 from outlive.quant.comparing import Comparison
 from outlive.quant.graphs import CONVERSIONS
@@ -29,7 +30,6 @@ from outlive.quant.recipes import find_recipe, narrowed, needs_samples
 from outlive.surgery.cutting import CutTensor, Request
 from outlive.surgery.trimming import trim
 from outlive.units import format_shape
-from outlive.worker.guards.guarding import make_guarded
 
 _QUANTIZED = ("int8", "uint8", "int16", "int4", "int2")
 _MOST_WORDS = 300

@@ -10,6 +10,7 @@ from outlive.arena.budget import Budget, Verdict, device_budget
 from outlive.arena.devices import Device, find_device
 from outlive.arena.plan import Plan
 from outlive.arena.questions import Wish, choose_abi, input_rows
+from outlive.environment.surroundings import Surroundings, look_around
 from outlive.errors import ModelError
 from outlive.finding import Finding
 from outlive.fitting.feeding import calls_of, make_feed
@@ -23,7 +24,6 @@ from outlive.rules.engine import by_weight
 from outlive.rules.quantization.expecting import Expectation, find_expectation
 from outlive.units import parse_bytes
 from outlive.worker.feeding import given_shapes
-from outlive.worker.surroundings import Surroundings, look_around
 from outlive.worker.verdicts import Call
 
 # What can be wrong with a value as it is set: its shape, layout, type and byte order.

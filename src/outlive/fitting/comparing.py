@@ -21,8 +21,8 @@ from outlive.fitting.reconverting import words_of
 from outlive.fitting.remembering import Shelf
 from outlive.fitting.scoring_child import score_model
 from outlive.fitting.stocking import Stock
+from outlive.guarding.guarding import make_guarded
 from outlive.model import Model
-from outlive.worker.guards.guarding import make_guarded
 from outlive.worker.interpreter import Interpreter
 from outlive.worker.options import ACCELERATORS
 

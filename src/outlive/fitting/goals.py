@@ -10,16 +10,16 @@ from typing import Any
 from outlive.arena.budget import Budget, device_budget
 from outlive.arena.devices import Device, find_device
 from outlive.arena.questions import Wish, check_shape, choose_abi, input_shapes
-from outlive.caches import cache_folder
+from outlive.cache import cache_folder
 from outlive.fitting.nouns import Fit, Shape
 from outlive.fitting.reconverting import Origin
 from outlive.fitting.remembering import Shelf
 from outlive.fitting.reshaping import cut_part
 from outlive.fitting.searching import Goal, Tell, search
+from outlive.guarding.guarding import make_guarded
 from outlive.model import Model, read_source
 from outlive.surgery.cutting import Request
 from outlive.units import parse_bytes
-from outlive.worker.guards.guarding import make_guarded
 
 _ACCELERATORS = ("cpu", "builtin", "reference", "tflm")
 

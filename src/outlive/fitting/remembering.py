@@ -15,7 +15,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from outlive.caches import keep, recall
+from outlive.cache import keep, recall
 
 # What is kept is of no use to another version of this file.
 _FORM = "1"

@@ -22,7 +22,7 @@ from typing import Any
 from outlive.apart import need_thread
 from outlive.arena.budget import Budget
 from outlive.arena.questions import Wish
-from outlive.caches import cache_folder
+from outlive.cache import cache_folder
 from outlive.fitting.building import Refused, Workshop, is_quantized
 from outlive.fitting.capping import Cage
 from outlive.fitting.choosing import best, find_refusal, find_shortage, with_front

@@ -7,7 +7,7 @@ import platform
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from outlive.caches import cache_folder, keep, recall
+from outlive.cache import cache_folder, keep, recall
 from outlive.fleet.nouns import Order, Task, versions
 from outlive.fleet.rows import Row, read_row
 

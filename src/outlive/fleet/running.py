@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from outlive.delegates import Accelerator
-from outlive.delegates.asking import probe_source
+from outlive.accelerators import Accelerator
+from outlive.accelerators.asking import probe_source
 from outlive.diagnosis.caught import diagnose_flight
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.diagnosis.opening import diagnose_case, open_case

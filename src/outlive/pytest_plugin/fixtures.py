@@ -10,7 +10,7 @@ import pytest
 
 if TYPE_CHECKING:
     from outlive.arena.budget import Verdict
-    from outlive.meter.growth import Growth
+    from outlive.growth.growth import Growth
     from outlive.worker.interpreter import Interpreter
 
 
@@ -21,7 +21,7 @@ def guarded_interpreter() -> Iterator[Callable[..., Interpreter]]:
     `guarded_interpreter("m.tflite", memory="64MB")`: a path or the bytes of a model, and whatever
     `outlive.Interpreter` takes.
     """
-    import outlive.api  # hands workers the judge they need  # noqa: F401
+    import outlive.verbs  # hands workers the judge they need  # noqa: F401
     from outlive.worker.interpreter import Interpreter
 
     with contextlib.ExitStack() as made:
@@ -60,7 +60,7 @@ def _fit(model: Any, device: Any, ram: str | int | None, accelerator: str | None
     __tracebackhide__ = True
     from outlive.fitting.checking import FIT_CODES, check_reading, make_order
     from outlive.model import read_source
-    from outlive.report.finding_text import plain_finding
+    from outlive.rendering.finding_text import plain_finding
 
     if device is None and ram is None:
         raise TypeError("assert_fits needs device= or ram=: what is the model to fit?")
@@ -85,7 +85,7 @@ def assert_no_leak() -> Callable[..., Growth]:
 
     def check(function_or_model: Any, *, unclear: bool = False, **options: Any) -> Growth:
         __tracebackhide__ = True
-        from outlive.api import leak
+        from outlive.verbs import leak
 
         growth = leak(function_or_model, **options)
         if growth.verdict != "no leak" and not (unclear and growth.verdict == "not enough evidence"):
@@ -96,6 +96,6 @@ def assert_no_leak() -> Callable[..., Growth]:
 
 
 def _told(growth: Growth) -> str:
-    from outlive.report.finding_text import plain_finding
+    from outlive.rendering.finding_text import plain_finding
 
     return "\n".join((f"{growth}", *map(plain_finding, growth.findings)))

@@ -18,17 +18,17 @@ from typing import Any
 
 import pytest
 
-import outlive.api  # hands workers the judge they need  # noqa: F401
+import outlive.verbs  # hands workers the judge they need  # noqa: F401
 from outlive.errors import RunError
+from outlive.guarding.calling import GuardedCall, NotBegun, Terms, caller_state
+from outlive.guarding.functions import SentFunction
+from outlive.guarding.pool import alive
+from outlive.guarding.process import GuardProcess
 from outlive.pytest_plugin import deaths, inside
 from outlive.pytest_plugin.settings import make_order, path_from_start
 from outlive.pytest_plugin.spool import Spool, Told
 from outlive.pytest_plugin.tracing import add_coverage
 from outlive.pytest_plugin.wishes import Wish, wish_of
-from outlive.worker.guards.calling import GuardedCall, NotBegun, Terms, caller_state
-from outlive.worker.guards.functions import SentFunction
-from outlive.worker.guards.pool import alive
-from outlive.worker.guards.process import GuardProcess
 from outlive.worker.hatchery import CannotHatch
 from outlive.worker.limits import Limits
 

@@ -16,6 +16,8 @@ from typing import IO, Any
 
 from numpy.typing import NDArray
 
+from outlive.guarding.guarding import make_guarded
+from outlive.guarding.raised import CannotSend
 from outlive.model import Model, read_source
 from outlive.quant.debug_child import calibrated_models, quantized_model
 from outlive.quant.debug_runs import (
@@ -33,8 +35,6 @@ from outlive.quant.feeding import Samples
 from outlive.quant.lining_up import Task
 from outlive.quant.quantizing import Order, quantize_model
 from outlive.quant.recipes import RECIPES, narrowed
-from outlive.worker.guards.guarding import make_guarded
-from outlive.worker.guards.raised import CannotSend
 from outlive.worker.interpreter import Interpreter
 
 _CALIBRATED = (bytes, bytes | None, bool)

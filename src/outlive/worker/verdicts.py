@@ -1,6 +1,6 @@
 """The way from what was seen to what is raised: the judge sits upstairs and is handed in.
 
-A worker carries facts and does not judge them. Whoever opens the public door (`outlive.api`) installs a
+A worker carries facts and does not judge them. Whoever opens the public door (`outlive.verbs`) installs a
 judge that turns a `Flight` or a `Call` into a finding and its drawn text.
 """
 

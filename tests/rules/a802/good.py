@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.delegates import Coverage
+from outlive.accelerators import Coverage
 from tests.rules.coverages import apart, coverage, gpu
 
 

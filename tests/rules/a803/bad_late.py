@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.delegates import Coverage
-from outlive.delegates.nouns import Death
+from outlive.accelerators import Coverage
+from outlive.accelerators.nouns import Death
 from tests.rules.coverages import coverage, gpu
 
 

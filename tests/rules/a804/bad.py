@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.delegates import Coverage, Refusal
+from outlive.accelerators import Coverage, Refusal
 from tests.rules.coverages import RESHAPE, coverage, gpu, handed_over
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.delegates import Coverage
-from outlive.delegates.nouns import WhatIf
+from outlive.accelerators import Coverage
+from outlive.accelerators.nouns import WhatIf
 from tests.rules.coverages import RESHAPE, coverage, tried
 
 

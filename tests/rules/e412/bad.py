@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.worker.surroundings import Surroundings
+from outlive.environment.surroundings import Surroundings
 from tests.rules.places import bare
 
 

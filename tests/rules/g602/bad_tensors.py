@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.meter.growth import Census, Growth
+from outlive.growth.growth import Census, Growth
 from tests.rules.growths import POINTERS, TENSORS, growth, heap
 
 

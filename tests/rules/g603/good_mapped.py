@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from outlive.meter.growth import Growth
+from outlive.growth.growth import Growth
 from tests.rules.growths import growth, mapped, rising
 
 

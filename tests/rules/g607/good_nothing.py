@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.meter.growth import UNCLEAR, Growth, Stage
+from outlive.growth.growth import UNCLEAR, Growth, Stage
 from tests.rules.growths import growth, stage
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.meter.growth import Growth
+from outlive.growth.growth import Growth
 from tests.rules.growths import growth, stage
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlive.delegates import Coverage
+from outlive.accelerators import Coverage
 from outlive.finding import Evidence, Fault, Severity, Sighting
 from outlive.rules.accelerator.telling_coverage import culprit, others_that_run, place, refusals
 from outlive.rules.engine import rule

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlive.delegates import Accelerator, Coverage
+from outlive.accelerators import Accelerator, Coverage
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.accelerator.telling_coverage import command, culprit, others_that_run, place
 from outlive.rules.engine import rule

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlive.delegates import Accelerator, Coverage
+from outlive.accelerators import Accelerator, Coverage
 from outlive.finding import Evidence, Fault, Severity, Sighting
 from outlive.rules.accelerator.remedies import advice
 from outlive.rules.accelerator.telling_coverage import others_that_run, place, refusals

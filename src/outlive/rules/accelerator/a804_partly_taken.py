@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlive.delegates import Accelerator, Coverage
+from outlive.accelerators import Accelerator, Coverage
 from outlive.finding import Evidence, Fault, Severity, Sighting
 from outlive.rules.accelerator.remedies import remedies_for
 from outlive.rules.accelerator.telling_coverage import place, refusals

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlive.delegates import Coverage
+from outlive.accelerators import Coverage
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.accelerator.telling_coverage import place
 from outlive.rules.engine import rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from outlive.delegates import Accelerator, Coverage, Refusal
+from outlive.accelerators import Accelerator, Coverage, Refusal
 from outlive.finding import Remedy, Tag
 from outlive.rules.accelerator.telling_coverage import command
 from outlive.units import plural

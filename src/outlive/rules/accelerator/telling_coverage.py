@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from outlive.delegates import Accelerator, Coverage, Refusal
+from outlive.accelerators import Accelerator, Coverage, Refusal
 from outlive.finding import Evidence, OpPlace, Remedy, Tag
 from outlive.rules import telling
 from outlive.rules.telling import file_name

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from outlive.environment.surroundings import Surroundings, as_version
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-from outlive.worker.surroundings import Surroundings, as_version
 
 # The first version that was built for numpy 2; none for a line that has ended. TensorFlow: release notes of
 # 2.18.0. tflite-runtime ended with 2.14.0, before numpy 2 came out.

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from outlive.environment.surroundings import Surroundings
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-from outlive.worker.surroundings import Surroundings
 
 # What ai-edge-litert 2.3.0 has on PyPI: manylinux_2_27 for x86_64 and aarch64, macosx_12_0_arm64, win_amd64,
 # each for cp310 to cp314.

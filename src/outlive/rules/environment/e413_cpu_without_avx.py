@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from outlive.environment.surroundings import Surroundings
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-from outlive.worker.surroundings import Surroundings
 
 
 @rule("E413", "cpu-without-avx", Severity.WARNING, since="0.1", cause="missing-runtime")

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from outlive.environment.surroundings import Surroundings
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-from outlive.worker.surroundings import Surroundings
 
 # What this process holds for one interpreter: counted in /proc/self/fd over several of them.
 _EACH = 6

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from outlive.environment.surroundings import Surroundings
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
-from outlive.worker.surroundings import Surroundings
 
 _FEW = 64
 

@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from outlive.environment.surroundings import Surroundings
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
 from outlive.units import format_bytes
-from outlive.worker.surroundings import Surroundings
 
 # LiteRT and numpy with a few threads reserve about 1 GiB, TensorFlow several.
 _ENOUGH_BYTES = 4 << 30

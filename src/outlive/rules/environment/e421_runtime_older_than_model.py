@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from outlive.environment.surroundings import Surroundings, as_version
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.model import Model
 from outlive.rules.engine import rule
 from outlive.rules.telling import file_name
-from outlive.worker.surroundings import Surroundings, as_version
 
 # Runtimes that count as the metadata do (LiteRT, tflite/converter/tools/versioning/runtime_version.cc).
 _COUNTING = ("tensorflow", "tflite_runtime")

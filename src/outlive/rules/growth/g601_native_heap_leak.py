@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Severity, Sighting
-from outlive.meter.growth import Growth
+from outlive.growth.growth import Growth
 from outlive.rules.engine import rule
 from outlive.rules.growth.blaming import beside, ends, fault, isolate, parts, place, rate, sites, stages_with
 

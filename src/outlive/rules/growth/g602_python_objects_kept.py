@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Remedy, Severity, Sighting, Tag
-from outlive.meter.growth import Growth, Keeper, Stage
+from outlive.growth.growth import Growth, Keeper, Stage
 from outlive.rules.engine import rule
 from outlive.rules.growth.blaming import ends, fault, keeping, opaque_keepers, place, rate, stages_with
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
-from outlive.meter.growth import Growth, Stage
+from outlive.growth.growth import Growth, Stage
 from outlive.rules.engine import rule
 from outlive.rules.growth.blaming import (
     ends,

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Remedy, Severity, Sighting, Tag
-from outlive.meter.growth import Growth
+from outlive.growth.growth import Growth
 from outlive.rules.engine import rule
 from outlive.rules.growth.blaming import ends, fault, isolate, parts, place, rate, stages_with
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
-from outlive.meter.growth import UNCLEAR, Growth, Stage
+from outlive.growth.growth import UNCLEAR, Growth, Stage
 from outlive.rules.engine import rule
 from outlive.rules.growth.blaming import fault, place
 from outlive.units import format_bytes

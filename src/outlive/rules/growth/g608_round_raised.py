@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Severity, Sighting
-from outlive.meter.growth import Growth
+from outlive.growth.growth import Growth
 from outlive.rules.engine import rule
 from outlive.rules.growth.blaming import fault, place
 

@@ -1,0 +1,170 @@
+"""One accelerator tried for real: a worker of its own loads, compiles and runs the model, and is timed."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from outlive.accelerators.comparing import Values
+from outlive.accelerators.nouns import Death
+from outlive.accelerators.ways import Way
+from outlive.errors import OutliveError, RuntimeMissing
+from outlive.worker.feeding import make_feeds
+from outlive.worker.flight import Flight
+from outlive.worker.interpreter import Interpreter
+from outlive.worker.limits import Limits
+from outlive.worker.running import allocate_for
+
+# A run is timed until it has taken this long altogether, or has been run this often.
+_TIMED_S, _TIMED_RUNS = 0.3, 15
+_MOST_WORDS = 400
+_COMPLAINTS = (
+    ValueError,
+    TypeError,
+    IndexError,
+    KeyError,
+    AttributeError,
+    RuntimeError,
+    MemoryError,
+    OSError,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is tried: the model, what it is fed, and what a worker may use."""
+
+    source: str | bytes
+    inputs: Any = None
+    seed: int = 0
+    limits: Limits = field(default_factory=lambda: Limits(seconds=60.0))
+
+
+@dataclass(slots=True)
+class Attempt:
+    """What was seen of one way, as far as it came."""
+
+    compiles: bool = False
+    runs: bool = False
+    error: str = ""
+    death: Death | None = None
+    flight: Flight | None = None
+    missing: str = ""
+    nodes: list[Any] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    values: Values = field(default_factory=dict)
+    milliseconds: float | None = None
+    compile_milliseconds: float | None = None
+    peak_bytes: int | None = None
+    fully_accelerated: bool | None = None
+    words: str = ""
+    runtime: dict[str, Any] = field(default_factory=dict)
+
+
+def attempt(way: Way, order: Order, run: bool = True) -> Attempt:
+    """Try a way; with `run` false the model is compiled and not run. Nothing is raised for what it does."""
+    seen = Attempt()
+    with _told(seen):
+        source: dict[str, Any] = {
+            "model_content" if isinstance(order.source, bytes) else "model_path": order.source
+        }
+        start = time.perf_counter()
+        interpreter = Interpreter(
+            **source,
+            memory=order.limits.memory_bytes,
+            seconds=order.limits.seconds,
+            **way.to_arguments(),
+        )
+        try:
+            _follow(interpreter, order, seen, way.compiled is not None, start, run)
+            interpreter.close()
+        except BaseException:
+            interpreter.kill()
+            raise
+    return seen
+
+
+@contextlib.contextmanager
+def _told(seen: Attempt) -> Iterator[None]:
+    """Turn every ending into words of the attempt."""
+    try:
+        yield
+    except RuntimeMissing as error:
+        seen.missing = error.finding.headline
+    except OutliveError as error:
+        seen.runs = False
+        flight = getattr(error, "flight", None)
+        if isinstance(flight, Flight):
+            seen.flight = flight
+            seen.words = seen.words or flight.stderr_tail
+            seen.death = _death(flight, error.finding.headline) if flight.died else None
+        seen.error = _plain(str(error), error.finding.headline)
+    except _COMPLAINTS as error:
+        seen.runs = False
+        seen.error = _plain(str(error), type(error).__name__)
+
+
+def _follow(
+    interpreter: Interpreter, order: Order, seen: Attempt, compiled: bool, start: float, run: bool
+) -> None:
+    """Allocate, run and time; what is learnt is noted at once, because the next step may be the last."""
+    seen.runtime = dict(interpreter.story().runtime)
+    allocate_for(interpreter, order.inputs)
+    seen.compiles = True
+    seen.compile_milliseconds = (time.perf_counter() - start) * 1000
+    seen.nodes = interpreter.nodes()
+    _listen(interpreter, seen, compiled)
+    if not run:
+        return
+    for index, value in make_feeds(interpreter.get_input_details(), order.inputs, order.seed).items():
+        interpreter.set_tensor(index, value)
+    first = _timed(interpreter.invoke)
+    seen.rows = interpreter.get_output_details()
+    seen.values = {int(row["index"]): interpreter.get_tensor(row["index"]) for row in seen.rows}
+    seen.runs = True
+    seen.peak_bytes = interpreter.story().peak_bytes
+    seen.milliseconds = _typical(interpreter, first)
+    _listen(interpreter, seen, compiled)
+
+
+def _listen(interpreter: Interpreter, seen: Attempt, compiled: bool) -> None:
+    """Keep what an accelerator has printed of itself."""
+    if compiled:
+        seen.fully_accelerated, seen.words = interpreter.report()
+
+
+def _timed(action: Callable[[], None]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def _typical(interpreter: Interpreter, first: float) -> float:
+    """Milliseconds of a run when nothing is new any more; of the only one, if it is slow."""
+    times: list[float] = []
+    while sum(times) + first < _TIMED_S and len(times) < _TIMED_RUNS:
+        times.append(_timed(interpreter.invoke))
+    return (median(times) if times else first) * 1000
+
+
+def _death(flight: Flight, headline: str) -> Death:
+    return Death(
+        stage=flight.stage,
+        signal=flight.signal or "",
+        exit_code=flight.exit_code,
+        ended_by=flight.ended_by,
+        op_type=flight.op.type if flight.op is not None else "",
+        op_index=flight.op.index if flight.op is not None else None,
+        headline=headline,
+    )
+
+
+def _plain(text: str, otherwise: str) -> str:
+    """The runtime's own words, without the finding that is drawn below them."""
+    own = "" if text.startswith("error[") else text.partition("\nerror[")[0]
+    words = " ".join(own.split())[:_MOST_WORDS]
+    return words or otherwise

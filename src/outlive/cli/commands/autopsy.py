@@ -1,0 +1,46 @@
+"""`outlive autopsy`: what a death outside outlive left behind, and what it means."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from outlive.cli import exits
+from outlive.cli.output import add_output_options, complain, refuse_to_overwrite, write_json, write_text
+
+EXAMPLES = """\
+examples:
+  outlive autopsy dmesg.log                    was it killed for memory?
+  outlive autopsy core.4242                    which signal, and the stack if gdb or pystack is installed
+  outlive autopsy serial.log                   what a microcontroller printed
+  outlive autopsy -                            what is piped or pasted in, such as the output of dmesg
+exit codes: 0 something in it is known, 1 nothing is
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    parser.add_argument("file", metavar="FILE", help="a log, a core file or a message; - is standard input")
+    add_output_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read what is left and say what it means."""
+    from outlive.diagnosis.autopsy import read_remains
+    from outlive.rendering.autopsy_report import autopsy_json, autopsy_text
+
+    refuse_to_overwrite(args.output, [args.file])
+    given = args.file != "-"
+    try:
+        data = Path(args.file).read_bytes() if given else sys.stdin.buffer.read()
+    except OSError as error:
+        complain(f"outlive autopsy: cannot read {args.file}: {error.strerror}")
+        return exits.USAGE
+    autopsy = read_remains(data, args.file if given else None)
+    name = args.file if given else "standard input"
+    if args.format == "json":
+        write_json(args, autopsy_json(autopsy, name))
+    else:
+        write_text(args, autopsy_text(autopsy, name))
+    return exits.CLEAN if autopsy.cause else exits.FINDINGS

@@ -1,0 +1,116 @@
+"""`outlive compare`: how far a model is from its reference, layer by layer."""
+
+from __future__ import annotations
+
+import argparse
+
+from outlive import verbs
+from outlive.cli import exits
+from outlive.cli.failures import tell_failure
+from outlive.cli.formats import graph_of
+from outlive.cli.output import (
+    add_output_options,
+    progress,
+    refuse_to_overwrite,
+    write_file,
+    write_json,
+    write_text,
+    writing,
+)
+from outlive.cli.pages import need_a_file, show_drift
+from outlive.errors import OutliveError
+from outlive.finding import Severity
+from outlive.quant.nouns import Drift
+
+EXAMPLES = """\
+examples:
+  outlive compare float.tflite int8.tflite --samples calibration.npz
+  outlive compare float.tflite int8.tflite --samples photos/ --layers 10:20     only these operators
+  outlive compare float.tflite int8.tflite --samples a.npz --layers CONV_2D 'stage4/*'
+  outlive compare float.tflite int8.tflite --samples a.npz --memory 128MB       in turns, if need be
+  outlive compare float.tflite int8.tflite --samples a.npz --csv layers.csv     as TensorFlow's debugger
+exit codes: 0 compared, 1 findings of severity error, or the models were refused, 2 usage, 3 a model died
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    parser.add_argument("reference", metavar="REFERENCE", help="the model that is right")
+    parser.add_argument("candidate", metavar="CANDIDATE", help="the model that is asked about")
+    parser.add_argument(
+        "--samples", metavar="WHERE", help="an .npz or .npy file, or a folder of .npy, .npz and picture files"
+    )
+    parser.add_argument(
+        "--layers",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="WHICH",
+        help="only these operators: indices, ranges (10:20), types, names or patterns of names",
+    )
+    parser.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help="what may be held at once (default 512MB, or what a single operator takes, if that is more)",
+    )
+    parser.add_argument(
+        "--accelerator",
+        choices=("cpu", "builtin", "reference"),
+        default="cpu",
+        help="what runs the models: cpu (XNNPACK, the default), builtin or reference kernels",
+    )
+    parser.add_argument("--top", type=int, default=15, metavar="N", help="how many layers to show (15)")
+    group = parser.add_argument_group("more files")
+    group.add_argument("--csv", metavar="FILE", help="layer statistics as TensorFlow's debugger writes them")
+    group.add_argument("--node-data", metavar="FILE", help="an overlay for Model Explorer")
+    group.add_argument("--plot", metavar="FILE", help="a picture of the layers, .svg or .png")
+    add_output_options(parser, "html")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compare and report; the exit code says what it came to."""
+    need_a_file(args)
+    for output in (args.output, args.csv, args.node_data, args.plot):
+        refuse_to_overwrite(output, [args.reference, args.candidate])
+    try:
+        if args.plot:
+            from outlive.rendering.plan_plot import check_plot
+
+            check_plot(args.plot)
+        with progress("comparing") as tell:
+            drift = verbs.compare(
+                args.reference,
+                args.candidate,
+                args.samples,
+                layers=args.layers,
+                memory=args.memory,
+                accelerator=args.accelerator,
+                tell=lambda turn, turns, sample: tell(
+                    f"sample {sample}" + (f", turn {turn} of {turns}" if turns > 1 else "")
+                ),
+            )
+    except (OutliveError, ValueError, OSError) as error:
+        return tell_failure(args, error)
+    _report(args, drift)
+    return exits.FINDINGS if any(one.severity is Severity.ERROR for one in drift.findings) else exits.CLEAN
+
+
+def _report(args: argparse.Namespace, drift: Drift) -> None:
+    from outlive.rendering import drift_json, drift_text
+    from outlive.rendering.document import dump
+
+    if args.csv:
+        write_file(args.csv, drift_json.drift_csv(drift.tensors))
+    if args.node_data:
+        write_file(args.node_data, dump(drift_json.drift_node_data(drift, graph_of(args.candidate))) + "\n")
+    if args.plot:
+        from outlive.rendering.drift_plot import plot_drift
+
+        with writing(args.plot):
+            plot_drift(drift, args.plot)
+    if args.format == "html":
+        show_drift(args, drift, drift_json.drift_json(drift, args.reference, args.candidate))
+    elif args.format == "json":
+        write_json(args, drift_json.drift_json(drift, args.reference, args.candidate))
+    else:
+        write_text(args, drift_text.drift_text(drift, args.reference, args.candidate, args.top))

@@ -1,0 +1,170 @@
+"""`outlive delegates`: what each accelerator takes of a model, and does to it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from outlive import verbs
+from outlive.accelerators import Coverage
+from outlive.cli import exits
+from outlive.cli.commands.run import parse_inputs
+from outlive.cli.formats import EXPORTS, export_coverage
+from outlive.cli.output import (
+    add_output_options,
+    complain,
+    progress,
+    refuse_to_overwrite,
+    write_file,
+    write_json,
+    write_text,
+)
+from outlive.cli.pages import need_a_file, show_coverage
+from outlive.errors import OutliveError
+from outlive.finding import Severity
+from outlive.worker.limits import Limits
+
+EXAMPLES = """\
+examples:
+  outlive delegates model.tflite                        all accelerators that this machine has
+  outlive delegates model.tflite --only gpu,xnnpack     these, beside LiteRT's own kernels
+  outlive delegates model.tflite --only xnnpack-threads,xnnpack-latest,xnnpack-fp16
+  outlive delegates model.tflite --delegate libvendor.so --delegate-option device=0
+  outlive delegates model.tflite --only gpu --reduce small.tflite   the smallest part that dies or differs
+accelerators: reference builtin xnnpack gpu npu flex ethos-u; xnnpack-threads, xnnpack-latest, xnnpack-fp16,
+xnnpack-weight-cache and gpu-float32 only when they are named
+exit codes: 0 all that are here run and agree, 1 one dies, differs or is set up wrongly, 3 XNNPACK dies
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    parser.add_argument("file", metavar="MODEL", help="a .tflite model")
+    parser.add_argument(
+        "--only", default="", metavar="NAMES", help="accelerators to try, with commas between them"
+    )
+    parser.add_argument(
+        "--delegate",
+        action="append",
+        default=[],
+        metavar="LIBRARY",
+        help="a delegate library to try as well (may be given several times)",
+    )
+    parser.add_argument(
+        "--delegate-option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="an option of the --delegate before it",
+    )
+    parser.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="[NAME=]VALUE",
+        help="a .npy or .npz file, zeros, ones or random (default: seeded random numbers)",
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of random inputs (default 0)")
+    parser.add_argument("--threads", type=int, metavar="N", help="threads the model may use")
+    parser.add_argument(
+        "--memory", metavar="SIZE", help="most private memory an accelerator may add, such as 512MB"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, metavar="S", help="most seconds a call may take (default 60)"
+    )
+    parser.add_argument(
+        "--bisect",
+        action="store_true",
+        help="find the operators that make an accelerator die or differ",
+    )
+    parser.add_argument(
+        "--reduce",
+        metavar="OUT.tflite",
+        help="write the smallest model found that makes one die or differ (with --bisect, which it implies)",
+    )
+    parser.add_argument(
+        "--no-cache", action="store_true", help="try again what was found out the last time, and keep nothing"
+    )
+    add_output_options(parser, "html", "csv", "overlay")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Try and report; the exit code says the worst that was seen."""
+    need_a_file(args)
+    for output in (args.output, args.reduce):
+        refuse_to_overwrite(output, [args.file])
+    try:
+        limits = Limits(memory=args.memory, seconds=args.seconds)
+        delegates = parse_delegates(args.delegate, args.delegate_option)
+        with progress() as tell:
+            coverage = verbs.probe(
+                args.file,
+                only=tuple(name.strip() for name in args.only.split(",") if name.strip()),
+                delegates=delegates,
+                inputs=parse_inputs(args.input),
+                limits=limits,
+                threads=args.threads,
+                seed=args.seed,
+                cache=not args.no_cache,
+                bisect=args.bisect or args.reduce is not None,
+                tell=tell,
+            )
+    except OutliveError as error:
+        complain(error)
+        return exits.FINDINGS
+    except (ValueError, OSError) as error:
+        complain(f"outlive delegates: {error}")
+        return exits.USAGE
+    if args.reduce is not None:
+        _reduce(args.reduce, coverage)
+    return _report(args, coverage)
+
+
+def _reduce(path: str, coverage: Coverage) -> None:
+    """Write the part that makes the first bad accelerator end as it does."""
+    for one in coverage.accelerators:
+        if one.culprit is not None:
+            write_file(path, one.culprit.model)
+            return
+    complain("outlive delegates: no part of the model makes an accelerator die or differ")
+
+
+def parse_delegates(libraries: list[str], options: list[str]) -> tuple[Any, ...]:
+    """The delegate libraries with their options; several libraries share the options that are given."""
+    from outlive.worker.options import Delegate
+
+    named: dict[str, str] = {}
+    for option in options:
+        key, found, value = option.partition("=")
+        if not found or not key:
+            raise ValueError(f"--delegate-option {option!r} is no KEY=VALUE")
+        if key in named and named[key] != value:
+            raise ValueError(f"--delegate-option {key} is given as {named[key]!r} and as {value!r}")
+        named[key] = value
+    if options and not libraries:
+        raise ValueError("--delegate-option is for a --delegate, and none is given")
+    return tuple(Delegate(library, dict(named)) for library in libraries)
+
+
+def _report(args: argparse.Namespace, coverage: Coverage) -> int:
+    from outlive.rendering.coverage_verdict import judge_coverage
+
+    findings = judge_coverage(coverage).findings
+    if args.format in EXPORTS:
+        export_coverage(args, coverage, findings)
+    elif args.format in ("json", "html"):
+        from outlive.rendering.coverage_json import coverage_json
+
+        document = coverage_json(coverage, findings)
+        if args.format == "html":
+            show_coverage(args, coverage, findings, document)
+        else:
+            write_json(args, document)
+    else:
+        from outlive.rendering.coverage_text import coverage_text
+
+        write_text(args, coverage_text(coverage, findings))
+    if any(one.name == "xnnpack" and one.death is not None for one in coverage.accelerators):
+        return exits.DIED
+    bad = any(finding.severity is Severity.ERROR for finding in findings)
+    return exits.FINDINGS if bad else exits.CLEAN

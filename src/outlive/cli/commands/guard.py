@@ -1,0 +1,90 @@
+"""`outlive guard`: run a Python script in a process that may die, and say why it did."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from outlive.cli import exits
+from outlive.cli.output import add_output_options, complain, write_json, write_text, writing
+from outlive.cli.run_options import add_sandbox_option
+from outlive.worker.limits import Limits
+
+if TYPE_CHECKING:
+    from outlive.guarding.scripts import ScriptEnd
+
+EXAMPLES = """\
+examples:
+  outlive guard train.py --epochs 3                 the script's own arguments come after its name
+  outlive guard --memory 2GB --seconds 600 convert.py model/
+  outlive guard -m package.module input.txt         as python -m does
+  outlive guard --format json --output flight.json train.py
+exit codes: the script's own if it ends by itself, 3 if it died or was ended at a limit, 2 usage,
+130 interrupted
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    parser.add_argument("-m", dest="as_module", action="store_true", help="SCRIPT is the name of a module")
+    parser.add_argument("--memory", metavar="SIZE", help="most private memory it may add, such as 2GB")
+    parser.add_argument("--seconds", type=float, metavar="S", help="most seconds it may take")
+    add_sandbox_option(parser, "off", "the script is your own, and off unless you ask for it")
+    add_output_options(parser)
+    parser.add_argument(
+        "words",
+        nargs=argparse.PARSER,
+        metavar="SCRIPT",
+        help="a Python file, or a module with -m; what follows is for the script",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the script; the exit code is its own unless it died."""
+    import outlive.verbs  # noqa: F401 - workers need the judge that it hands them
+    from outlive.guarding.scripts import run_script
+
+    target, *words = args.words
+    try:
+        limits = Limits(memory=args.memory, seconds=args.seconds)
+        if not args.as_module and not os.path.exists(target):
+            raise ValueError(f"there is no file {target!r}")
+        _check_output(args)
+        sys.stdout.flush()
+        end = run_script(target, words, as_module=args.as_module, limits=limits, sandbox=args.sandbox)
+    except (ValueError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        complain(f"outlive guard: {error}")
+        return exits.USAGE
+    return _report(args, target, end)
+
+
+def _check_output(args: argparse.Namespace) -> None:
+    """A file that cannot be written is better known before an hour of work than after it."""
+    if args.output is None:
+        return
+    with writing(args.output), open(args.output, "a", encoding="utf-8"):
+        pass
+
+
+def _report(args: argparse.Namespace, target: str, end: ScriptEnd) -> int:
+    from outlive.rendering.console import print_parts
+    from outlive.rendering.finding_text import rich_finding
+    from outlive.rendering.flight_json import flight_json
+    from outlive.rendering.flight_text import memory_line
+    from outlive.rendering.verdict import judge_fact
+    from outlive.rules.witness import lacked_memory
+
+    judged = end.exit_code is None or lacked_memory(end.flight)
+    findings = (judge_fact("flight", end.flight, None)[0],) if judged else ()
+    parts = [memory_line(end.flight), *map(rich_finding, findings)]
+    if args.format == "json":
+        write_json(args, flight_json(end.flight, target, findings))
+    elif args.output is not None:
+        write_text(args, parts)
+    else:
+        print_parts(parts, sys.stderr)  # standard output is the script's
+    return exits.DIED if end.exit_code is None else end.exit_code

@@ -1,0 +1,72 @@
+"""`outlive notebook`: have every kernel load outlive by itself, or no longer."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from outlive.cli import exits
+from outlive.cli.output import add_output_options, complain, write_json, write_plain
+from outlive.keeping import write_whole
+from outlive.names import safe
+
+EXAMPLES = """\
+examples:
+  outlive notebook install       cards, %%outlive and the black box in every kernel, without %load_ext
+  outlive notebook uninstall     as before
+  outlive notebook status        whether it is installed, and where
+It is one file in the startup folder of your IPython profile (IPYTHONDIR, or ~/.ipython). Kernels that have no
+outlive in their environment start as ever.
+"""
+_FILE = "50-outlive.py"
+_LINES = """\
+# Made by `outlive notebook install`; `outlive notebook uninstall` removes it.
+try:
+    get_ipython().extension_manager.load_extension("outlive")
+except ImportError:  # this environment has no outlive
+    pass
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    parser.add_argument("action", choices=("install", "uninstall", "status"), help="what to do")
+    parser.add_argument("--profile", default="default", help="the IPython profile (default: default)")
+    add_output_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write or remove the file, and say where it is."""
+    if not args.profile or os.sep in args.profile or args.profile.startswith("."):
+        complain("outlive notebook: a profile is a name, not a path")
+        return exits.USAGE
+    path = startup_file(args.profile)
+    try:
+        if args.action == "install":
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, _LINES)
+        elif args.action == "uninstall":
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        complain(f"outlive notebook: cannot change {path}: {error.strerror}")
+        return exits.USAGE
+    _tell(args, path)
+    return exits.CLEAN
+
+
+def startup_file(profile: str) -> Path:
+    """The file in the startup folder of an IPython profile."""
+    home = os.environ.get("IPYTHONDIR") or os.path.join("~", ".ipython")
+    return Path(home).expanduser() / f"profile_{profile}" / "startup" / _FILE
+
+
+def _tell(args: argparse.Namespace, path: Path) -> None:
+    there = path.exists()
+    if args.format == "json":
+        from outlive.rendering.document import document
+
+        write_json(args, document("notebook", {"installed": there, "path": str(path)}))
+        return
+    state = "new kernels load outlive by themselves" if there else "kernels do not load outlive by themselves"
+    write_plain(args, safe(f"{state}: {path}{'' if there else ' is not there'}") + "\n")

@@ -1,0 +1,4 @@
+"""WHAT DOES THIS MACHINE OFFER?
+
+What is installed, what limits hold, and whether a worker starts, a model runs and memory is measured here.
+"""

@@ -1,0 +1,143 @@
+"""What a guarded function finds as its caller has it: environment, folder, `sys.path`, warnings, randomness.
+
+It is sent to a worker only when it has changed since that worker last heard of it; to see that nothing has
+changed takes a few microseconds.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import warnings
+from typing import Any
+
+from outlive.guarding import nesting
+from outlive.guarding.reloads import Reloads
+from outlive.meter.gpu import find_gpus
+from outlive.worker.child import guard_pickle
+from outlive.worker.child.guard_random import RandomWatch
+
+# Libraries that a process loads because it wants to, never because a result mentions them.
+NATIVE = ("tensorflow", "keras", "jax", "torch", "ai_edge_litert", "tflite_runtime")
+
+
+class CallerState:
+    """The state of this process, with a version for each of its two parts."""
+
+    def __init__(self) -> None:
+        """Nothing has been seen."""
+        self.version = 0
+        self.random_version = 0
+        self._seen: Any = None
+        self._module_count = 0
+        self._native: list[str] = []
+        self._random = RandomWatch()
+        self._levels = LevelWatch()
+        self._reloads = Reloads()
+        # Modules, their files, and the version since which they are what they are.
+        self._reloaded: dict[str, tuple[str, int]] = {}
+        self.reload_version = 0  # of the last of them
+
+    def look(self) -> None:
+        """Raise the versions if something has changed."""
+        if len(sys.modules) != self._module_count:
+            self._module_count = len(sys.modules)
+            self._native = [name for name in NATIVE if name in sys.modules]
+        root = logging.root
+        if self._levels.mark not in self._levels.worked_out:
+            self._levels.look()
+        reloaded = self._reloads.look()
+        found = (
+            _environment(),
+            _folder(),
+            sys.path,
+            sys.argv,
+            warnings.filters,
+            (root.level, root.manager.disable, self._levels.version),
+            self._native,
+        )
+        if found != self._seen or reloaded:
+            self._seen = tuple(one.copy() if isinstance(one, (dict, list)) else one for one in found)
+            self.version += 1
+            for name, file in reloaded.items():
+                self._reloaded.pop(name, None)
+                self._reloaded[name] = file, self.version
+                self.reload_version = self.version
+        if self._random.changed():
+            self.random_version += 1
+
+    def pack(self, version: int, random_version: int) -> bytes | None:
+        """What a worker that knows these versions has to be told; None if nothing."""
+        if version == self.version and random_version == self.random_version:
+            return None
+        state: dict[str, Any] = {}
+        if version != self.version:
+            state.update(self._facts(version))
+        if random_version != self.random_version:
+            state["random"] = self._random.state()
+        return guard_pickle.dumps(state)[0]
+
+    def take_random(self, body: bytes) -> None:
+        """Go on with the random states that a user's function has left behind, as if it had run here."""
+        self._random.apply(guard_pickle.loads(body))
+        self.random_version += 1
+
+    def _facts(self, known_version: int) -> dict[str, Any]:
+        return {
+            "environment": dict(_environment()),
+            "folder": _folder(),
+            "path": [str(entry) for entry in sys.path],
+            "argv": [str(word) for word in sys.argv],
+            "warnings": [one for one in warnings.filters if one[2].__module__ == "builtins"],
+            "levels": {"": logging.root.level, **self._levels.levels},
+            "logging_disabled": logging.root.manager.disable,
+            "native": self._native,
+            "gpu": find_gpus() is not None,
+            "depth": nesting.depth() + 1,
+            "reloaded": [
+                (name, file) for name, (file, since) in self._reloaded.items() if since > known_version
+            ],
+        }
+
+
+def _environment() -> dict[Any, Any]:
+    """The environment as it is kept, which takes no copy; a copy where it is kept otherwise."""
+    kept = getattr(os.environ, "_data", None)
+    return kept if isinstance(kept, dict) else dict(os.environ)
+
+
+def _folder() -> str:
+    """The current folder; nothing if it is gone."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
+class LevelWatch:
+    """The levels of loggers, looked at when one may have been set.
+
+    `setLevel` clears what all loggers have worked out before (logging.Manager._clear_cache): a mark in
+    that is gone then.
+    """
+
+    def __init__(self) -> None:
+        """Nothing has been seen."""
+        self.levels: dict[str, int] = {}
+        self.version = 0
+        self.mark: Any = object()
+        self.worked_out: dict[Any, bool] = getattr(logging.root, "_cache", {})
+
+    def look(self) -> None:
+        """Look at them all, and raise the version if one has changed."""
+        if self.worked_out is getattr(logging.root, "_cache", None):
+            self.worked_out[self.mark] = True
+        levels = {
+            name: logger.level
+            for name, logger in list(logging.root.manager.loggerDict.items())
+            if isinstance(logger, logging.Logger) and logger.level
+        }
+        if levels != self.levels:
+            self.levels = levels
+            self.version += 1

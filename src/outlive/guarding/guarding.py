@@ -1,0 +1,216 @@
+"""`guard`: a function that cannot take its caller with it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+from outlive.errors import RunError
+from outlive.guarding import nesting
+from outlive.guarding.calling import GuardedCall, NotBegun, Terms, caller_state
+from outlive.guarding.functions import SentFunction, mentions_tensorflow
+from outlive.guarding.pool import pool
+from outlive.guarding.process import GuardProcess
+from outlive.guarding.raised import CannotSend
+from outlive.units import parse_bytes
+from outlive.worker import verdicts
+from outlive.worker.child import guard_errors
+from outlive.worker.hatchery import CannotHatch
+from outlive.worker.limits import Limits
+from outlive.worker.sandbox import choose_mode
+
+# A worker that has grown by this much since it was new is replaced, unless the user says otherwise.
+_MOST_GROWTH_BYTES = 2_000_000_000
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Guarded:
+    """A function whose calls run in a worker: call it as the function itself.
+
+    It may be called from several threads; each call has a worker of its own. What it changes stays in the
+    worker, except what it returns and where it leaves the random generators.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        limits: Limits,
+        fresh: bool,
+        recycle: int | str | None,
+        quiet: bool = False,
+        doing: dict[str, str] | None = None,
+        sandbox: str = "off",
+        plain: Any = None,
+    ) -> None:
+        """Nothing is started, unless the function needs TensorFlow, which takes long to load."""
+        functools.update_wrapper(self, function)
+        self.limits, self.fresh, self.recycle, self.sandbox = limits, fresh, recycle, choose_mode(sandbox)
+        self._function = function
+        self._most_calls = recycle if isinstance(recycle, int) else None
+        self._most_growth = parse_bytes(recycle) if isinstance(recycle, str) else _MOST_GROWTH_BYTES
+        self._sent = SentFunction(function)
+        told = doing or {}
+        self._terms = Terms(limits=limits, give_back=self._give_back, quiet=quiet, doing=told, form=plain)
+        self._is_async = inspect.iscoroutinefunction(function)
+        self._tensorflow = mentions_tensorflow(function)
+        if self._tensorflow:
+            pool.warm(tensorflow=True)
+
+    def __call__(self, /, *arguments: Any, **named: Any) -> Any:
+        """Call the function in a worker.
+
+        Its value, its own exception with the worker's traceback as the cause, or `ModelDied` or
+        `LimitReached` with a finding and the flight.
+        """
+        if self._is_async:
+            return self._call_async(arguments, named)
+        return self._call(arguments, named)
+
+    def _call(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        if nesting.IS_WORKER:
+            nesting.check_nesting()
+        sent = self._sent
+        caller_state.look()
+        try:
+            sent.refresh(caller_state.reload_version)
+        except Exception as error:
+            what = guard_errors.what_cannot_go(self._function, error)
+            raise CannotSend(f"the function cannot be sent to a worker: {what}") from error
+        while True:
+            try:
+                process = pool.take(
+                    fresh=self.fresh,
+                    tensorflow=self._tensorflow,
+                    known=sent.number,
+                    sandbox=self.sandbox,
+                    plain=self._terms.form is not None,
+                )
+            except CannotHatch as error:
+                raise verdicts.unavailable(str(error)) from error
+            try:
+                return GuardedCall(process, self._terms).run(sent, arguments, named)
+            except NotBegun:
+                continue
+            except CannotHatch as error:
+                raise verdicts.unavailable(str(error)) from error
+            except RunError:
+                if process.closed:  # whoever has seen a death tries again
+                    pool.warm(self._tensorflow)
+                raise
+
+    async def _call_async(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        import asyncio
+
+        return await asyncio.to_thread(self._call, arguments, named)
+
+    def _give_back(self, process: GuardProcess) -> None:
+        """A worker whose call is over: kept for the next, or replaced."""
+        grown = process.held_bytes - process.first_bytes
+        spent = self._most_calls is not None and process.calls >= self._most_calls
+        if self.fresh or spent or grown > self._most_growth:
+            process.retire()
+            pool.warm(self._tensorflow)
+        else:
+            pool.give(process)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """A guarded method: the instance goes with the call."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def __reduce__(self) -> Any:
+        """Sent to a worker or a file as the function and its terms."""
+        options = {
+            "memory": self.limits.memory_bytes,
+            "seconds": self.limits.seconds,
+            "fresh": self.fresh,
+            "recycle": self.recycle,
+            "quiet": self._terms.quiet,
+            "doing": self._terms.doing,
+            "sandbox": self.sandbox,
+            "plain": self._terms.form,
+        }
+        return _rebuild, (self._function, options)
+
+    def __repr__(self) -> str:
+        """The function and its limits."""
+        return f"<guarded {getattr(self._function, '__qualname__', self._function)}: {self.limits}>"
+
+
+def _rebuild(function: Callable[..., Any], options: dict[str, Any]) -> Guarded:
+    return make_guarded(function, **options)
+
+
+def make_guarded(
+    function: Callable[..., Any],
+    *,
+    memory: str | int | None = None,
+    seconds: float | None = None,
+    fresh: bool = False,
+    recycle: int | str | None = None,
+    quiet: bool = False,
+    doing: dict[str, str] | None = None,
+    sandbox: str = "off",
+    plain: Any = None,
+) -> Guarded:
+    """The guarded function; TypeError if it is none, ValueError for limits that cannot be.
+
+    `plain` is for what runs somebody's model: the form of its values, or of those that it yields (`forms`),
+    which are read as plain ones; nothing is unpickled.
+    """
+    if not callable(function):
+        raise TypeError(f"a guard needs a function, and was given a {type(function).__name__}")
+    if isinstance(recycle, int) and (isinstance(recycle, bool) or recycle < 1):
+        raise ValueError("recycle= is a number of calls, at least 1, or a size such as '500MB'")
+    limits = Limits(memory=memory, seconds=seconds)
+    return Guarded(function, limits, fresh, recycle, quiet, doing, sandbox, plain)
+
+
+@overload
+def guard(
+    function: Callable[..., Any],
+    /,
+    *,
+    memory: str | int | None = None,
+    seconds: float | None = None,
+    fresh: bool = False,
+    recycle: int | str | None = None,
+    sandbox: str = "off",
+) -> Guarded: ...
+@overload
+def guard(
+    function: None = None,
+    /,
+    *,
+    memory: str | int | None = None,
+    seconds: float | None = None,
+    fresh: bool = False,
+    recycle: int | str | None = None,
+    sandbox: str = "off",
+) -> Callable[[Callable[..., Any]], Guarded]: ...
+def guard(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    memory: str | int | None = None,
+    seconds: float | None = None,
+    fresh: bool = False,
+    recycle: int | str | None = None,
+    sandbox: str = "off",
+) -> Any:
+    """A function that runs in a worker of its own: it may crash, hang or eat memory, and the caller lives.
+
+    `guard(function, memory="2GB", seconds=60)(*args)`, or as a decorator `@guard` or `@guard(seconds=60)`.
+    `memory` is what a call may add to its worker, `seconds` what an answer may take. Workers are kept and
+    used again; `fresh=True` is a new one for each call, `recycle=100` a new one after so many calls,
+    `recycle="500MB"` after so much growth. Generators stream, given or returned; arrays are not copied more
+    than once each way; what is printed and logged appears here. With `sandbox="on"` it cannot write files,
+    read others than those of Python and `sys.path`, open sockets, or start processes.
+    """
+    options = {"memory": memory, "seconds": seconds, "fresh": fresh, "recycle": recycle, "sandbox": sandbox}
+    if function is not None:
+        return make_guarded(function, **options)  # type: ignore[arg-type]
+    Limits(memory=memory, seconds=seconds)  # mistakes show at once
+    choose_mode(sandbox)
+    return functools.partial(make_guarded, **options)  # type: ignore[arg-type]

@@ -1,0 +1,161 @@
+"""The workers that wait for guarded calls: kept warm, used again, replaced when they have grown or died."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import sys
+import threading
+import time
+import weakref
+
+from outlive.apart import need_thread
+from outlive.guarding.process import GuardProcess
+from outlive.worker.child import guard_wire as wire
+from outlive.worker.hatchery import CannotHatch
+
+_MOST_IDLE = 4
+# How long a call waits for a worker that is being started in the background before it starts its own.
+_PATIENCE_S = 30.0
+_TENSORFLOW = ("tensorflow",)
+
+alive: weakref.WeakSet[GuardProcess] = weakref.WeakSet()
+
+
+class Pool:
+    """Idle workers of this process."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._changed = threading.Condition(threading.RLock())
+        self._idle: list[GuardProcess] = []
+        self._starting = 0
+
+    def take(
+        self, *, fresh: bool, tensorflow: bool, known: int, sandbox: str = "off", plain: bool = False
+    ) -> GuardProcess:
+        """A worker of one's own: one that knows the function, else any, else a new one.
+
+        One that has run a model is for `plain` calls only, and one that has run anything else never is.
+        """
+        with self._changed:
+            if self._idle and not fresh and known in self._idle[-1].functions:
+                return self._idle.pop()  # the usual case, without a look at the others
+            end = time.monotonic() + _PATIENCE_S
+            while True:
+                found = self._choose(fresh, tensorflow, known, sandbox, plain)
+                if found is not None:
+                    return found
+                if (
+                    sandbox != "off"
+                    or not self._starting
+                    or not self._changed.wait(max(0.0, end - time.monotonic()))
+                ):
+                    break
+        return _start(_TENSORFLOW if tensorflow else (), sandbox)
+
+    def _choose(
+        self, fresh: bool, tensorflow: bool, known: int, sandbox: str, plain: bool
+    ) -> GuardProcess | None:
+        best: GuardProcess | None = None
+        best_rank = (-1, -1, -1)
+        for process in list(self._idle):
+            if not process.is_alive():
+                self._idle.remove(process)
+                process.end()
+                continue
+            if process.sandbox != sandbox:
+                continue
+            if not tensorflow and not process.has_loaded():
+                continue  # it takes seconds to load what this call does not need
+            rank = (known in process.functions, bool(process.preloaded) == tensorflow, process.calls)
+            fits = not process.calls or (not fresh and process.is_plain == plain)
+            if fits and rank > best_rank:
+                best, best_rank = process, rank
+        if best is not None:
+            self._idle.remove(best)
+        return best
+
+    def give(self, process: GuardProcess) -> None:
+        """Take a worker back; the oldest goes if there are too many."""
+        with self._changed:
+            self._idle.append(process)
+            if self._starting:  # only then somebody may wait
+                self._changed.notify()
+            if len(self._idle) <= _MOST_IDLE:
+                return
+            oldest = self._idle.pop(0)
+        oldest.retire()
+
+    def warm(self, tensorflow: bool) -> None:
+        """Have a spare worker started in the background, if none is idle or on its way."""
+        if "outlive_child" in sys.modules:
+            return  # we are a worker ourselves: what we need is started when it is needed
+        with self._changed:
+            if self._starting or any(
+                not process.calls and bool(process.preloaded) >= tensorflow for process in self._idle
+            ):
+                return
+            self._starting += 1
+        thread = threading.Thread(target=self._warm, args=(tensorflow,), name="outlive-spare", daemon=True)
+        try:
+            need_thread()
+            thread.start()
+        except (MemoryError, RuntimeError):  # no more threads: the call will start its own
+            with self._changed:
+                self._starting -= 1
+
+    def _warm(self, tensorflow: bool) -> None:
+        spare: GuardProcess | None = None
+        try:
+            with contextlib.suppress(CannotHatch, wire.Closed, OSError):  # the call will say so itself
+                spare = _start(_TENSORFLOW if tensorflow else ())
+        finally:
+            with self._changed:
+                self._starting -= 1
+                if spare is not None:
+                    self._idle.append(spare)
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        """End all that are idle."""
+        with self._changed:
+            idle, self._idle = self._idle, []
+        for process in idle:
+            process.end()
+
+    def forget(self) -> None:
+        """In a forked child of the program: the workers are the parent's."""
+        self.__init__()  # type: ignore[misc]
+
+
+def _start(preload: tuple[str, ...], sandbox: str = "off") -> GuardProcess:
+    process = GuardProcess(sandbox=sandbox)
+    alive.add(process)
+    if preload:
+        process.preload(preload)
+    return process
+
+
+pool = Pool()
+
+
+def _close_all() -> None:
+    pool.close()
+    for process in list(alive):
+        process.end()
+
+
+def _part() -> None:
+    """In a forked child: let go of the workers, and keep results that lie in shared memory as our own."""
+    pool.forget()
+    for process in list(alive):
+        with contextlib.suppress(Exception):  # a child that never uses a guard must not fall over here
+            process.part()
+    alive.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_part)
+atexit.register(_close_all)

@@ -1,0 +1,150 @@
+"""Which card shows which thing: nouns of outlive by module and name of their class, loaded when needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from outlive.jupyter.cards import BAD, GOOD, ODD, PLAIN, Card, finding_tone, findings_parts
+from outlive.jupyter.fit_card import fit_card
+
+
+def finding_card(finding: Any) -> Card:
+    """A finding."""
+    from outlive.rendering.finding_text import rich_finding
+
+    return Card(label="finding", parts=lambda: [rich_finding(finding)], tone=finding_tone([finding]))
+
+
+def findings_card(judgement: Any) -> Card:
+    """What `outlive.check` found."""
+    return Card(
+        label="findings", parts=lambda: findings_parts(judgement), tone=finding_tone(judgement.findings)
+    )
+
+
+def model_card(model: Any) -> Card:
+    """What is in a file."""
+    from outlive.rendering.model_text import summary
+
+    return Card(label="model", parts=lambda: summary(model))
+
+
+def plan_card(plan: Any) -> Card:
+    """The memory a model will need."""
+    from outlive.rendering.plan_text import plan_text
+
+    return Card(
+        label="memory plan", parts=lambda: plan_text(plan, None, ()), tone=BAD if plan.refusals else PLAIN
+    )
+
+
+def flight_card(flight: Any) -> Card:
+    """What happened when it ran; a death with the finding that explains it."""
+    from outlive.rendering.flight_text import flight_text
+
+    findings = flight.findings
+    return Card(
+        label="run",
+        parts=lambda: flight_text(flight, "run", findings),
+        tone=BAD if flight.died or flight.error_type else finding_tone(findings),
+        timeline=flight.timeline,
+        details=(("standard error", flight.stderr_tail), ("fault trace", flight.fault_trace)),
+    )
+
+
+def diagnosis_card(diagnosis: Any) -> Card:
+    """Why a model died, and what does work."""
+    from outlive.rendering.diagnosis_text import diagnosis_text
+
+    return Card(
+        label="diagnosis",
+        parts=lambda: diagnosis_text(diagnosis),
+        tone=BAD if diagnosis.died or diagnosis.refused else GOOD,
+    )
+
+
+def coverage_card(coverage: Any) -> Card:
+    """What each accelerator takes, and does."""
+    from outlive.rendering.coverage_text import coverage_text
+
+    return Card(label="accelerators", parts=lambda: coverage_text(coverage))
+
+
+def drift_card(drift: Any) -> Card:
+    """What quantization changed."""
+    from outlive.rendering.drift_outcome import outcome_of
+    from outlive.rendering.drift_text import drift_text
+
+    is_bad = outcome_of(drift).tone == "bad" or finding_tone(drift.findings) == BAD
+    return Card(
+        label="comparison",
+        parts=lambda: drift_text(drift, "reference", "candidate"),
+        tone=BAD if is_bad else PLAIN,
+    )
+
+
+def growth_card(growth: Any) -> Card:
+    """Whether memory grows with every round."""
+    from outlive.rendering.leak_text import leak_text
+
+    return Card(
+        label="memory growth",
+        parts=lambda: leak_text(growth),
+        tone={"leaks": ODD, "no leak": GOOD}.get(growth.verdict, PLAIN),
+    )
+
+
+def quantized_card(made: Any) -> Card:
+    """A quantized model, and what became of its operators."""
+    from outlive.rendering.quantize_text import quantize_text
+
+    return Card(label="quantized model", parts=lambda: quantize_text(made, None))
+
+
+CARDS: dict[tuple[str, str], Callable[[Any], Card]] = {
+    ("outlive.finding", "Finding"): finding_card,
+    ("outlive.rules.engine", "Judgement"): findings_card,
+    ("outlive.model.nouns", "Model"): model_card,
+    ("outlive.arena.plan", "Plan"): plan_card,
+    ("outlive.worker.flight", "Flight"): flight_card,
+    ("outlive.diagnosis.nouns", "Diagnosis"): diagnosis_card,
+    ("outlive.accelerators.nouns", "Coverage"): coverage_card,
+    ("outlive.quant.nouns", "Drift"): drift_card,
+    ("outlive.quant.nouns", "Quantized"): quantized_card,
+    ("outlive.growth.growth", "Growth"): growth_card,
+    ("outlive.fitting.nouns", "Fit"): fit_card,
+}
+
+
+def register(shell: Any) -> None:
+    """Show these things as cards from now on."""
+    html, plain = _formatters(shell)
+    for (module, name), make in CARDS.items():
+        html.for_type_by_name(module, name, _html_of(make))
+        plain.for_type_by_name(module, name, _plain_of(make))
+
+
+def unregister(shell: Any) -> None:
+    """Show them as before."""
+    for formatter in _formatters(shell):
+        for module, name in CARDS:
+            formatter.pop(f"{module}.{name}", None)
+
+
+def _formatters(shell: Any) -> tuple[Any, Any]:
+    formatters = shell.display_formatter.formatters
+    return formatters["text/html"], formatters["text/plain"]
+
+
+def _html_of(make: Callable[[Any], Card]) -> Callable[[Any], str]:
+    return lambda thing: make(thing).html()
+
+
+def _plain_of(make: Callable[[Any], Card]) -> Callable[[Any, Any, bool], None]:
+    def draw(thing: Any, printer: Any, cycle: bool) -> None:
+        # Inside of a list or a dictionary a whole report would be in the way.
+        alone = not printer.stack or len(printer.stack) <= 1
+        printer.text(make(thing).plain() if alone and not cycle else repr(thing))
+
+    return draw

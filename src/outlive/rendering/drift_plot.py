@@ -1,0 +1,63 @@
+"""The picture of a comparison: a bar per layer, how much error is born in it, and how much arrives in all.
+
+steps │   ▂ █ ▂          red: born here, in steps of a grid that would just hold the values
+      ├──────────> op
+ dB   │ ▔▔▔▁▁▁▁          blue: signal to noise with what arrives from before
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from outlive.keeping import write_whole
+from outlive.names import safe
+from outlive.quant.nouns import Drift, TensorDrift
+from outlive.rendering.plan_drawing import HEIGHT, WIDTH, Box, Label, Line, Mark
+from outlive.rendering.plan_plot import check_plot, svg, write_png
+
+_LEFT, _RIGHT, _TOP, _GAP = 90, 20, 70, 60
+_HALF = (HEIGHT - _TOP - _GAP - 50) / 2
+_ACROSS = WIDTH - _LEFT - _RIGHT
+_BORN, _ARRIVED, _INK = "#c8443c", "#7a9cc6", "#222222"
+_MOST_BARS = 800
+_MOST_DECIBELS = 80.0
+
+
+def plot_drift(drift: Drift, path: str) -> None:
+    """Write the picture to an .svg or .png file; ValueError for other names, OSError if that fails."""
+    check_plot(path)
+    marks = list(draw_drift(drift))
+    if path.lower().endswith(".svg"):
+        write_whole(path, svg(marks))
+    else:
+        write_png(marks, path)
+
+
+def draw_drift(drift: Drift) -> Iterator[Mark]:
+    """The picture as boxes, lines and words."""
+    rows = [row for row in drift.tensors if row.op is not None][:_MOST_BARS]
+    most = max((row.blame for row in rows if math.isfinite(row.blame)), default=0.0) or 1.0
+    yield Label(_LEFT, 28, "where the error of quantization is born", 20, colour=_INK)
+    yield Label(_LEFT, 50, f"{len(rows)} layers, {drift.samples} samples", 13, colour="#666666")
+    upper, lower = _TOP + _HALF, _TOP + _HALF + _GAP
+    yield Line(_LEFT, upper, WIDTH - _RIGHT, upper, _INK)
+    yield Line(_LEFT, lower, WIDTH - _RIGHT, lower, _INK)
+    yield Label(_LEFT - 8, _TOP + 10, f"{most:.1f} steps", 12, "end", _INK)
+    yield Label(_LEFT - 8, upper, "0", 12, "end", _INK)
+    yield Label(_LEFT - 8, lower + _HALF, f"{_MOST_DECIBELS:.0f} dB", 12, "end", _INK)
+    width = _ACROSS / max(len(rows), 1)
+    for place, row in enumerate(rows):
+        yield from _bars(row, _LEFT + place * width, width, most)
+
+
+def _bars(row: TensorDrift, left: float, width: float, most: float) -> Iterator[Mark]:
+    upper, lower = _TOP + _HALF, _TOP + _HALF + _GAP
+    name = f"op {row.op} {row.op_type} {safe(row.name, 80)}"
+    high = _HALF * min(row.blame / most, 1.0) if math.isfinite(row.blame) else 0.0
+    if high > 0:
+        yield Box(left, upper - high, width, high, _BORN, f"{name}: {row.blame:.2f} steps born here", True)
+    if row.metrics is not None and not math.isnan(row.metrics.sqnr_db):  # what is not finite is a gap
+        decibels = max(0.0, min(row.metrics.sqnr_db, _MOST_DECIBELS))
+        deep = _HALF * decibels / _MOST_DECIBELS
+        yield Box(left, lower, width, deep, _ARRIVED, f"{name}: {row.metrics.sqnr_db:.1f} dB", True)

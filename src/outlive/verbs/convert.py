@@ -1,0 +1,44 @@
+"""`convert`: a model that TensorFlow's converter makes in a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from outlive.verbs.check import check
+from outlive.verbs.progress import heard
+
+if TYPE_CHECKING:
+    from outlive.quant.converting import Converted
+
+
+@heard
+def convert(
+    source: Any,
+    *,
+    samples: Any = None,
+    signature: Sequence[tuple[Sequence[int | None], str]] | None = None,
+    memory: str | int | None = None,
+    seconds: float | None = None,
+    tell: Callable[[int], None] = lambda sample: None,
+    **settings: Any,
+) -> Converted:
+    """A model that TensorFlow's converter makes in a worker: `.model`, `.save(path)`, `.findings`.
+
+    `source` is a SavedModel folder, a .keras or .h5 file, a Keras model, a function that makes one, or with
+    `signature` ([(shape, dtype), ...]) the function to convert. `settings` are those of TFLiteConverter and
+    its target_spec, as words: optimizations=["DEFAULT"], supported_ops=["TFLITE_BUILTINS_INT8"]. `samples`
+    (as for `compare`) are checked first, and then its representative dataset.
+    """
+    from outlive.guarding.guarding import make_guarded
+    from outlive.quant.converting import convert_model, expectation, with_unknown_types
+
+    made = convert_model(
+        source, settings, samples=samples, signature=signature, tell=tell,
+        guard=partial(make_guarded, memory=memory, seconds=seconds, quiet=True),
+    )  # fmt: skip
+    wanted = expectation(settings, samples)
+    found = check(made.model, expect=wanted, select=("Q201",)).findings if wanted else ()
+    return replace(made, findings=tuple(with_unknown_types(finding, settings) for finding in found))

@@ -1,0 +1,62 @@
+"""`cut`: a part of a model as a model of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from outlive.errors import ModelError
+from outlive.model import Model, Source, read_source
+from outlive.verbs.opening import sound
+
+if TYPE_CHECKING:
+    from outlive.surgery import Cut
+    from outlive.surgery.naming import Ops, TensorName
+
+
+def cut(
+    source: Source | Model,
+    ops: Ops | None = None,
+    outputs: Sequence[TensorName] | TensorName | None = None,
+    *,
+    until: int | None = None,
+    input_shapes: Mapping[TensorName, Sequence[int]] | None = None,
+    make_input: Sequence[TensorName] | TensorName = (),
+    make_constant: Mapping[TensorName, Any] | None = None,
+) -> Cut:
+    """A part of a model as a model of its own: `.model` is its bytes, `.save(path)` writes them.
+
+    `ops` are operators of the main subgraph: 5, [3, 7, 9], range(10, 20) or "10:20"; `until=12` is every one
+    up to 12. `outputs` are tensors by name or index; without `ops` the part is what they need. What operators
+    that are left out would compute becomes an input. `make_input` turns constants and tensors in between into
+    inputs, `make_constant` gives a tensor a value for good, `input_shapes` fixes shapes: a worker that never
+    invokes finds out what the others become. ValueError for names and numbers that are not there,
+    `ModelError` for parts of a kind that the schema does not know.
+    """
+    from outlive.fitting.reshaping import cut_part
+    from outlive.surgery import Request
+    from outlive.surgery.tree import UnknownOptions
+
+    request = Request(
+        ops=ops,
+        until=until,
+        outputs=outputs,
+        input_shapes=input_shapes or {},
+        make_input=make_input,
+        make_constant=make_constant or {},
+    )
+    model = sound(source)
+    try:
+        return cut_part(model, request)
+    except UnknownOptions as error:
+        raise _uncopied(model, error) from error
+
+
+def _uncopied(model: Model, error: Exception) -> ModelError:
+    """The error for a part of the file that nobody can copy, since nobody knows its kind."""
+    from outlive.rendering.finding_text import plain_finding
+    from outlive.rules.catalogue import assess
+
+    findings = assess(read_source(model)).findings
+    finding = next((item for item in findings if item.code == "F115"), findings[0])
+    return ModelError(finding, f"{error}\n{plain_finding(finding)}")

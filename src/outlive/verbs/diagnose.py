@@ -1,0 +1,63 @@
+"""`diagnose`: why a model dies, hangs or is refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from outlive.model import Model, Source
+from outlive.verbs.progress import heard
+from outlive.worker.limits import Limits
+
+if TYPE_CHECKING:
+    from outlive.diagnosis.nouns import Diagnosis
+    from outlive.finding import Finding
+    from outlive.worker.flight import Flight
+
+
+@heard
+def diagnose(
+    source: Source | Model | Flight | BaseException,
+    inputs: Any = None,
+    *,
+    limits: Limits | None = None,
+    accelerator: str = "cpu",
+    threads: int | None = None,
+    reduce: str | os.PathLike[str] | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Diagnosis:
+    """Why a model dies, hangs or is refused: the cause, the operator, and which configurations do work.
+
+    It is run as it is and then, if it ended badly, with one thing changed at a time, each in a worker of its
+    own; `inputs` and `accelerator` are as for `run`. Give a `Flight`, or an exception that was caught, to
+    judge a run that is over. `reduce` is where to write the smallest model that ends the same way, with a
+    script beside it that shows it. `tell` hears in words what is being tried.
+    """
+    from outlive.diagnosis.caught import diagnose_error, diagnose_flight
+    from outlive.diagnosis.opening import diagnose_case, open_case
+    from outlive.diagnosis.reducing import with_reproducer
+    from outlive.worker.flight import Flight
+
+    if isinstance(source, Flight):
+        return diagnose_flight(source)
+    if isinstance(source, BaseException):
+        return diagnose_error(source)
+    case = open_case(source, inputs, limits or Limits(), accelerator, threads, _judge_values)
+    diagnosis = diagnose_case(case, tell)
+    return diagnosis if reduce is None else with_reproducer(diagnosis, case, os.fspath(reduce), tell)
+
+
+def _judge_values(model: Model, inputs: Any) -> tuple[Finding, ...]:
+    """What the rules on given values say; nothing of values for inputs that there are not."""
+    from outlive.diagnosis.verdict import with_call_cause
+    from outlive.fitting.feeding import make_feed
+    from outlive.rules import judge
+    from outlive.rules.catalogue import RULES
+
+    try:
+        feed = make_feed(model, inputs)
+    except (ValueError, TypeError):
+        return ()
+    found = judge({"inputs": feed}, [rule for rule in RULES if rule.facts == ("inputs",)]).findings
+    return tuple(map(with_call_cause, found))

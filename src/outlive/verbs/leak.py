@@ -1,0 +1,50 @@
+"""`leak`: whether something grows when it is repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from outlive.model import Model, Source
+from outlive.verbs.progress import heard
+from outlive.verbs.read import read
+from outlive.worker.limits import Limits
+
+if TYPE_CHECKING:
+    from outlive.arena.devices import Device
+    from outlive.growth.growth import Growth, Stage
+
+
+@heard
+def leak(
+    function_or_model: Callable[[], Any] | Source | Model,
+    cycle: str = "all",
+    repeat: int | None = None,
+    *,
+    seconds: float = 120.0,
+    ram: str | int | None = None,
+    device: str | Device | None = None,
+    memory: str | int | None = None,
+    tell: Callable[[str, Stage], None] = lambda cycle, stage: None,
+    **options: Any,
+) -> Growth:
+    """Whether something grows when it is repeated in a worker: how much per round, what, and until when.
+
+    A function without arguments, "script.py::function", or a model, whose `cycle` is "load" (open, allocate,
+    run, free), "invoke", "resize" or "all". It is repeated until the verdict is clear or `seconds` have
+    passed, or exactly `repeat` times. `ram` or `device` is the memory that would be full one day (default:
+    this machine's or container's), `memory` what the worker may add. `options` for models: accelerator,
+    threads, runtime. A death ends the rounds, and what was measured before it comes back all the same.
+    """
+    from outlive.growth.leak_asking import choose_room, find_targets, measure_growth
+    from outlive.growth.leak_running import Order
+    from outlive.rendering.leak_verdict import with_findings
+
+    source = function_or_model.content if isinstance(function_or_model, Model) else function_or_model
+    what, targets = find_targets(source, cycle, **options)
+    if targets[0][0] != "call" and not callable(function_or_model):
+        read(function_or_model, tolerant=True)  # what is no model at all is told better than a runtime does
+    limit = Limits(memory=memory, seconds=seconds)
+    room = choose_room(ram, device)
+    order = Order(repeat=repeat, seconds=seconds, memory_bytes=limit.memory_bytes, room=room)
+    return with_findings(measure_growth(what, targets, order, tell))

@@ -1,0 +1,137 @@
+"""Cards are escaped, whole, small and fetch nothing, whatever a stranger's file is called."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+import outlive
+from outlive import demo_models
+from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag
+from outlive.jupyter import formats
+from outlive.jupyter.cards import Card
+from outlive.jupyter.complaints import error_card
+from outlive.jupyter.deaths import death_card
+from outlive.jupyter.drawing import template, timeline_html
+from outlive.kernel_deaths.record import Record
+from outlive.meter import Point
+
+EVIL = '<script>alert("x")</script><img src=x onerror=y> ${style} $body </style> &amp; \x1b[31m'
+
+
+class Balance(HTMLParser):
+    """Notes the tags, and those that are not closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def assert_sound(html: str) -> None:
+    """Every tag is closed and known; no script, no handler, nothing that is fetched."""
+    page = Balance()
+    page.feed(html)
+    page.close()
+    assert page.open == []
+    known = {"div", "style", "pre", "span", "table", "tr", "td", "details", "summary", "svg", "text"}
+    assert {tag for tag, _ in page.seen} <= known | {"polyline", "polygon", "line"}
+    for _, attributes in page.seen:
+        assert not [name for name in attributes if name.startswith("on") or name in ("src", "href")]
+    assert not re.search(r"url\(|@import|https?://|<script", html)
+    assert "\x1b" not in html
+    assert len(html) < 60_000
+
+
+def finding(text: str) -> Finding:
+    return Finding(
+        code="D504", name="x", severity=Severity.ERROR, headline=text, where=text, why=text,
+        evidence=(Evidence(fact=text, source=text),), confidence=text, fault=Fault.FILE,
+        remedies=(Remedy(action=text, tag=Tag.SAME_RESULTS, effect=text, command=text),),
+    )  # fmt: skip
+
+
+def evil_things() -> dict[str, Card]:
+    model = outlive.read(demo_models.path("healthy"))
+    plan = dataclasses.replace(outlive.plan(model), path=EVIL, unknown=(EVIL,))
+    points = tuple(Point(seconds=n / 10, bytes=n * 1000, rss_bytes=0, mark=EVIL) for n in range(20))
+    flight = outlive.Flight(
+        died=True, stage=EVIL, signal="SIGSEGV", timeline=points, stderr_tail=EVIL, fault_trace=EVIL * 3000,
+        frames=(EVIL,), stages=((EVIL, 0.1),),
+    )  # fmt: skip
+    record = Record(name="x", busy=True, cell_number=1, cell_source=EVIL, timeline=points, stderr_tail=EVIL,
+                    fault_trace=f'  File "{EVIL}", line 1 in f', status=11)  # fmt: skip
+    return {
+        "finding": formats.finding_card(finding(EVIL)),
+        "plan": formats.plan_card(plan),
+        "flight": formats.flight_card(flight),
+        "death": death_card(record),
+        "error": error_card(outlive.ModelDied(finding(EVIL), EVIL, flight=flight)),
+        "model": formats.model_card(dataclasses.replace(model, path=EVIL, description=EVIL)),
+    }
+
+
+EVIL_THINGS = evil_things()
+
+
+@pytest.mark.parametrize("name", EVIL_THINGS)
+def test_what_a_file_says_is_shown_and_not_obeyed(name: str) -> None:
+    html = EVIL_THINGS[name].html()
+    assert_sound(html)
+    assert "&lt;script&gt;" in html
+    assert EVIL_THINGS[name].plain()
+
+
+def test_a_card_says_what_the_text_says() -> None:
+    card = formats.plan_card(outlive.plan(demo_models.path("healthy")))
+    said = re.sub(r"<style>.*?</style>|<[^>]+>", " ", card.html(), flags=re.DOTALL)
+    for word in ("packed weights", "workspace", "peak", "worst moment"):
+        assert word in said
+        assert word in card.plain()
+
+
+def test_a_timeline_is_drawn_where_there_is_one() -> None:
+    points = [Point(seconds=0.1 * n, bytes=n * 10**6, rss_bytes=0) for n in range(5)]
+    assert "<polyline" in timeline_html(points)
+    assert timeline_html(points[:2]) == timeline_html([]) == ""
+    assert timeline_html([Point(seconds=float(n), bytes=0, rss_bytes=0) for n in range(5)]) == ""
+
+
+def test_a_report_as_long_as_a_book_is_cut() -> None:
+    from outlive.rendering.model_text import grid
+
+    table = grid("left")
+    for number in range(100_000):
+        table.add_row("", f"row {number}")
+    html = Card(label="long", parts=lambda: [table]).html()
+    assert "and 99800 more" in html
+    assert_sound(html)
+
+
+@pytest.mark.parametrize("place", formats.CARDS)
+def test_every_card_is_for_a_class_that_there_is(place: tuple[str, str]) -> None:
+    from importlib import import_module
+
+    kind: Any = getattr(import_module(place[0]), place[1])
+    assert kind.__module__ == place[0]  # what IPython looks it up by
+
+
+def test_front_ends_do_not_align_our_tables() -> None:
+    """JupyterLab's `.jp-RenderedHTMLCommon:not(...) td` aligns to the right: ours has to weigh more."""
+    rules = template("card.css").template.replace("\n", "").split("}")
+    laid_out = [rule for rule in rules if "text-align" in rule or "background:none" in rule]
+    selectors = [rule.partition("{")[0] for rule in laid_out]
+    tables = [selector for selector in selectors if selector.split()[-1].startswith(("td", "tr"))]
+    assert len(tables) >= 3
+    assert all(selector.count(".outlive") == 3 for selector in tables)

@@ -1,0 +1,117 @@
+"""A comparison is equal only where all was compared, is finite, and is the same; wherever it is said."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from outlive.jupyter.cards import BAD, PLAIN
+from outlive.jupyter.formats import drift_card
+from outlive.quant.nouns import Drift, Metrics, OutputDrift, PerSample, TensorDrift, Turns
+from outlive.rendering.document import dump
+from outlive.rendering.drift_json import drift_csv, drift_json, drift_node_data
+from outlive.rendering.drift_outcome import outcome_of
+from outlive.rendering.drift_plot import draw_drift
+from outlive.rendering.drift_text import drift_text
+from outlive.rendering.html.drift_blocks import drift_section, drift_verdict
+from tests.rendering.stage import plain
+
+NAN, INF = math.nan, math.inf
+
+
+def metrics(decibels: float, not_finite: int = 0) -> Metrics:
+    count = 0 if math.isnan(decibels) else 8
+    return Metrics(
+        num_elements=count, stddev=0.0, mean_error=0.0, max_abs_error=0.5, mean_squared_error=0.0, rmse=0.0,
+        sqnr_db=decibels, cosine=1.0, reference_min=0.0, reference_max=1.0, not_finite=not_finite,
+        rmse_over_ideal_step=0.0,
+    )  # fmt: skip
+
+
+def output(found: Metrics | None, why: str = "") -> OutputDrift:
+    return OutputDrift(
+        name="out", index=1, reference_name="out", metrics=found, argmax_agreement=None, why=why
+    )
+
+
+def layer(name: str, op: int, found: Metrics | None, blame: float = 0.0) -> TensorDrift:
+    born = None if found is None else metrics(INF)
+    if born is not None and blame:
+        born = replace(born, rmse_over_ideal_step=blame)
+    return TensorDrift(
+        name=name, index=op, op=op, op_type="ABS", op_name=name, reference_name=name, reference_index=op,
+        dtype="float32", shape=(1,), scale=None, zero_point=None, metrics=found, born_here=born,
+    )  # fmt: skip
+
+
+def drift(*outputs: OutputDrift, tensors: tuple[TensorDrift, ...] = ()) -> Drift:
+    turns = Turns(count=1, budget_bytes=1, largest_bytes=1)
+    return Drift(tensors=tensors, outputs=outputs, samples=1, turns=turns)
+
+
+CASES: list[tuple[str, tuple[OutputDrift, ...], str, str]] = [
+    ("equal", (output(metrics(INF)),), "equal", "good"),
+    ("good", (output(metrics(30.0)), output(metrics(INF))), "differ", "good"),
+    ("poor", (output(metrics(3.0)),), "differ", "warn"),
+    ("all are NaN", (output(metrics(NAN, 8)),), "not finite", "bad"),
+    ("one of two is NaN", (output(metrics(INF)), output(metrics(NAN, 8))), "not finite", "bad"),
+    ("some values are NaN", (output(metrics(INF, 1)),), "not finite", "bad"),
+    ("of zeros nothing is left", (output(metrics(-INF)),), "differ", "bad"),
+    ("nothing was compared", (output(None, "other shapes"),), "not compared", "bad"),
+    ("one was not compared", (output(metrics(INF)), output(None, "other shapes")), "not compared", "bad"),
+    ("only some samples", (output(metrics(INF), "other shapes"),), "not compared", "bad"),
+    ("no outputs", (), "not compared", "bad"),
+]
+
+
+@pytest.mark.parametrize(("outputs", "name", "tone"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
+def test_it_is_said_the_same_everywhere(outputs: Any, name: str, tone: str) -> None:
+    made = drift(*outputs)
+    outcome, verdict = outcome_of(made), drift_verdict(made)
+    assert (outcome.name, outcome.tone) == (name, tone)
+    assert (verdict.tone, verdict.word) == (tone, outcome.words)
+    assert ("equal" in verdict.word) == (name == "equal")
+    assert json.loads(dump(drift_json(made, None, None)))["outputs_are"] == name
+    told = plain(drift_text(made, "a", "b"))
+    assert (outcome.words in told) == (tone == "bad")
+    assert "nan" not in told
+    card = drift_card(made)
+    assert card.tone == (BAD if tone == "bad" else PLAIN)
+    assert (outcome.words in card.plain()) == (tone == "bad")
+
+
+def test_what_is_not_finite_is_drawn_as_a_gap() -> None:
+    rows = (layer("a", 0, metrics(40.0)), layer("b", 1, metrics(NAN, 8)), layer("c", 2, metrics(-INF)))
+    made = drift(output(metrics(NAN, 8)), tensors=rows)
+    (arrived,) = [block for block in drift_section(made).blocks if getattr(block, "id", "") == "arrived"]
+    series = arrived.data["series"][0]  # type: ignore[union-attr]
+    assert series["values"] == [40.0, None, -120.0]
+    assert series["gaps"]
+    assert "the values of 1 layer are not finite" in arrived.summary  # type: ignore[union-attr]
+    assert not [mark for mark in draw_drift(made) if "op 1 " in str(mark)]
+
+
+def test_node_data_is_by_operator_not_by_name() -> None:
+    rows = (layer("dup", 0, metrics(40.0), 1.5), layer("dup", 1, metrics(40.0), 0.5))
+    results: Any = drift_node_data(drift(tensors=rows), "main")["main"]
+    assert results["results"] == {"0": {"value": 1.5}, "1": {"value": 0.5}}
+
+
+def test_the_worst_output_of_an_operator_counts() -> None:
+    rows = (layer("a", 0, metrics(40.0), 0.5), layer("b", 0, metrics(40.0), 1.5))
+    results: Any = drift_node_data(drift(tensors=rows), "main")["main"]
+    assert results["results"] == {"0": {"value": 1.5}}
+
+
+@pytest.mark.parametrize(
+    "name", ["=1+1", "+1", "-1", "@x", "\uff1d1", "\uff0b1", "\uff0d1", "\uff20x", " =1"]
+)
+def test_no_name_in_the_csv_is_a_formula(name: str) -> None:
+    per = PerSample(num_elements=1, stddev=0, mean_error=0, max_abs_error=0, mean_squared_error=0)
+    row = replace(layer(name, 0, metrics(40.0)), per_sample=per, op_type=name)
+    kind, *_, shown = drift_csv([row]).splitlines()[1].split(",")
+    assert (kind, shown) == (f"'{name}", f"'{name}")

@@ -1,0 +1,155 @@
+"""A plan in words: everything a user needs is said, nothing of a stranger's file gets through raw."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from outlive.arena.accuracy import said_of
+from outlive.arena.budget import Budget, weigh
+from outlive.arena.plan import OpLoad, Plan
+from outlive.arena.stages import set_beside
+from outlive.fitting.verdicts import judge_plan
+from outlive.rendering.plan_tables import Row, devices_text, rows_text
+from outlive.rendering.plan_text import plan_text
+from tests.arena.sketches import KIB, MIB, OPS, PARTS, PLACES, micro, refused, sketch
+from tests.rendering.stage import HOSTILE, plain, unsafe
+
+
+def told(plan: Plan, ram: int | None = None) -> str:
+    budget = Budget(kind="ram", title="the RAM granted", ram_bytes=ram or 1, source="--ram")
+    verdict = weigh(plan, budget) if ram is not None else None
+    return plain(plan_text(plan, verdict, judge_plan(plan, verdict)))
+
+
+def test_sizes_are_told_to_the_byte_where_they_are_exact() -> None:
+    text = told(sketch())
+    for said in (
+        "m.tflite  needs at most 28.2 MiB",
+        "LiteRT's builtin kernels; image 1x1024x1024x1 float32",
+        "arena              29,360,128",
+        "structures      about 100 KiB",
+        "lower bound        25,165,824",
+        "op 1 ADD: 25,165,824 bytes alive",
+        "16,777,216  wide    from op 0 to op 1",
+        "its input is read again later",
+    ):
+        assert said in text
+
+
+def test_an_estimate_does_not_look_exact() -> None:
+    text = told(sketch(exact=False, bound="estimate", parts=()))
+    assert "needs about 28.2 MiB" in text
+    assert "memory  an estimate" in text
+    assert "29,528,064" not in text
+    assert "mapped file" in text
+
+
+def test_the_verdict_stands_first() -> None:
+    lines = told(sketch(), 16 * MIB).splitlines()
+    assert lines[0] == "m.tflite  does not fit"
+    assert "12.2 MiB (76%) too little" in lines[1]
+    assert told(sketch(), 64 * MIB).splitlines()[0] == "m.tflite  fits"
+    assert told(sketch(), 30 * MIB).splitlines()[0] == "m.tflite  tight"
+    assert told(sketch(), 29 * MIB).splitlines()[0] == "m.tflite  may not fit"
+
+
+def test_a_lower_bound_says_at_least_wherever_it_stands() -> None:
+    text = told(sketch(exact=False, bound="lower", unknown=("op 1 RANGE",)), 64 * MIB)
+    assert text.splitlines()[0] == "m.tflite  may not fit"
+    assert "needs at least 28.2 MiB" in text
+    assert "peak         at least 28.2 MiB" in text
+    assert "memory  a lower bound" in text
+    assert "warning[M206]" in text
+    assert "at most" not in text
+
+
+def test_micro_has_its_own_totals() -> None:
+    text = told(micro())
+    assert "needs 83,968 bytes" in text
+    assert "arena used       81,920" in text
+    assert "smallest arena   83,968" in text
+
+
+def test_a_refusal_has_a_reason_and_no_numbers() -> None:
+    text = told(refused())
+    assert "refused" in text
+    assert "error[O301]" in text
+    assert "memory" not in text.splitlines()
+
+
+def test_many_operators_share_rows() -> None:
+    ops = tuple(OpLoad(index=i, type="ADD", name="", live_bytes=i) for i in range(1000))
+    text = told(sketch(ops=ops))
+    assert "the most of each row" in text
+    assert "0-41" in text
+    assert text.count("█") < 1000
+
+
+def test_measured_stands_beside_planned() -> None:
+    plan = sketch()
+    sizes: dict[str, int | None] = {"load_bytes": 700 * KIB, "allocate_bytes": 800 * KIB}
+    whole = set_beside(plan, {**sizes, "invoke_bytes": 29 * MIB, "peak_bytes": 29 * MIB})
+    text = told(replace(plan, measured=whole))
+    assert "invoke    28.2 MiB  29.0 MiB    +860 KiB" in text
+    assert "within what plans may be off by" in text
+    died = told(replace(plan, measured=set_beside(plan, sizes, "it died in stage invoke")))
+    assert "not reached" in died
+    assert "it died in stage invoke" in died
+
+
+@pytest.mark.parametrize(
+    ("measured", "said"),
+    [(80 * MIB, "more than planned"), (2 * MIB, "less than planned"), (None, "nothing was measured")],
+)
+def test_a_difference_is_explained(measured: int | None, said: str) -> None:
+    seen = set_beside(sketch(exact=False, unknown=("a scratch",)), {"peak_bytes": measured})
+    assert said in seen["explanation"][0]
+    assert measured is None or "not known: a scratch" in seen["explanation"]
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_names_are_shown_safely(kind: str) -> None:
+    name = HOSTILE[kind]
+    changes: dict[str, Any] = {
+        "path": name,
+        "inputs": ((name, (1,), "float32"),),
+        "placements": tuple(replace(place, name=name) for place in PLACES),
+        "ops": tuple(replace(load, type=name, name=name) for load in OPS),
+        "parts": tuple(replace(part, name=name, source=name) for part in PARTS),
+        "unshared": ((1, name, 5, name),),
+        "unknown": (name,),
+        "assumed": (name,),
+    }
+    text = told(sketch(**changes), 16 * MIB)
+    assert not unsafe(text)
+    assert len(text) < 50_000
+    assert not unsafe(plain(rows_text("sweep", [Row(setting={name: name}, plan=None, problem=name)])))
+
+
+def test_rows_of_a_sweep() -> None:
+    budget = Budget(kind="ram", title="the RAM granted", ram_bytes=16 * MIB, source="--ram")
+    rows = [
+        Row(setting={"batch": "1"}, plan=sketch(), verdict=weigh(sketch(), budget)),
+        Row(setting={"batch": "2"}, plan=None, problem="the runtime says no"),
+    ]
+    text = plain(rows_text("sweep", rows))
+    assert "batch     arena  persistent      peak  verdict" in text
+    assert "does not fit" in text
+    assert "batch=2: the runtime says no" in text
+
+
+def test_devices_are_listed_with_their_documents() -> None:
+    from outlive.arena.devices import known_devices
+
+    text = plain(devices_text(known_devices()))
+    assert "microcontrollers" in text
+    assert "RP2040 Datasheet" in text
+
+
+def test_a_small_peak_is_about_so_much() -> None:
+    # It may be off by 200 kB: "at most 25 KiB" was said of a model that took 64.
+    assert said_of("upper", 25_000) == "about"
+    assert (said_of("upper", 50_000_000), said_of("lower", 25_000)) == ("at most", "at least")

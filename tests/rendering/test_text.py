@@ -1,0 +1,233 @@
+"""What a person reads: the summary, the lists, the table of files, findings and pages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from outlive import demo_models, verbs
+from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag
+from outlive.model import Model, Quantization, read_source
+from outlive.rendering.finding_text import count_findings, finding_pieces, plain_finding, rich_finding
+from outlive.rendering.model_lists import file_table, graph_lines, operator_list, tensor_list
+from outlive.rendering.model_text import quantization_text, summary
+from outlive.rendering.pages import rule_markdown, rule_page
+from outlive.rules import Rule
+from outlive.rules.catalogue import RULES, assess
+from outlive.surgery import write
+from outlive.units import format_bytes, format_shape
+from tests.rendering.stage import plain
+from tests.rules.small import archive, dense, graph, ones, operator, tensor, tree
+
+DEMOS = pytest.mark.parametrize("name", demo_models.NAMES)
+
+
+def demo(name: str) -> Model:
+    return verbs.read(demo_models.path(name))
+
+
+def squeezed(text: str) -> list[str]:
+    """The lines, with one space where there are more."""
+    return [" ".join(line.split()) for line in text.splitlines()]
+
+
+@DEMOS
+def test_the_summary_tells_file_ends_operators_and_bytes(name: str) -> None:
+    model = demo(name)
+    text = plain(summary(model))
+    assert squeezed(text)[0] == f"{model.path} {format_bytes(model.file_bytes)} schema 3"
+    for end in (*model.inputs, *model.outputs):
+        assert f"  {end.name}  {format_shape(end.shape)}" in text
+    count = sum(1 for _ in model.operators())
+    assert f"operators  {count} operators in 1 subgraph" in text
+    for kind in {step.name for step in model.operators()}:
+        assert f"  {kind} " in text
+    assert f"{format_bytes(model.file_bytes)} in all" in text
+    assert "signatures\n  serving_default(image) -> (probabilities)" in text
+    assert "needs runtime 1.5.0 or later" in text
+
+
+def test_the_summary_of_the_healthy_model() -> None:
+    lines = squeezed(plain(summary(demo("healthy"))))
+    assert '"outlive demo: a healthy float32 image classifier", needs runtime 1.5.0 or later' in lines
+    assert "image 1x64x64x3 (?x64x64x3) float32" in lines
+    assert "probabilities 1x10 (?x10) float32" in lines
+    assert "CONV_2D 7 ████████████████████████" in lines
+    assert "6.75 KiB block3/expand/weights 72x1x1x24 float32" in lines
+    shares = [float(line.split()[-2].rstrip("%")) for line in lines if line.startswith("float32 constants")]
+    assert shares == [pytest.approx(88.5, abs=0.1)]
+
+
+def test_the_summary_of_the_int8_model_tells_its_scales() -> None:
+    model = demo("healthy_int8")
+    quantization = model.inputs[0].quantization
+    assert quantization is not None
+    wanted = f"scale {quantization.scales[0]:.6g}, zero point {quantization.zero_points[0]}"
+    assert wanted in plain(summary(model))
+
+
+def test_a_model_without_anything_has_a_summary() -> None:
+    text = plain(summary(verbs.read(write({"version": 3, "buffers": [{}]}), tolerant=True)))
+    assert text.startswith("model given as bytes")
+    assert "inputs  none" in text
+    assert "0 operators in 0 subgraphs" in text
+
+
+def test_the_thirteenth_kind_of_operator_is_counted_with_the_others() -> None:
+    tensors = [tensor(f"t{index}", [4]) for index in range(16)]
+    steps = [operator(f"Custom{index}", [index], [index + 1]) for index in range(15)]
+    lines = squeezed(plain(summary(verbs.read(write(tree(graph(tensors, steps, [0], [15])))))))
+    assert "Custom0 (custom) 1 ████████████████████████" in lines
+    assert "and 3 other kinds 3" in lines
+
+
+def test_attached_files_are_listed() -> None:
+    text = plain(summary(verbs.read(write(dense()) + archive("labels.txt"))))
+    assert "attached labels.txt  7 B" in text
+
+
+@DEMOS
+def test_every_operator_and_tensor_is_listed(name: str) -> None:
+    model = demo(name)
+    for listing, count in (
+        (operator_list, sum(1 for _ in model.operators())),
+        (tensor_list, sum(1 for _ in model.tensors())),
+    ):
+        numbers = re.findall(r"^ *(\d+) ", plain(listing(model)), re.MULTILINE)
+        assert numbers == [str(index) for index in range(count)]
+    assert len(plain(graph_lines(model)).splitlines()) == 2 + sum(1 for _ in model.operators())
+
+
+def test_operators_are_listed_with_what_is_not_default() -> None:
+    lines = squeezed(plain(operator_list(demo("healthy"))))
+    assert "op type version inputs outputs options" in lines
+    first = next(line for line in lines if line.startswith("0 CONV_2D"))
+    assert first.endswith("padding=SAME stride_w=2 stride_h=2 fused_activation_function=RELU6")
+    assert "dilation" not in first, "what is at its default is not worth a word"
+
+
+def test_the_graph_is_one_line_per_operator() -> None:
+    made = dense(op={"inputs": [0, 1, -1]})
+    assert plain(graph_lines(verbs.read(write(made)))).splitlines() == [
+        "", "graph", "  0  FULLY_CONNECTED(x 1x4, weights 2x4, -) -> y 1x2",
+    ]  # fmt: skip
+
+
+def test_calls_and_subgraphs_are_named() -> None:
+    call = operator("CALL", [0], [1], "CallOptions", subgraph=1)
+    main = graph([tensor("x", [1]), tensor("y", [1])], [call], [0], [1])
+    text = plain(graph_lines(verbs.read(write(tree(main, main | {"operators": [], "name": "body"})))))
+    assert "CALL(x 1) -> y 1 calls subgraph 1" in text
+    assert 'graph of subgraph 1 "body"' in text
+
+
+def test_tensors_are_listed_with_their_kind() -> None:
+    made = dense(x={"shape_signature": [-1, 4]}, y={"is_variable": True})
+    lines = squeezed(plain(tensor_list(verbs.read(write(made)))))
+    assert lines[3:] == [
+        "0 x 1x4 (?x4) float32 16 B input",
+        "1 weights 2x4 float32 32 B constant",
+        "2 y 1x2 float32 8 B output, variable",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("quantization", "text"),
+    [
+        (None, ""),
+        (Quantization(kind="per-tensor", scales=(0.5,), zero_points=(-3,)), "scale 0.5, zero point -3"),
+        (Quantization(kind="per-tensor", scales=(0.5,)), "scale 0.5, zero point none"),
+        (Quantization(kind="per-tensor", zero_points=(1,)), "per-tensor"),
+        (Quantization(kind="per-channel", scales=(0.25, 4.0), axis=3), "2 scales 0.25 to 4 along axis 3"),
+        (Quantization(kind="blockwise", block_size=32, axis=1), "blocks of 32 along axis 1"),
+        (Quantization(kind="range-only", minimum=(-1.0,), maximum=(6.0,)), "range -1 to 6, not quantized"),
+        (Quantization(kind="range-only", minimum=(-1.0,)), "range-only"),
+        (
+            Quantization(kind="per-tensor", scales=(float("nan"),), zero_points=(0,)),
+            "scale nan, zero point 0",
+        ),
+    ],
+)
+def test_quantization_in_a_few_words(quantization: Quantization | None, text: str) -> None:
+    assert quantization_text(quantization) == text
+
+
+def test_several_files_make_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("broken.tflite").write_bytes(b"")
+    paths = [demo_models.path("healthy_int8"), demo_models.path("wasteful"), "broken.tflite"]
+    readings = [read_source(path) for path in paths]
+    lines = squeezed(plain([file_table([(item, assess(item)) for item in readings])]))
+    assert lines[0] == "file size inputs outputs ops custom weights findings"
+    assert lines[1].endswith("26.7 KiB 1x64x64x3 int8 1x10 int8 16 int8 none")
+    assert lines[2].endswith("float32 6 notes")
+    assert lines[3] == "broken.tflite 0 B F102 the file is empty"
+
+
+def finding(severity: Severity = Severity.ERROR, *remedies: Remedy) -> Finding:
+    evidence = (Evidence(fact="short", source="one"), Evidence(fact="somewhat longer", source="two"))
+    return Finding(
+        code="X901", name="planted", severity=severity, headline="something is wrong", where="m.tflite",
+        why="because", evidence=evidence, remedies=remedies, confidence="certain", fault=Fault.FILE,
+    )  # fmt: skip
+
+
+def test_a_finding_is_laid_out_as_the_house_asks() -> None:
+    first = Remedy(action="do this", tag=Tag.SAME_RESULTS, effect="saves 1 B", command="outlive read x")
+    text = plain_finding(finding(Severity.ERROR, first, Remedy(action="do that", tag=Tag.CHANGES_MODEL)))
+    assert text.splitlines() == [
+        "error[X901]: something is wrong",
+        "  at   m.tflite",
+        "  ├─ short            (one)",
+        "  └─ somewhat longer  (two)",
+        "  why  because",
+        "  do   1. do this: saves 1 B  [same-results]",
+        "       outlive read x",
+        "       2. do that  [changes-model]",
+        "  sure certain",
+        "  more outlive explain X901",
+    ]
+
+
+def test_a_single_remedy_has_no_number() -> None:
+    assert "  do   do that  [changes-model]" in plain_finding(
+        finding(Severity.NOTE, Remedy(action="do that", tag=Tag.CHANGES_MODEL))
+    )
+
+
+@pytest.mark.parametrize("severity", Severity)
+def test_the_coloured_finding_says_the_same(severity: Severity) -> None:
+    assert rich_finding(finding(severity)).plain.rstrip("\n") == plain_finding(finding(severity))
+
+
+def test_each_severity_has_a_style_of_its_own() -> None:
+    assert len({next(finding_pieces(finding(severity)))[1] for severity in Severity}) == len(Severity)
+
+
+def test_findings_are_counted_by_severity() -> None:
+    several = [finding(Severity.NOTE), finding(Severity.ERROR), finding(Severity.NOTE)]
+    assert count_findings(several) == "1 error, 2 notes"
+    assert count_findings([]) == "none"
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_the_page_of_a_rule_is_its_docstring(rule: Rule) -> None:
+    page, markdown = rule_page(rule), rule_markdown(rule)
+    assert page.startswith(f"{rule.code} {rule.name} ({rule.severity.value}, since {rule.since};")
+    assert markdown.startswith(f"# {rule.code} {rule.name}\n")
+    for section in ("What it checks", "Why it matters", "What to do", "Limits"):
+        assert f"\n{section}\n" in page
+        assert f"\n## {section}\n" in markdown
+    assert rule.summary in page
+    assert rule.summary in markdown
+
+
+def test_constants_that_share_a_buffer_are_big_once() -> None:
+    tensors = [tensor("x", [8]), tensor("a", [8], buffer=1), tensor("b", [8], buffer=1), tensor("y", [8])]
+    steps = [operator("ADD", [0, 1], [3]), operator("ADD", [0, 2], [3])]
+    made = tree(graph(tensors, steps, [0], [3]), buffers=[np.asarray(ones(8))])
+    text = plain(summary(verbs.read(write(made))))
+    assert squeezed(text)[-1] == "32 B a 8 float32"
