@@ -9,10 +9,10 @@ import pytest
 
 from outlive.arena.accuracy import said_of
 from outlive.arena.budget import Budget, weigh
-from outlive.arena.plan import OpLoad, Plan
+from outlive.arena.plan import OpLoad, Plan, PlanRow
 from outlive.arena.stages import set_beside
 from outlive.fitting.verdicts import judge_plan
-from outlive.rendering.plan_tables import Row, devices_text, rows_text
+from outlive.rendering.plan_tables import devices_text, rows_text
 from outlive.rendering.plan_text import plan_text
 from tests.arena.sketches import KIB, MIB, OPS, PARTS, PLACES, micro, refused, sketch
 from tests.rendering.stage import HOSTILE, plain, unsafe
@@ -126,14 +126,14 @@ def test_hostile_names_are_shown_safely(kind: str) -> None:
     text = told(sketch(**changes), 16 * MIB)
     assert not unsafe(text)
     assert len(text) < 50_000
-    assert not unsafe(plain(rows_text("sweep", [Row(setting={name: name}, plan=None, problem=name)])))
+    assert not unsafe(plain(rows_text("sweep", [PlanRow(setting={name: name}, plan=None, problem=name)])))
 
 
 def test_rows_of_a_sweep() -> None:
     budget = Budget(kind="ram", title="the RAM granted", ram_bytes=16 * MIB, source="--ram")
     rows = [
-        Row(setting={"batch": "1"}, plan=sketch(), verdict=weigh(sketch(), budget)),
-        Row(setting={"batch": "2"}, plan=None, problem="the runtime says no"),
+        PlanRow(setting={"batch": "1"}, plan=sketch(), verdict=weigh(sketch(), budget)),
+        PlanRow(setting={"batch": "2"}, plan=None, problem="the runtime says no"),
     ]
     text = plain(rows_text("sweep", rows))
     assert "batch     arena  persistent      peak  verdict" in text

@@ -10,9 +10,8 @@ from outlive.cli.output import complain_lines, write_json, write_plain
 
 if TYPE_CHECKING:
     from outlive.accelerators import Coverage
-    from outlive.arena.plan import Plan
+    from outlive.arena.plan import Plan, PlanRow
     from outlive.finding import Finding
-    from outlive.rendering.plan_tables import Row
     from outlive.worker.flight import Flight
 
 EXPORTS = ("csv", "trace", "overlay")
@@ -37,7 +36,7 @@ def tell_errors(findings: Sequence[Finding]) -> None:
 
 
 def export_plan(
-    args: argparse.Namespace, plan: Plan, findings: Sequence[Finding], rows: Sequence[Row]
+    args: argparse.Namespace, plan: Plan, findings: Sequence[Finding], rows: Sequence[PlanRow]
 ) -> None:
     """A plan as a table, on a line of time, or over the graph; a sweep only as a table."""
     from outlive.rendering.csv_tables import plan_csv, settings_csv

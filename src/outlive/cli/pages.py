@@ -12,7 +12,7 @@ from outlive.cli.output import OutputError, write_plain
 if TYPE_CHECKING:
     from outlive.accelerators import Coverage
     from outlive.arena.budget import Verdict
-    from outlive.arena.plan import Plan
+    from outlive.arena.plan import Plan, PlanRow
     from outlive.diagnosis.nouns import Diagnosis
     from outlive.finding import Finding
     from outlive.fitting.checking import Checked
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from outlive.model import Model
     from outlive.quant.nouns import Drift
     from outlive.rendering.html.blocks import Page
-    from outlive.rendering.plan_tables import Row
     from outlive.worker.flight import Flight
 
 
@@ -43,7 +42,7 @@ def show_plan(
     plan: Plan,
     verdict: Verdict | None,
     findings: Sequence[Finding],
-    rows: Sequence[Row],
+    rows: Sequence[PlanRow],
     document: dict[str, Any],
 ) -> None:
     """A plan."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from outlive.arena.budget import Verdict
 from outlive.arena.devices import Device
-from outlive.arena.plan import Plan
+from outlive.arena.plan import PlanRow
 from outlive.names import safe
 from outlive.rendering.model_text import heading
 from outlive.units import format_bytes
@@ -37,17 +35,7 @@ _COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One plan of several: what it was asked with, and the plan or why there is none."""
-
-    setting: Mapping[str, str]
-    plan: Plan | None
-    verdict: Verdict | None = None
-    problem: str = ""
-
-
-def rows_text(title: str, rows: Sequence[Row]) -> Iterator[RenderableType]:
+def rows_text(title: str, rows: Sequence[PlanRow]) -> Iterator[RenderableType]:
     """A table of plans; columns that say nothing in any row are left out."""
     yield heading(title)
     names = list(dict.fromkeys(name for row in rows for name in row.setting))
@@ -82,11 +70,11 @@ def devices_text(devices: Sequence[Device]) -> Iterator[RenderableType]:
         yield table
 
 
-def _speaks(rows: Sequence[Row], field: str) -> bool:
+def _speaks(rows: Sequence[PlanRow], field: str) -> bool:
     return any(row.plan is not None and getattr(row.plan, field) for row in rows)
 
 
-def _cells(row: Row, names: Sequence[str], fields: Sequence[str], judged: bool) -> list[RenderableType]:
+def _cells(row: PlanRow, names: Sequence[str], fields: Sequence[str], judged: bool) -> list[RenderableType]:
     from rich.text import Text
 
     cells: list[RenderableType] = [safe(row.setting.get(name, ""), _NAME) for name in names]

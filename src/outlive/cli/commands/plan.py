@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from outlive.arena.budget import Budget, Verdict, device_budget
-from outlive.arena.devices import Device, find_device, known_devices
-from outlive.arena.plan import Plan
+from outlive.arena.devices import Device, DeviceList, find_device, known_devices
+from outlive.arena.plan import NotPlanned, Plan, PlanRow
 from outlive.arena.questions import (
     ABIS,
     ACCELERATORS,
@@ -37,9 +37,6 @@ from outlive.errors import ModelError
 from outlive.model import Model, read_source
 from outlive.rules.catalogue import file_errors
 from outlive.units import parse_bytes
-
-if TYPE_CHECKING:
-    from outlive.rendering.plan_tables import Row
 
 EXAMPLES = """\
 examples:
@@ -133,12 +130,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list_devices(args: argparse.Namespace) -> int:
-    from outlive.rendering.plan_json import devices_json
+    from outlive.rendering.media.json import document_of
     from outlive.rendering.plan_tables import devices_text
 
     devices = known_devices()
     if args.format == "json":
-        write_json(args, devices_json(devices))
+        write_json(args, document_of(DeviceList(devices=devices)))
     else:
         write_text(args, devices_text(devices))
     return exits.CLEAN
@@ -232,37 +229,36 @@ def _settings(args: argparse.Namespace, model: Model, wish: Wish) -> list[tuple[
     return found
 
 
-def _row(model: Model, label: dict[str, str], wish: Wish, budget: Budget | None) -> Row:
+def _row(model: Model, label: dict[str, str], wish: Wish, budget: Budget | None) -> PlanRow:
     from outlive.arena.budget import weigh
     from outlive.arena.room import arena_for
     from outlive.fitting.planning import plan_model
-    from outlive.rendering.plan_tables import Row
 
     try:
         plan = plan_model(model, wish)
     except ValueError as error:
-        return Row(setting=label, plan=None, problem=str(error))
+        return PlanRow(setting=label, plan=None, problem=str(error))
     problem = "; ".join(f"refused: {item.type}: {item.reason}" for item in plan.refusals[:2])
     same = budget is not None and (
         budget.device is None or budget.device.is_micro == (wish.accelerator == "tflm")
     )
     arena = arena_for(model, plan, wish.abi)
     verdict = weigh(plan, budget, arena=arena) if budget is not None and same else None
-    return Row(setting=label, plan=plan, verdict=verdict, problem=problem)
+    return PlanRow(setting=label, plan=plan, verdict=verdict, problem=problem)
 
 
 def _show(
-    args: argparse.Namespace, plan: Plan, verdict: Verdict | None, findings: Any, rows: list[Row]
+    args: argparse.Namespace, plan: Plan, verdict: Verdict | None, findings: Any, rows: list[PlanRow]
 ) -> None:
     title = "compare" if args.compare else "sweep"
     if args.format in EXPORTS:
         export_plan(args, plan, findings, rows)
         return
     if args.format in ("json", "html"):
-        from outlive.rendering.plan_json import plan_json, row_json
+        from outlive.rendering.media.json import document_of
 
-        listed = [row_json(row.setting, row.plan, row.verdict, row.problem) for row in rows]
-        document = plan_json(plan, verdict, findings, {title: listed} if listed else None)
+        others: dict[str, Any] = {title: tuple(rows)}
+        document = document_of(replace(plan, verdict=verdict, findings=tuple(findings), **others))
         if args.format == "html":
             show_plan(args, plan, verdict, findings, rows, document)
         else:
@@ -271,7 +267,9 @@ def _show(
     write_text(args, _text(plan, verdict, findings, rows, title))
 
 
-def _text(plan: Plan, verdict: Verdict | None, findings: Any, rows: list[Row], title: str) -> Iterator[Any]:
+def _text(
+    plan: Plan, verdict: Verdict | None, findings: Any, rows: list[PlanRow], title: str
+) -> Iterator[Any]:
     from outlive.rendering.plan_tables import rows_text
     from outlive.rendering.plan_text import findings_text, headline, plan_text
 
@@ -284,14 +282,14 @@ def _text(plan: Plan, verdict: Verdict | None, findings: Any, rows: list[Row], t
 
 
 def _broken(args: argparse.Namespace, reading: Any, errors: Any) -> int:
-    from outlive.rendering.document import document, finding_json
+    from outlive.records import ModelPath
     from outlive.rendering.finding_text import rich_finding
+    from outlive.rendering.media.json import document_of
 
     if args.format in EXPORTS:
         tell_errors(errors)
     elif args.format in ("json", "html"):
-        body = {"model": {"path": reading.path}, "findings": [finding_json(item) for item in errors]}
-        told = document("plan", body)
+        told = document_of(NotPlanned(model=ModelPath(path=reading.path), findings=tuple(errors)))
         if args.format == "html":
             show_broken(args, "plan", errors, told)
         else:

@@ -9,7 +9,7 @@ from typing import Any
 from outlive.accelerators import Coverage
 from outlive.arena.budget import Verdict as FitVerdict
 from outlive.arena.budget import needed_bytes
-from outlive.arena.plan import Plan
+from outlive.arena.plan import Plan, PlanRow
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.finding import Finding, Severity
 from outlive.growth.growth import Growth
@@ -24,7 +24,6 @@ from outlive.rendering.html.flight_blocks import flight_section, flight_tiles, f
 from outlive.rendering.html.leak_blocks import leak_sections, leak_tiles, leak_verdict
 from outlive.rendering.html.model_blocks import model_section, operators_section, what_is_known
 from outlive.rendering.html.plan_blocks import TONES, plan_section, plan_tiles
-from outlive.rendering.plan_tables import Row
 from outlive.rendering.plan_text import amount
 from outlive.units import format_bytes, plural
 from outlive.worker.flight import Flight
@@ -46,7 +45,7 @@ def plan_page(
     document: Document,
     *,
     model: Model,
-    rows: Sequence[Row] = (),
+    rows: Sequence[PlanRow] = (),
 ) -> Page:
     """The page of `outlive plan`."""
     sections = [
@@ -74,7 +73,7 @@ def plan_verdict(plan: Plan, verdict: FitVerdict | None) -> Verdict:
     return Verdict(tone=TONES[verdict.word], word=verdict.word, sentence=said + "; ".join(verdict.reasons))
 
 
-def _settings(rows: Sequence[Row]) -> Section:
+def _settings(rows: Sequence[PlanRow]) -> Section:
     names = list(dict.fromkeys(name for row in rows for name in row.setting))
     judged = any(row.verdict for row in rows)
     columns = [Column(title=name, kind="mono") for name in names]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from outlive.accelerators import Coverage
 from outlive.arena.budget import needed_bytes
@@ -33,8 +33,8 @@ from outlive.rendering.html.flight_blocks import flight_section, flight_tiles
 from outlive.rendering.html.model_blocks import model_section, operators_section, what_is_known
 from outlive.rendering.html.pages import findings_sections, model_tiles, plan_verdict
 from outlive.rendering.html.plan_blocks import plan_section, plan_tiles
+from outlive.rendering.media.json import document_of
 from outlive.rendering.model_json import tensor_json
-from outlive.rendering.plan_json import plan_json
 from outlive.rendering.plan_text import amount
 from outlive.units import format_bytes
 from outlive.worker.flight import Flight
@@ -190,7 +190,7 @@ def report_json(seen: Examination) -> Json:
         "inputs": [] if model is None else [tensor_json(tensor) for tensor in model.inputs],
         "outputs": [] if model is None else [tensor_json(tensor) for tensor in model.outputs],
         "check": check_json(seen.checked),
-        "plan": None if seen.plan is None else plan_json(seen.plan, seen.checked.verdict, ()),
+        "plan": None if seen.plan is None else document_of(replace(seen.plan, verdict=seen.checked.verdict)),
         "run": None if seen.flight is None else flight_json(seen.flight, reading.path, seen.flight_findings),
         "diagnose": None if seen.diagnosis is None else diagnosis_json(seen.diagnosis),
         "delegates": None if seen.coverage is None else coverage_json(seen.coverage, seen.coverage_findings),

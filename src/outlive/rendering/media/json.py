@@ -1,0 +1,66 @@
+"""A result as a JSON document, and back: what is in it says the result's class (`outlive.records`)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from outlive.records import SCHEMA, Json, document_of, read_result, schema_of
+
+__all__ = ["KINDS", "SCHEMA", "Json", "classes_of", "document_of", "dump", "read_document", "schema_of_kind"]
+
+# The classes whose documents have a kind: that of a result, and those of what there is in place of one.
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "plan": ("arena.plan.Plan", "arena.plan.NotPlanned"),
+    "devices": ("arena.devices.DeviceList",),
+}
+# What is read back, and how much of it at most.
+_READ_BACK = ("plan",)
+_MOST_BYTES = 256 << 20
+
+
+def classes_of(kind: str) -> tuple[type[Any], ...]:
+    """The classes with documents of this kind, the result's own first."""
+    places = (place.rpartition(".") for place in KINDS[kind])
+    return tuple(getattr(import_module(f"outlive.{module}"), name) for module, _, name in places)
+
+
+def schema_of_kind(kind: str) -> Json:
+    """The JSON Schema of documents of this kind."""
+    return schema_of(classes_of(kind))
+
+
+def dump(value: object) -> str:
+    """A document as text, valid whatever a file holds: names that are no Unicode are escaped too."""
+    return json.dumps(_finite(value), indent=1, allow_nan=False, default=str)
+
+
+def read_document(text: str | bytes, most_bytes: int = _MOST_BYTES) -> Any:
+    """The result that a document was made of; ValueError if it is none, or of a kind not read back."""
+    import msgspec
+
+    if len(text) > most_bytes:
+        raise ValueError(f"a document of {len(text):,} bytes is larger than {most_bytes:,}")
+    try:
+        head = msgspec.json.decode(text, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError) as error:
+        raise ValueError(f"it is no document: {error!s:.200}") from error
+    kind = head.get("kind")
+    if head.get("schema") != SCHEMA or kind not in _READ_BACK:
+        raise ValueError(f"it is no document of a kind that is read back: {', '.join(_READ_BACK)}")
+    return read_result(text, classes_of(kind)[0])
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    if isinstance(value, memoryview):
+        return {"bytes": value.nbytes}
+    return value
