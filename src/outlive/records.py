@@ -93,10 +93,13 @@ class FileSize:
     file_bytes: int
 
 
-def document_of(result: Any) -> Json:
-    """The document of a result: its schema, its kind, and what its class says."""
+def document_of(result: Any, **given: Any) -> Json:
+    """The document of a result: its schema, its kind, and what its class says.
+
+    What is `given` stands in the place of what the result says itself: findings that somebody else had.
+    """
     kind: Any = type(result)
-    document: Json = _builtins(_class_codec(kind, True).write(result))
+    document: Json = _builtins(_class_codec(kind, True).write(result, **given))
     return document
 
 
@@ -114,6 +117,17 @@ def read_result(text: str | bytes, kind: Any) -> Any:
         return codec.read(msgspec.json.decode(text, type=codec.type))
     except (msgspec.DecodeError, RecursionError, OverflowError) as error:
         raise ValueError(f"it is no document of kind {kind.kind!r}: {error!s:.200}") from error
+
+
+def read_part(value: Any, kind: Any) -> Any:
+    """What `part_of` a value of this class wrote, as such a value again; ValueError if it is none."""
+    import msgspec
+
+    codec = _codec(kind)
+    try:
+        return codec.read(msgspec.convert(value, codec.type))
+    except (msgspec.ValidationError, RecursionError, OverflowError) as error:
+        raise ValueError(f"it is no {kind.__name__}: {error!s:.200}") from error
 
 
 def schema_of(kinds: Sequence[Any]) -> Json:
@@ -137,7 +151,7 @@ class _Codec:
     """A type of msgspec, what makes its values of ours, and the way back."""
 
     type: Any
-    write: Callable[[Any], Any]
+    write: Callable[..., Any]
     read: Callable[[Any], Any]
 
 
@@ -217,7 +231,7 @@ def _codec(hint: Any) -> _Codec:
         parts = [_codec(part) for part in inner]
         return _Codec(
             tuple.__class_getitem__(tuple(part.type for part in parts)),
-            lambda row: tuple(part.write(item) for part, item in zip(parts, row, strict=True)),
+            lambda row: [part.write(item) for part, item in zip(parts, row, strict=True)],
             lambda row: tuple(part.read(item) for part, item in zip(parts, row, strict=True)),
         )
     found = origin or hint
@@ -285,8 +299,12 @@ def _class_codec(cls: Any, whole: bool) -> _Codec:
     )
     told = {"schema": SCHEMA, "kind": cls.kind} if whole else {}
 
-    def write(result: Any) -> Any:
-        return struct(**told, **{keys[item.name]: item.write(result) for item in items})
+    def write(result: Any, **given: Any) -> Any:
+        values = {
+            keys[item.name]: item.codec.write(given[item.name]) if item.name in given else item.write(result)
+            for item in items
+        }
+        return struct(**told, **values)
 
     def read(document: Any) -> Any:
         arguments: dict[str, Any] = {}

@@ -13,7 +13,7 @@ from outlive.guarding.pool import alive
 from outlive.guarding.process import GuardProcess
 from outlive.guarding.raised import raised_flight
 from outlive.worker import verdicts
-from outlive.worker.flight import Flight
+from outlive.worker.flight import Flight, StageSeconds
 from outlive.worker.hatchery import CannotHatch
 from outlive.worker.limits import Limits
 
@@ -62,4 +62,4 @@ def run_script(
 
 
 def _timed(flight: Flight, began: float) -> Flight:
-    return dataclasses.replace(flight, stages=(("call", time.perf_counter() - began),))
+    return dataclasses.replace(flight, stages=(StageSeconds("call", time.perf_counter() - began),))

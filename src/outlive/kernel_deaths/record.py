@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from outlive.meter import Point, Timeline
-from outlive.worker.flight import Flight
+from outlive.worker.flight import Flight, StageSeconds
 
 # faulthandler's first line, CPython Modules/faulthandler.c: "Fatal Python error: Segmentation fault".
 _DUMPED = re.compile(r"^Fatal Python error: (.+)$", re.MULTILINE)
@@ -110,7 +110,7 @@ class Record:
             peak_bytes=max((point.bytes for point in self.timeline), default=None) if self.busy else None,
             baseline_bytes=self.before_bytes,
             timeline=self.timeline,
-            stages=(("cell", self.cell_seconds),) if self.busy else (),
+            stages=(StageSeconds("cell", self.cell_seconds),) if self.busy else (),
             stderr_tail=self.stderr_tail,
             fault_trace=self._named_trace(),
             oom_kills=self.oom_kills,

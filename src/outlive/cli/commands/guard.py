@@ -71,10 +71,11 @@ def _check_output(args: argparse.Namespace) -> None:
 
 
 def _report(args: argparse.Namespace, target: str, end: ScriptEnd) -> int:
+    from outlive.records import ModelPath
     from outlive.rendering.console import print_parts
     from outlive.rendering.finding_text import rich_finding
-    from outlive.rendering.flight_json import flight_json
     from outlive.rendering.flight_text import memory_line
+    from outlive.rendering.media.json import document_of
     from outlive.rendering.verdict import judge_fact
     from outlive.rules.witness import lacked_memory
 
@@ -82,7 +83,7 @@ def _report(args: argparse.Namespace, target: str, end: ScriptEnd) -> int:
     findings = (judge_fact("flight", end.flight, None)[0],) if judged else ()
     parts = [memory_line(end.flight), *map(rich_finding, findings)]
     if args.format == "json":
-        write_json(args, flight_json(end.flight, target, findings))
+        write_json(args, document_of(end.flight, model=ModelPath(path=target), findings=findings))
     elif args.output is not None:
         write_text(args, parts)
     else:

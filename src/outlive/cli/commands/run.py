@@ -114,35 +114,36 @@ def run(args: argparse.Namespace) -> int:
 
 def _not_started(args: argparse.Namespace, error: LimitReached) -> int:
     """Say why the run was not even begun."""
-    from outlive.rendering.document import document, finding_json
+    from outlive.records import ModelPath
     from outlive.rendering.finding_text import rich_finding
+    from outlive.rendering.media.json import document_of
+    from outlive.worker.flight import NotStarted
 
     if args.format in EXPORTS:
         tell_errors(error.findings)
     elif args.format in ("json", "html"):
-        findings = [finding_json(item) for item in error.findings]
-        body = {"model": {"path": args.file}, "started": False, "died": False, "findings": findings}
+        document = document_of(NotStarted(model=ModelPath(path=args.file), findings=tuple(error.findings)))
         if args.format == "html":
-            show_broken(args, "run", error.findings, document("run", body))
+            show_broken(args, "run", error.findings, document)
         else:
-            write_json(args, document("run", body))
+            write_json(args, document)
     else:
         write_text(args, (rich_finding(item) for item in error.findings))
     return exits.DOES_NOT_FIT
 
 
 def _report(args: argparse.Namespace, flight: Any) -> int:
-    from outlive.rendering.flight_json import flight_json
     from outlive.rendering.flight_text import flight_text
+    from outlive.rendering.media.json import document_of
 
     bad = flight.died or flight.error_type
     findings = flight.findings
     if args.format in EXPORTS:
         export_run(args, flight, findings)
     elif args.format == "html":
-        show_run(args, flight, findings, flight_json(flight, args.file, findings))
+        show_run(args, flight, findings, document_of(flight, findings=findings))
     elif args.format == "json":
-        write_json(args, flight_json(flight, args.file, findings))
+        write_json(args, document_of(flight, findings=findings))
     else:
         write_text(args, flight_text(flight, args.file, findings))
     if args.save and not bad:

@@ -23,7 +23,6 @@ from outlive.rendering.diagnosis_json import diagnosis_json
 from outlive.rendering.document import Json, document, finding_json
 from outlive.rendering.drift_json import drift_json
 from outlive.rendering.finding_text import count_findings
-from outlive.rendering.flight_json import flight_json
 from outlive.rendering.html.blocks import Command, Page, Section, Tile, Verdict
 from outlive.rendering.html.check_page import check_verdict
 from outlive.rendering.html.coverage_blocks import coverage_section
@@ -191,7 +190,7 @@ def report_json(seen: Examination) -> Json:
         "outputs": [] if model is None else [tensor_json(tensor) for tensor in model.outputs],
         "check": check_json(seen.checked),
         "plan": None if seen.plan is None else document_of(replace(seen.plan, verdict=seen.checked.verdict)),
-        "run": None if seen.flight is None else flight_json(seen.flight, reading.path, seen.flight_findings),
+        "run": None if seen.flight is None else document_of(seen.flight, findings=seen.flight_findings),
         "diagnose": None if seen.diagnosis is None else diagnosis_json(seen.diagnosis),
         "delegates": None if seen.coverage is None else coverage_json(seen.coverage, seen.coverage_findings),
         "compare": None if seen.drift is None else drift_json(seen.drift, seen.reference, reading.path),

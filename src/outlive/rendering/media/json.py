@@ -15,10 +15,11 @@ __all__ = ["KINDS", "SCHEMA", "Json", "classes_of", "document_of", "dump", "read
 # The classes whose documents have a kind: that of a result, and those of what there is in place of one.
 KINDS: Mapping[str, tuple[str, ...]] = {
     "plan": ("arena.plan.Plan", "arena.plan.NotPlanned"),
+    "run": ("worker.flight.Flight", "worker.flight.NotStarted"),
     "devices": ("arena.devices.DeviceList",),
 }
 # What is read back, and how much of it at most.
-_READ_BACK = ("plan",)
+_READ_BACK = ("plan", "run")
 _MOST_BYTES = 256 << 20
 
 
