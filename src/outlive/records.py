@@ -347,7 +347,7 @@ def _put(
 ) -> None:
     get = _named(attribute)
     if how.flat:
-        for item in _items(hint):
+        for item in (item for item in _items(hint) if not item.how.own):
             found[item.name] = _Item(item.name, _after(item.get, get), item.codec, item.how, "", item.default)
         return
     codec = _document_codec(hint) if how.document else _codec(hint)
@@ -356,9 +356,11 @@ def _put(
 
 
 def _document_codec(hint: Any) -> _Codec:
-    """A part that is a document of its own, or None."""
-    (cls,) = [part for part in get_args(hint) or (hint,) if part is not NoneType]
+    """A part that is a document of its own, or None; or several."""
+    (cls,) = [part for part in get_args(hint) or (hint,) if part not in (NoneType, Ellipsis)]
     one = _class_codec(cls, True)
+    if get_origin(hint) is tuple:
+        return _Codec(list[one.type], lambda rows: [one.write(row) for row in rows], _same)  # type: ignore[name-defined]
     return _Codec(one.type | None, lambda value: None if value is None else one.write(value), _same)
 
 

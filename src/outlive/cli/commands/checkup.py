@@ -119,7 +119,6 @@ def _flight(path: str) -> Flight | None:
 
 
 def _document(found: Checkup) -> object:
-    from outlive.rendering.diagnosis_json import diagnosis_json
     from outlive.rendering.document import document
     from outlive.rendering.media.json import document_of
     from outlive.rendering.model_json import reading_json
@@ -128,7 +127,7 @@ def _document(found: Checkup) -> object:
         "read": reading_json(found.reading, found.judgement),
         "plan": None if found.plan is None else document_of(found.plan),
         "run": None if found.flight is None else document_of(found.flight, findings=found.silent),
-        "diagnose": None if found.diagnosis is None else diagnosis_json(found.diagnosis),
+        "diagnose": None if found.diagnosis is None else document_of(found.diagnosis),
     }
     return document("checkup", body)
 

@@ -153,9 +153,9 @@ def _report(args: argparse.Namespace, coverage: Coverage) -> int:
     if args.format in EXPORTS:
         export_coverage(args, coverage, findings)
     elif args.format in ("json", "html"):
-        from outlive.rendering.coverage_json import coverage_json
+        from outlive.rendering.media.json import document_of
 
-        document = coverage_json(coverage, findings)
+        document = document_of(coverage, findings=findings)
         if args.format == "html":
             show_coverage(args, coverage, findings, document)
         else:

@@ -97,9 +97,9 @@ def _bundle(args: argparse.Namespace, diagnosis: Diagnosis) -> None:
 
 def _report(args: argparse.Namespace, diagnosis: Diagnosis) -> None:
     if args.format in ("json", "html"):
-        from outlive.rendering.diagnosis_json import diagnosis_json
+        from outlive.rendering.media.json import document_of
 
-        document = diagnosis_json(diagnosis)
+        document = document_of(diagnosis)
         if args.format == "html":
             show_diagnosis(args, diagnosis, document)
         else:

@@ -17,9 +17,6 @@ from outlive.diagnosis.nouns import Diagnosis
 from outlive.finding import Finding, Severity, shell_path
 from outlive.fitting.checking import Checked
 from outlive.quant.nouns import Drift
-from outlive.rendering.check_json import check_json
-from outlive.rendering.coverage_json import coverage_json
-from outlive.rendering.diagnosis_json import diagnosis_json
 from outlive.rendering.document import Json, document, finding_json
 from outlive.rendering.drift_json import drift_json
 from outlive.rendering.finding_text import count_findings
@@ -188,11 +185,13 @@ def report_json(seen: Examination) -> Json:
         "verdict": {"tone": verdict.tone, "word": verdict.word, "sentence": verdict.sentence},
         "inputs": [] if model is None else [tensor_json(tensor) for tensor in model.inputs],
         "outputs": [] if model is None else [tensor_json(tensor) for tensor in model.outputs],
-        "check": check_json(seen.checked),
+        "check": document_of(seen.checked),
         "plan": None if seen.plan is None else document_of(replace(seen.plan, verdict=seen.checked.verdict)),
         "run": None if seen.flight is None else document_of(seen.flight, findings=seen.flight_findings),
-        "diagnose": None if seen.diagnosis is None else diagnosis_json(seen.diagnosis),
-        "delegates": None if seen.coverage is None else coverage_json(seen.coverage, seen.coverage_findings),
+        "diagnose": None if seen.diagnosis is None else document_of(seen.diagnosis),
+        "delegates": None
+        if seen.coverage is None
+        else document_of(seen.coverage, findings=seen.coverage_findings),
         "compare": None if seen.drift is None else drift_json(seen.drift, seen.reference, reading.path),
         "findings": [finding_json(item) for item in seen.findings],
     }

@@ -16,6 +16,9 @@ __all__ = ["KINDS", "SCHEMA", "Json", "classes_of", "document_of", "dump", "read
 KINDS: Mapping[str, tuple[str, ...]] = {
     "plan": ("arena.plan.Plan", "arena.plan.NotPlanned"),
     "run": ("worker.flight.Flight", "worker.flight.NotStarted"),
+    "check": ("fitting.checking.Checked", "fitting.checking.CheckedFiles"),
+    "diagnose": ("diagnosis.nouns.Diagnosis",),
+    "delegates": ("accelerators.nouns.Coverage",),
     "devices": ("arena.devices.DeviceList",),
 }
 # What is read back, and how much of it at most.
