@@ -123,15 +123,15 @@ def _failed(error: Exception) -> int:
 
 
 def _report(args: argparse.Namespace, growth: Any) -> int:
-    from outlive.rendering.leak_json import leak_json
     from outlive.rendering.leak_text import leak_text
+    from outlive.rendering.media.json import document_of
 
     if args.plot:
         _plot(args.plot, growth)
     if args.format == "html":
-        show_growth(args, growth, leak_json(growth))
+        show_growth(args, growth, document_of(growth))
     elif args.format == "json":
-        write_json(args, leak_json(growth))
+        write_json(args, document_of(growth))
     else:
         write_text(args, leak_text(growth))
     if growth.died:

@@ -8,7 +8,7 @@ from typing import Any
 
 from outlive.names import safe
 from outlive.quant.nouns import Drift, TensorDrift
-from outlive.rendering.drift_outcome import has_strange_values, outcome_of, strange_words
+from outlive.rendering.drift_outcome import outcome_of, strange_words
 from outlive.rendering.html.blocks import Block, Chart, Column, Listing, Section, Table, Tile, Verdict
 from outlive.units import format_bytes, format_shape, plural
 
@@ -35,7 +35,7 @@ def drift_verdict(drift: Drift) -> Verdict:
 def _explained(drift: Drift) -> Iterator[str]:
     """What is to be said of the first output that cannot be trusted."""
     for row in drift.outputs:
-        if has_strange_values(row):
+        if row.is_strange:
             yield f'output "{safe(row.name, 80)}": {strange_words(row)}'
             return
         if row.metrics is None or row.why:

@@ -18,7 +18,6 @@ from outlive.finding import Finding, Severity, shell_path
 from outlive.fitting.checking import Checked
 from outlive.quant.nouns import Drift
 from outlive.rendering.document import Json, document, finding_json
-from outlive.rendering.drift_json import drift_json
 from outlive.rendering.finding_text import count_findings
 from outlive.rendering.html.blocks import Command, Page, Section, Tile, Verdict
 from outlive.rendering.html.check_page import check_verdict
@@ -192,7 +191,9 @@ def report_json(seen: Examination) -> Json:
         "delegates": None
         if seen.coverage is None
         else document_of(seen.coverage, findings=seen.coverage_findings),
-        "compare": None if seen.drift is None else drift_json(seen.drift, seen.reference, reading.path),
+        "compare": None
+        if seen.drift is None
+        else document_of(replace(seen.drift, reference_path=seen.reference, candidate_path=reading.path)),
         "findings": [finding_json(item) for item in seen.findings],
     }
     return document("report", body)

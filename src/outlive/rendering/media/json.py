@@ -19,6 +19,9 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "check": ("fitting.checking.Checked", "fitting.checking.CheckedFiles"),
     "diagnose": ("diagnosis.nouns.Diagnosis",),
     "delegates": ("accelerators.nouns.Coverage",),
+    "compare": ("quant.nouns.Drift",),
+    "quantize": ("quant.nouns.Quantized",),
+    "leak": ("growth.growth.Growth",),
     "devices": ("arena.devices.DeviceList",),
 }
 # What is read back, and how much of it at most.
