@@ -20,14 +20,17 @@ from keyword import iskeyword
 from operator import or_
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 SCHEMA = "outlive/1"
 Json = dict[str, object]
 
 _KEY = "document"
 _MARK = "__in_document__"
+_ALWAYS = "always"
 _FIRST, _LAST = "model", "findings"
+# What is counted fits 64 bits; a larger number is none of ours.
+_MOST = 2**63
 Getter = TypeVar("Getter", bound=Callable[..., Any])
 
 
@@ -108,26 +111,24 @@ def part_of(value: Any) -> Any:
     return _builtins(_plain(value))
 
 
-def read_result(text: str | bytes, kind: Any) -> Any:
+def read_result(document: Any, kind: Any) -> Any:
     """The result whose document this is; ValueError if it is none, or a field has another type."""
-    import msgspec
-
-    codec = _class_codec(kind, True)
-    try:
-        return codec.read(msgspec.json.decode(text, type=codec.type))
-    except (msgspec.DecodeError, RecursionError, OverflowError) as error:
-        raise ValueError(f"it is no document of kind {kind.kind!r}: {error!s:.200}") from error
+    return _read(document, _class_codec(kind, True), f"document of kind {kind.kind}")
 
 
 def read_part(value: Any, kind: Any) -> Any:
     """What `part_of` a value of this class wrote, as such a value again; ValueError if it is none."""
+    return _read(value, _codec(kind), kind.__name__)
+
+
+def _read(value: Any, codec: _Codec, what: str) -> Any:
+    """Fields that a class has a default for may be missing: those of an older version are."""
     import msgspec
 
-    codec = _codec(kind)
     try:
         return codec.read(msgspec.convert(value, codec.type))
     except (msgspec.ValidationError, RecursionError, OverflowError) as error:
-        raise ValueError(f"it is no {kind.__name__}: {error!s:.200}") from error
+        raise ValueError(f"it is no {what}: {error!s:.200}") from error
 
 
 def schema_of(kinds: Sequence[Any]) -> Json:
@@ -136,8 +137,19 @@ def schema_of(kinds: Sequence[Any]) -> Json:
 
     types = [_class_codec(kind, True).type for kind in kinds]
     schemas, parts = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    for part in parts.values():
+        _require(part)
     top = schemas[0] if len(schemas) == 1 else {"anyOf": list(schemas)}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **top, "$defs": parts}
+
+
+def _require(part: dict[str, Any]) -> None:
+    """Say which fields a document always has: more than those that have to be there to be read."""
+    named = part.get("properties", {})
+    always = [name for name, field in named.items() if field.pop(_ALWAYS, False)]
+    required = {*part.get("required", ()), *always}
+    if required:
+        part["required"] = [name for name in named if name in required]
 
 
 def _builtins(value: Any) -> Any:
@@ -166,6 +178,18 @@ class _Item:
     argument: str = ""
     default: Any = None
 
+    def typed(self) -> tuple[Any, ...]:
+        """Its type, and UNSET where it may be missing from what is read."""
+        import msgspec
+
+        kind = self.codec.type | None if self.how.null else self.codec.type
+        if self.how.omit:
+            return kind | msgspec.UnsetType, msgspec.UNSET
+        if self.argument and self.default is MISSING:
+            return (kind,)
+        always = msgspec.Meta(extra_json_schema={_ALWAYS: True})
+        return Annotated[kind | msgspec.UnsetType, always], msgspec.UNSET
+
     def write(self, result: Any) -> Any:
         """The value in the document; UNSET if it is left out."""
         import msgspec
@@ -190,6 +214,12 @@ class _Item:
 
 
 def _same(value: Any) -> Any:
+    return value
+
+
+def _whole(value: int) -> int:
+    if not -_MOST <= value < 2 * _MOST:
+        raise OverflowError("a number is larger than any of ours")
     return value
 
 
@@ -243,7 +273,9 @@ def _codec(hint: Any) -> _Codec:
         return _Codec(float | Literal["NaN", "Infinity", "-Infinity"], _finite, float)
     if isinstance(hint, type) and issubclass(hint, Path):
         return _Codec(str, str, hint)
-    if hint in (str, int, bool, None, NoneType) or origin is Literal:
+    if hint is int:
+        return _Codec(int, _same, _whole)
+    if hint in (str, bool, None, NoneType) or origin is Literal:
         return _Codec(hint, _same, _same)
     if isinstance(hint, type) and issubclass(hint, Enum):
         return _Codec(hint, _same, _same)
@@ -264,7 +296,7 @@ def _union_codec(hints: Sequence[Any]) -> _Codec:
 
 
 def _mapping_codec(inner: Sequence[Any]) -> _Codec:
-    kind, one = (inner or (str, Any))[0], _codec((inner or (str, Any))[1])
+    kind, one = (*inner, str)[0], _codec(inner[1] if len(inner) > 1 else int if inner else Any)
     return _Codec(
         dict[kind, one.type],  # type: ignore[valid-type,name-defined]
         lambda rows: {key: one.write(value) for key, value in rows.items()},
@@ -283,12 +315,7 @@ def _class_codec(cls: Any, whole: bool) -> _Codec:
         for number, item in enumerate(items)
     }
     head: list[Any] = [("schema", Literal[SCHEMA]), ("kind", Literal[cls.kind])] if whole else []
-    body = [
-        (keys[item.name], item.codec.type | msgspec.UnsetType, msgspec.UNSET)
-        if item.how.omit
-        else (keys[item.name], item.codec.type | None if item.how.null else item.codec.type)
-        for item in items
-    ]
+    body = [(keys[item.name], *item.typed()) for item in items]
     struct: Any = msgspec.defstruct(
         cls.__name__,
         [*head, *body],
@@ -322,7 +349,7 @@ def _items(cls: Any) -> tuple[_Item, ...]:
     if not is_dataclass(cls):
         hints = get_type_hints(cls)
         return tuple(
-            _Item(name, _at(number), _codec(hints[name]), Written(), name)
+            _Item(name, _at(number), _codec(hints[name]), Written(), name, MISSING)
             for number, name in enumerate(cls._fields)
         )
     found: dict[str, _Item] = {}
@@ -356,12 +383,15 @@ def _put(
 
 
 def _document_codec(hint: Any) -> _Codec:
-    """A part that is a document of its own, or None; or several."""
-    (cls,) = [part for part in get_args(hint) or (hint,) if part not in (NoneType, Ellipsis)]
-    one = _class_codec(cls, True)
+    """A part that is a document of its own, or several, or something else in its place."""
     if get_origin(hint) is tuple:
+        one = _class_codec(get_args(hint)[0], True)
         return _Codec(list[one.type], lambda rows: [one.write(row) for row in rows], _same)  # type: ignore[name-defined]
-    return _Codec(one.type | None, lambda value: None if value is None else one.write(value), _same)
+    if not get_args(hint):
+        return _class_codec(hint, True) if hasattr(hint, "__dataclass_fields__") else _codec(hint)
+    parts = {get_origin(part) or part: _document_codec(part) for part in get_args(hint)}
+    types = [part.type for part in parts.values()]
+    return _Codec(reduce(or_, types), lambda value: parts[type(value)].write(value), _same)
 
 
 def _named(attribute: str) -> Callable[[Any], Any]:

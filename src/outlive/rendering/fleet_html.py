@@ -8,11 +8,11 @@ from outlive.fleet.comparing import Comparison
 from outlive.fleet.rows import Row
 from outlive.fleet.scanning import Scan, Tally
 from outlive.names import safe
-from outlive.rendering.fleet_json import scan_json
 from outlive.rendering.fleet_tables import accelerators_in, why
 from outlive.rendering.html.blocks import Block, Cell, Column, Page, Section, Table, Tile, Tone, Verdict
 from outlive.rendering.html.page import render_page
 from outlive.rendering.html.plan_blocks import TONES
+from outlive.rendering.media.json import document_of
 from outlive.rules.catalogue import find_rule
 from outlive.units import plural
 
@@ -44,7 +44,7 @@ def scan_html(scan: Scan, files: list[str]) -> str:
         verdict=_verdict(scan),
         tiles=_tiles(scan.tally),
         sections=tuple(sections),
-        document=scan_json(scan, files, with_rows=False),
+        document=document_of(scan, written=tuple(files)),
     )
     return render_page(page)
 
