@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache, reduce
 from keyword import iskeyword
@@ -28,6 +28,7 @@ Json = dict[str, object]
 _KEY = "document"
 _MARK = "__in_document__"
 _ALWAYS = "always"
+_ABSENT = object()
 _FIRST, _LAST = "model", "findings"
 # What is counted fits 64 bits; a larger number is none of ours.
 _MOST = 2**63
@@ -96,6 +97,12 @@ class FileSize:
     file_bytes: int
 
 
+def kind_of(cls: Any) -> str:
+    """The kind of a class's documents; `document_kind` where `kind` is one of its fields."""
+    kind: str = getattr(cls, "document_kind", None) or cls.kind
+    return kind
+
+
 def document_of(result: Any, **given: Any) -> Json:
     """The document of a result: its schema, its kind, and what its class says.
 
@@ -113,7 +120,7 @@ def part_of(value: Any) -> Any:
 
 def read_result(document: Any, kind: Any) -> Any:
     """The result whose document this is; ValueError if it is none, or a field has another type."""
-    return _read(document, _class_codec(kind, True), f"document of kind {kind.kind}")
+    return _read(document, _class_codec(kind, True), f"document of kind {kind_of(kind)}")
 
 
 def read_part(value: Any, kind: Any) -> Any:
@@ -314,7 +321,7 @@ def _class_codec(cls: Any, whole: bool) -> _Codec:
         item.name: item.name if item.name.isidentifier() and not iskeyword(item.name) else f"field_{number}"
         for number, item in enumerate(items)
     }
-    head: list[Any] = [("schema", Literal[SCHEMA]), ("kind", Literal[cls.kind])] if whole else []
+    head: list[Any] = [("schema", Literal[SCHEMA]), ("kind", Literal[kind_of(cls)])] if whole else []
     body = [(keys[item.name], *item.typed()) for item in items]
     struct: Any = msgspec.defstruct(
         cls.__name__,
@@ -324,7 +331,7 @@ def _class_codec(cls: Any, whole: bool) -> _Codec:
         namespace={"__doc__": cls.__doc__},
         module=cls.__module__,
     )
-    told = {"schema": SCHEMA, "kind": cls.kind} if whole else {}
+    told = {"schema": SCHEMA, "kind": kind_of(cls)} if whole else {}
 
     def write(result: Any, **given: Any) -> Any:
         values = {
@@ -374,18 +381,26 @@ def _put(
 ) -> None:
     get = _named(attribute)
     if how.flat:
-        for item in (item for item in _items(hint) if not item.how.own):
-            found[item.name] = _Item(item.name, _after(item.get, get), item.codec, item.how, "", item.default)
+        _put_flat(found, get, hint)
         return
     codec = _document_codec(hint) if how.document else _codec(hint)
     name = how.name or attribute
     found[name] = _Item(name, get, codec, how, argument, default)
 
 
+def _put_flat(found: dict[str, _Item], get: Callable[[Any], Any], hint: Any) -> None:
+    """The fields of a part in its place; where there may be none of it, they are left out then."""
+    parts = [part for part in get_args(hint) if part is not NoneType]
+    for item in (item for item in _items(parts[0] if parts else hint) if not item.how.own):
+        how = replace(item.how, omit=True) if parts else item.how
+        default = _ABSENT if parts else item.default
+        found[item.name] = _Item(item.name, _after(item.get, get), item.codec, how, "", default)
+
+
 def _document_codec(hint: Any) -> _Codec:
     """A part that is a document of its own, or several, or something else in its place."""
     if get_origin(hint) is tuple:
-        one = _class_codec(get_args(hint)[0], True)
+        one = _document_codec(get_args(hint)[0])
         return _Codec(list[one.type], lambda rows: [one.write(row) for row in rows], _same)  # type: ignore[name-defined]
     if not get_args(hint):
         return _class_codec(hint, True) if hasattr(hint, "__dataclass_fields__") else _codec(hint)
@@ -403,4 +418,8 @@ def _at(number: int) -> Callable[[Any], Any]:
 
 
 def _after(second: Callable[[Any], Any], first: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda result: second(first(result))
+    def get(result: Any) -> Any:
+        part = first(result)
+        return _ABSENT if part is None else second(part)
+
+    return get

@@ -23,8 +23,7 @@ from outlive.model import Model, read_source
 from outlive.rendering.annotations import workflow_commands
 from outlive.rendering.check_text import check_text
 from outlive.rendering.diagnosis_text import diagnosis_text
-from outlive.rendering.document import dump
-from outlive.rendering.media.json import document_of
+from outlive.rendering.media.json import document_of, dump
 from outlive.rendering.sarif import sarif_log
 from outlive.rules.catalogue import assess_run
 from outlive.surgery import Request

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from itertools import chain
 
 import outlive
+from outlive.fitting.file_read import FileRead
 from outlive.model import Model, Reading, read_source
 from outlive.model.file_bytes import FileBytes
 from outlive.rendering.console import print_parts
-from outlive.rendering.document import dump
 from outlive.rendering.finding_text import plain_finding, rich_finding
-from outlive.rendering.model_json import reading_json
+from outlive.rendering.media.json import document_of, dump
 from outlive.rendering.model_lists import graph_lines, operator_list, tensor_list
 from outlive.rendering.model_text import summary
 
@@ -47,7 +47,7 @@ def _ask_public_verbs(data: bytes, reading: Reading) -> None:
 
 def say_json(data: bytes, reading: Reading) -> None:
     """Write the reading as JSON that every parser takes: no NaN, no infinity."""
-    text = dump(reading_json(reading, outlive.check(data)))
+    text = dump(document_of(FileRead(reading=reading, judgement=outlive.check(data))))
     json.loads(text, parse_constant=_refuse)
 
 

@@ -12,13 +12,12 @@ import pytest
 from outlive.jupyter.cards import BAD, PLAIN
 from outlive.jupyter.formats import drift_card
 from outlive.quant.nouns import Drift, Metrics, OutputDrift, PerSample, TensorDrift, Turns
-from outlive.rendering.document import dump
 from outlive.rendering.drift_outcome import outcome_of
 from outlive.rendering.drift_plot import draw_drift
 from outlive.rendering.drift_tables import drift_csv, drift_node_data
 from outlive.rendering.drift_text import drift_text
 from outlive.rendering.html.drift_blocks import drift_section, drift_verdict
-from outlive.rendering.media.json import document_of
+from outlive.rendering.media.json import document_of, dump
 from tests.rendering.stage import plain
 
 NAN, INF = math.nan, math.inf

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import ClassVar
+
+from outlive.cache import Usage
+from outlive.finding import Finding
 
 
 class State(str, Enum):
@@ -28,3 +32,18 @@ class Check:
     meaning: str
     remedy: str = ""
     needed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorReport:
+    """Whether models can be run here, every check, what is wrong, and what is kept between runs."""
+
+    kind: ClassVar[str] = "doctor"
+
+    ready: bool
+    checks: tuple[Check, ...]
+    caches: tuple[Usage, ...] = ()
+    most_cache_bytes: int = 0
+    most_cache_days: int = 0
+    removed: tuple[Usage, ...] = ()
+    findings: tuple[Finding, ...] = ()

@@ -6,9 +6,11 @@ import re
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
+from outlive.finding import Finding
 from outlive.meter import Point, Timeline
+from outlive.records import NOT_WRITTEN, in_document
 from outlive.worker.flight import Flight, StageSeconds
 
 # faulthandler's first line, CPython Modules/faulthandler.c: "Fatal Python error: Segmentation fault".
@@ -134,6 +136,68 @@ class Record:
         for path, cell in self.cell_files.items():
             trace = trace.replace(f'"{path}"', f'"{cell}"')
         return trace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellSeen:
+    """The cell that ran when the kernel died."""
+
+    number: int | None
+    source: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelDeath:
+    """A kernel's death, and what the rules make of it."""
+
+    kind: ClassVar[str] = "blackbox"
+
+    record: Record = field(metadata=NOT_WRITTEN)
+    findings: tuple[Finding, ...]
+
+    @property
+    @in_document(flat=True)
+    def place(self) -> DeathPlace:
+        """Where and when it died."""
+        record = self.record
+        return DeathPlace(
+            name=record.name,
+            notebook=record.notebook,
+            folder=record.folder,
+            started=record.started,
+            ended=record.ended,
+            cell=CellSeen(number=record.cell_number, source=record.cell_source, seconds=record.cell_seconds),
+            recorder_lost=record.lost,
+        )
+
+    @property
+    @in_document(flat=True)
+    def flight(self) -> Flight:
+        """The record as that of any death."""
+        return self.record.to_flight()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeathPlace:
+    """Where and when a kernel died."""
+
+    name: str
+    notebook: str
+    folder: str
+    started: float
+    ended: float
+    cell: CellSeen
+    recorder_lost: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelDeaths:
+    """All deaths that were recorded, the newest first."""
+
+    kind: ClassVar[str] = "blackbox"
+
+    deaths: tuple[KernelDeath, ...]
 
 
 def _signal_name(number: int) -> str:

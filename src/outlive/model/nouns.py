@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, NamedTuple
 
 from outlive.model.buffer import Buffer
 from outlive.model.card import AttachedFile, Conversion, MetadataEntry, ModelCard
 from outlive.model.file_bytes import FileBytes
 from outlive.model.flaw import Flaw
 from outlive.model.tensor import Tensor
+from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,16 +38,35 @@ class Operator:
 
     index: int
     type: str
-    custom_name: str
+    custom_name: str = field(metadata=NOT_WRITTEN)
     version: int
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     intermediates: tuple[int, ...]
     options: Options | None
-    custom_options: memoryview | None = field(repr=False)
+    custom_options: memoryview | None = field(repr=False, metadata=NOT_WRITTEN)
     mutating_inputs: tuple[bool, ...]
 
     @property
+    @in_document("options")
+    def option_values(self) -> Mapping[str, Any] | None:
+        """The options by name; None if there are none."""
+        return None if self.options is None else self.options.values
+
+    @property
+    @in_document()
+    def options_table(self) -> str | None:
+        """The table of the schema that the options are from."""
+        return None if self.options is None else self.options.table
+
+    @property
+    @in_document()
+    def custom_options_bytes(self) -> int | None:
+        """The size of a custom operator's options."""
+        return None if self.custom_options is None else self.custom_options.nbytes
+
+    @property
+    @in_document()
     def name(self) -> str:
         """The operator's name: the builtin's, or the custom one."""
         return self.custom_name if self.type == "CUSTOM" and self.custom_name else self.type
@@ -82,8 +104,8 @@ class Subgraph:
     index: int
     name: str
     tensors: tuple[Tensor, ...]
-    input_indices: tuple[int, ...]
-    output_indices: tuple[int, ...]
+    input_indices: tuple[int, ...] = field(metadata=written("inputs"))
+    output_indices: tuple[int, ...] = field(metadata=written("outputs"))
     operators: tuple[Operator, ...]
     control_dependencies: tuple[tuple[int, int], ...] = ()
 
@@ -110,22 +132,38 @@ class Subgraph:
         return {tensor: operator.index for operator in self.operators for tensor in operator.outputs}
 
 
+class NamedTensor(NamedTuple):
+    """An argument of a signature, and the tensor that it stands for."""
+
+    name: str
+    tensor: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
     """A named way to call the model: argument names, and the tensors they stand for."""
 
     key: str
-    subgraph_index: int
-    inputs: tuple[tuple[str, int], ...]
-    outputs: tuple[tuple[str, int], ...]
+    subgraph_index: int = field(metadata=written("subgraph"))
+    inputs: tuple[NamedTensor, ...]
+    outputs: tuple[NamedTensor, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BytesPart:
+    """A share of the file."""
+
+    what: str
+    size_bytes: int
+    count: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Model:
     """Everything a `.tflite` file says, read without running it; weights are read when they are asked for."""
 
-    path: str | None
-    file: FileBytes = field(repr=False)
+    path: str | None = field(metadata=NOT_WRITTEN)
+    file: FileBytes = field(repr=False, metadata=NOT_WRITTEN)
     schema_version: int
     description: str
     operator_codes: tuple[OperatorCode, ...]
@@ -137,14 +175,28 @@ class Model:
     card: ModelCard | None
     conversion: Conversion | None
     attached_files: tuple[AttachedFile, ...]
-    flaws: tuple[Flaw, ...]
+    flaws: tuple[Flaw, ...] = field(metadata=NOT_WRITTEN)
 
     @property
+    @in_document()
+    def model(self) -> ModelFile:
+        """The file that it was read from."""
+        return ModelFile(path=self.path, sha256=self.sha256, file_bytes=self.file_bytes)
+
+    @property
+    @in_document("bytes")
+    def byte_parts(self) -> tuple[BytesPart, ...]:
+        """Where the bytes of the file are, the largest part first."""
+        return map_bytes(self)
+
+    @property
+    @in_document()
     def inputs(self) -> tuple[Tensor, ...]:
         """The inputs of the main subgraph."""
         return self.subgraphs[0].inputs if self.subgraphs else ()
 
     @property
+    @in_document()
     def outputs(self) -> tuple[Tensor, ...]:
         """The outputs of the main subgraph."""
         return self.subgraphs[0].outputs if self.subgraphs else ()
@@ -173,3 +225,29 @@ class Model:
         """All operators of all subgraphs."""
         for subgraph in self.subgraphs:
             yield from subgraph.operators
+
+
+def map_bytes(model: Model) -> tuple[BytesPart, ...]:
+    """Parts that add up to the file, the largest first; a buffer that many refer to counts once."""
+    kinds: dict[int, str] = {}
+    for tensor in model.tensors():
+        kinds.setdefault(tensor.buffer_index, f"{tensor.dtype} constants")
+    for entry in model.metadata:
+        kinds[entry.buffer_index] = "metadata"
+    sizes: dict[str, int] = defaultdict(int)
+    counts: dict[str, int] = defaultdict(int)
+    seen: set[int | None] = set()
+    for buffer in model.buffers:
+        if buffer.size_bytes and buffer.offset not in seen:
+            seen.add(buffer.offset)
+            what = kinds.get(buffer.index, "unused buffers")
+            sizes[what] += buffer.size_bytes
+            counts[what] += 1
+    if model.attached_files:
+        sizes["attached files"] = sum(file.stored_bytes for file in model.attached_files)
+        counts["attached files"] = len(model.attached_files)
+    # Overlapping buffers of a damaged file may claim more than there is.
+    rest = max(0, model.file_bytes - sum(sizes.values()))
+    parts = [BytesPart(what=what, size_bytes=size, count=counts[what]) for what, size in sizes.items()]
+    parts.append(BytesPart(what="structure", size_bytes=rest, count=1))
+    return tuple(sorted(parts, key=lambda part: -part.size_bytes))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from outlive.model import Model, Quantization, Tensor, TensorCard
 from outlive.names import safe
-from outlive.rendering.bytes_map import map_bytes
 from outlive.units import format_bytes, format_shape, plural
 
 if TYPE_CHECKING:
@@ -142,7 +141,7 @@ def _operators(model: Model) -> Iterator[RenderableType]:
 
 def _bytes(model: Model) -> Iterator[RenderableType]:
     yield heading("where the bytes are", f"{format_bytes(model.file_bytes)} in all")
-    parts = map_bytes(model)
+    parts = model.byte_parts
     table = grid("left", "right", "right", "left")
     for part in parts:
         share = part.size_bytes / max(1, model.file_bytes)

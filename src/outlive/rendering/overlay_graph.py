@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from outlive.accelerators import Coverage
 from outlive.arena.plan import Plan
+from outlive.records import Json
 from outlive.rendering.csv_tables import taken_by
-from outlive.rendering.document import Json
 
 _WHITE, _RED = "#ffffff", "#c8443c"
 # By how many accelerators take an operator: none, one, more.

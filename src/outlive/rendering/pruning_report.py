@@ -1,4 +1,4 @@
-"""What the zeros of a model are worth, in words and as JSON."""
+"""What the zeros of a model are worth, in words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from outlive.fitting.pruning import ACCELERATORS, Form, Pruning
 from outlive.names import safe
-from outlive.rendering.document import Json
 from outlive.rendering.model_text import heading
 from outlive.units import format_bytes, format_shape, plural
 
@@ -95,37 +94,3 @@ def _change(then: int, now: int) -> str:
     if then == now:
         return "the same"
     return f"{abs(then - now) / max(1, now):.1%} {'smaller' if then < now else 'larger'}"
-
-
-def pruning_json(found: Pruning) -> Json:
-    """The part of the document of `outlive read` that --sparsity adds."""
-    return {
-        "elements": found.elements,
-        "zeros": found.zeros,
-        "weights": [
-            {
-                "subgraph": weight.subgraph,
-                "tensor": weight.tensor.index,
-                "name": weight.tensor.name,
-                "shape": list(weight.tensor.shape),
-                "dtype": weight.tensor.dtype,
-                "elements": weight.elements,
-                "zeros": weight.zeros,
-                "stored_bytes": weight.stored_bytes,
-                "dense_bytes": weight.dense_bytes,
-                "sparse": weight.is_sparse,
-            }
-            for weight in found.weights
-        ],
-        "forms": [
-            {
-                "name": form.name,
-                "file_bytes": form.file_bytes,
-                "compressed_bytes": form.compressed_bytes,
-                "planned_peak_bytes": dict(form.planned_bytes),
-                "measured_peak_bytes": dict(form.measured_bytes) or None,
-                "problem": form.problem,
-            }
-            for form in found.forms
-        ],
-    }

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from outlive.arena.plan import Placement, Plan
 from outlive.names import safe
-from outlive.rendering.document import Json
+from outlive.records import Json
 from outlive.rendering.trace_events import counter, lasting, moment, name_process, name_track, slice_of, trace
 from outlive.units import format_bytes
 

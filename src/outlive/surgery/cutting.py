@@ -7,15 +7,17 @@ The words of a request are looked up here; a part never shares memory with the f
 
 from __future__ import annotations
 
+import hashlib
 import operator
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 from outlive.keeping import write_whole
 from outlive.model import Model, Tensor
+from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 from outlive.surgery.assembling import Change, Part, assemble
 from outlive.surgery.attached import moved_archive
 from outlive.surgery.choosing import Chosen, Wanted, choose
@@ -45,6 +47,14 @@ class CutTensor:
     dtype: str
 
 
+class CutOperator(NamedTuple):
+    """An operator of a part, and which it was in the whole."""
+
+    index: int  # type: ignore[assignment]
+    original: int
+    type: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cut:
     """A part of a model as a model of its own.
@@ -56,16 +66,35 @@ class Cut:
     carried new input shapes through the graph, and "file" where the shapes are those of the whole.
     """
 
-    model: bytes = field(repr=False)
+    kind: ClassVar[str] = "cut"
+
+    model: bytes = field(repr=False, metadata=NOT_WRITTEN)
     inputs: tuple[CutTensor, ...]
     outputs: tuple[CutTensor, ...]
-    ops: tuple[int, ...]
+    ops: tuple[int, ...] = field(metadata=NOT_WRITTEN)
+    op_types: tuple[str, ...] = field(default=(), repr=False, metadata=NOT_WRITTEN)
     tensors: tuple[int, ...] = field(repr=False)
     subgraphs: tuple[int, ...]
     came_along: tuple[int, ...] = ()
     state: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     shapes_from: ShapesFrom = "file"
+    whole: ModelFile | None = field(default=None, metadata=written("model"))  # what it was cut from
+    path: str | None = field(default=None, metadata=NOT_WRITTEN)  # where it was written
+
+    @property
+    @in_document()
+    def part(self) -> ModelFile:
+        """The file of the part."""
+        digest = hashlib.sha256(self.model).hexdigest()
+        return ModelFile(path=self.path, sha256=digest, file_bytes=self.file_bytes)
+
+    @property
+    @in_document("ops")
+    def cut_ops(self) -> tuple[CutOperator, ...]:
+        """Its operators, and which they were in the whole."""
+        pairs = zip(self.ops, self.op_types, strict=True)
+        return tuple(CutOperator(index, old, kind) for index, (old, kind) in enumerate(pairs))
 
     @property
     def file_bytes(self) -> int:
@@ -145,6 +174,7 @@ def _made(model: Model, chosen: Chosen, part: Part, kept: Kept, shapes_from: Sha
         inputs=tuple(map(told, chosen.inputs)),
         outputs=tuple(map(told, chosen.outputs)),
         ops=chosen.ops,
+        op_types=tuple(model.subgraphs[0].operators[index].name for index in chosen.ops),
         tensors=part.tensors,
         subgraphs=part.subgraphs,
         came_along=chosen.came_along,

@@ -187,6 +187,17 @@ class Flight:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunTold:
+    """A run with findings that somebody chose: a report says each finding once."""
+
+    kind: ClassVar[str] = "run"
+
+    model: ModelPath
+    flight: Flight = field(metadata=written(flat=True))
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NotStarted:
     """Why a model was not run: its plan says that it cannot fit the limit."""
 

@@ -28,7 +28,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read what is left and say what it means."""
     from outlive.diagnosis.autopsy import read_remains
-    from outlive.rendering.autopsy_report import autopsy_json, autopsy_text
+    from outlive.rendering.autopsy_report import autopsy_text
+    from outlive.rendering.media.json import document_of
 
     refuse_to_overwrite(args.output, [args.file])
     given = args.file != "-"
@@ -40,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     autopsy = read_remains(data, args.file if given else None)
     name = args.file if given else "standard input"
     if args.format == "json":
-        write_json(args, autopsy_json(autopsy, name))
+        write_json(args, document_of(autopsy, source=name))
     else:
         write_text(args, autopsy_text(autopsy, name))
     return exits.CLEAN if autopsy.cause else exits.FINDINGS

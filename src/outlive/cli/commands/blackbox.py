@@ -51,12 +51,15 @@ def run(args: argparse.Namespace) -> int:
 
 def _list(args: argparse.Namespace) -> int:
     from outlive.kernel_deaths import shelf
-    from outlive.rendering.blackbox_text import deaths_json, deaths_text
+    from outlive.kernel_deaths.record import KernelDeath, KernelDeaths
+    from outlive.rendering.blackbox_text import deaths_text
     from outlive.rendering.blackbox_verdict import judge_death
+    from outlive.rendering.media.json import document_of
 
     rows = [(record, judge_death(record)) for record in shelf.every()]
     if args.format == "json":
-        write_json(args, deaths_json(rows))
+        deaths = tuple(KernelDeath(record=record, findings=(finding,)) for record, finding in rows)
+        write_json(args, document_of(KernelDeaths(deaths=deaths)))
     elif rows:
         write_text(args, deaths_text(rows))
     else:
@@ -66,9 +69,11 @@ def _list(args: argparse.Namespace) -> int:
 
 def _show(args: argparse.Namespace) -> int:
     from outlive.kernel_deaths import shelf
+    from outlive.kernel_deaths.record import KernelDeath
     from outlive.names import safe
-    from outlive.rendering.blackbox_text import death_json, death_text
+    from outlive.rendering.blackbox_text import death_text
     from outlive.rendering.blackbox_verdict import judge_death
+    from outlive.rendering.media.json import document_of
 
     record = shelf.load(args.name) if args.name else next(shelf.every(), None)
     if record is None:
@@ -77,7 +82,7 @@ def _show(args: argparse.Namespace) -> int:
         return exits.FINDINGS
     finding = judge_death(record)
     if args.format == "json":
-        write_json(args, death_json(record, finding))
+        write_json(args, document_of(KernelDeath(record=record, findings=(finding,))))
     else:
         write_text(args, death_text(record, finding))
     return exits.CLEAN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from outlive.cli import exits
@@ -140,9 +141,9 @@ def _load(path: str) -> Any:
 def _tell(args: argparse.Namespace, part: Cut, model: Model) -> None:
     told = argparse.Namespace(output=None)
     if args.format == "json":
-        from outlive.rendering.cut_json import cut_json
+        from outlive.rendering.media.json import document_of
 
-        write_json(told, cut_json(part, model, args.output))
+        write_json(told, document_of(replace(part, whole=model.model, path=args.output)))
         return
     from outlive.rendering.cut_text import cut_text
 

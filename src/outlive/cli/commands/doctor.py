@@ -41,9 +41,19 @@ def run(args: argparse.Namespace) -> int:
     about_here = [rule for rule in RULES if rule.facts == ("surroundings",)]
     findings = judge({"surroundings": look_around()}, about_here).findings
     if args.format == "json":
-        from outlive.rendering.doctor_json import doctor_json
+        from outlive.environment.checkup import DoctorReport
+        from outlive.rendering.media.json import document_of
 
-        write_json(args, doctor_json(checks, ready, findings, removed))
+        report = DoctorReport(
+            ready=ready,
+            checks=tuple(checks),
+            caches=tuple(caches.usage()),
+            most_cache_bytes=caches.most_bytes(),
+            most_cache_days=caches.MOST_DAYS,
+            removed=tuple(removed),
+            findings=findings,
+        )
+        write_json(args, document_of(report))
     else:
         from outlive.rendering.doctor_text import cache_parts, doctor_parts
 

@@ -7,9 +7,9 @@ import argparse
 from outlive import verbs
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, complain, write_json, write_text
-from outlive.rendering.document import document
-from outlive.rules import Rule
+from outlive.rendering.media.json import document_of
 from outlive.rules.catalogue import RULES, find_rule
+from outlive.rules.engine import RuleList
 
 EXAMPLES = """\
 examples:
@@ -34,24 +34,12 @@ def run(args: argparse.Namespace) -> int:
         return exits.USAGE
     rules = [rule for code in args.codes if (rule := find_rule(code))] or list(RULES)
     if args.format == "json":
-        write_json(args, document("explain", {"rules": [_json(rule) for rule in rules]}))
+        write_json(args, document_of(RuleList(rules=tuple(rules))))
     elif pages:
         write_text(args, ["\n\n".join(pages)])
     else:
         write_text(args, [_catalogue()])
     return exits.CLEAN
-
-
-def _json(rule: Rule) -> dict[str, object]:
-    return {
-        "code": rule.code,
-        "name": rule.name,
-        "severity": rule.severity.value,
-        "since": rule.since,
-        "headline": rule.summary,
-        "facts": rule.facts,
-        "page": rule.doc,
-    }
 
 
 def _catalogue() -> str:

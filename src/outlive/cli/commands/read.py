@@ -68,15 +68,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write_json(args: argparse.Namespace, rows: list[tuple[Reading, Judgement]]) -> None:
-    from outlive.rendering.model_json import reading_json, readings_json
+    from outlive.fitting.file_read import FileRead, FilesRead
+    from outlive.rendering.media.json import document_of
 
-    documents = [reading_json(reading, judgement) for reading, judgement in rows]
-    for document, (reading, judgement) in zip(documents, rows, strict=True):
-        if args.sparsity and reading.model is not None and not judgement.errors:
-            from outlive.rendering.pruning_report import pruning_json
-
-            document["sparsity"] = pruning_json(weigh(args, reading.model))
-    write_json(args, documents[0] if len(documents) == 1 else readings_json(documents))
+    files = []
+    for reading, judgement in rows:
+        weighed = args.sparsity and reading.model is not None and not judgement.errors
+        sparsity = weigh(args, reading.model) if weighed and reading.model is not None else None
+        files.append(FileRead(reading=reading, judgement=judgement, sparsity=sparsity))
+    write_json(args, document_of(files[0] if len(files) == 1 else FilesRead(files=tuple(files))))
 
 
 def _show(args: argparse.Namespace, reading: Reading, judgement: Judgement) -> Iterator[RenderableType]:

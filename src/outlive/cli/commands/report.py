@@ -138,10 +138,11 @@ def _check_arguments(args: argparse.Namespace) -> None:
 def _tell(args: argparse.Namespace, seen: Examination) -> str:
     if args.format == "html":
         return _write(args, seen)
-    from outlive.rendering.html.report_page import report_json, report_page
+    from outlive.rendering.html.report_page import report_page
+    from outlive.rendering.media.json import document_of
 
     if args.format == "json":
-        write_json(args, report_json(seen))
+        write_json(args, document_of(seen))
     else:
         write_text(args, _text(report_page(seen), seen))
     return ""

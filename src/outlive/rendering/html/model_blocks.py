@@ -9,7 +9,6 @@ from outlive.accelerators import Coverage
 from outlive.arena.plan import Plan
 from outlive.model import Model, Operator, Subgraph, Tensor
 from outlive.quant.nouns import Drift
-from outlive.rendering.bytes_map import map_bytes
 from outlive.rendering.html.blocks import Block, Cell, Column, Section, Table
 from outlive.rendering.model_text import quantization_text, shape_text
 from outlive.units import format_shape, plural
@@ -84,7 +83,7 @@ def model_section(model: Model) -> Section:
             ),
             rows=[
                 (part.what, part.size_bytes, part.size_bytes / max(1, model.file_bytes), part.count)
-                for part in map_bytes(model)
+                for part in model.byte_parts
             ],
         ),
     ]

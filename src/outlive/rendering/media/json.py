@@ -14,6 +14,7 @@ __all__ = ["KINDS", "SCHEMA", "Json", "classes_of", "document_of", "dump", "read
 
 # The classes whose documents have a kind: that of a result, and those of what there is in place of one.
 KINDS: Mapping[str, tuple[str, ...]] = {
+    "read": ("fitting.file_read.FileRead", "fitting.file_read.FilesRead"),
     "plan": ("arena.plan.Plan", "arena.plan.NotPlanned"),
     "run": ("worker.flight.Flight", "worker.flight.NotStarted"),
     "check": ("fitting.checking.Checked", "fitting.checking.CheckedFiles"),
@@ -25,6 +26,15 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "fit": ("fitting.nouns.Fit",),
     "scan": ("fleet.scanning.Scan",),
     "scan-row": ("fleet.rows.Row",),
+    "autopsy": ("diagnosis.autopsy.Autopsy",),
+    "cut": ("surgery.cutting.Cut",),
+    "checkup": ("cli.commands.checkup.Checkup",),
+    "explain": ("rules.engine.RuleList",),
+    "doctor": ("environment.checkup.DoctorReport",),
+    "export": ("exporting.micro.Export", "exporting.micro.NotExported"),
+    "snippet": ("exporting.snippets.Snippet",),
+    "report": ("rendering.html.report_page.Examination",),
+    "blackbox": ("kernel_deaths.record.KernelDeath", "kernel_deaths.record.KernelDeaths"),
     "devices": ("arena.devices.DeviceList",),
 }
 # What is read back, and how much of it at most.
