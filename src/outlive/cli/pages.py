@@ -98,9 +98,9 @@ def show_checks(args: argparse.Namespace, rows: Sequence[Checked], document: Any
 
 
 def _model(path: str) -> Model | None:
-    from outlive.model import read_source
+    from outlive.verbs.read import reading_of
 
-    return read_source(path).model
+    return reading_of(path).model
 
 
 def _plan(model: Model | None, accelerator: str, threads: int | None) -> Plan | None:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from outlive.errors import ModelError
-from outlive.model import Identity, Model, Reading, Source, read_source
-from outlive.model.file_bytes import FileChanged
+from outlive.model import Model, Reading, Source, read_source
+from outlive.verbs.judging import JUDGE, refusal
 
 if TYPE_CHECKING:
     from outlive.finding import Finding
@@ -67,7 +66,7 @@ def read_files(
     files = []
     for path in paths:
         tell(os.fspath(path))
-        reading = read_source(path)
+        reading = reading_of(path)
         judgement = assess(reading)
         model = None if judgement.errors else reading.model
         zeros = weigh_zeros(model, measure, tell) if sparsity and model is not None else None
@@ -86,7 +85,7 @@ def read(source: Source | Model, *, tolerant: bool = False) -> Model:
     """
     if isinstance(source, Model):
         return source
-    reading = read_source(source)
+    reading = reading_of(source)
     if reading.model is None or (reading.flaws and not tolerant):
         from outlive.rules.catalogue import file_errors
 
@@ -97,16 +96,6 @@ def read(source: Source | Model, *, tolerant: bool = False) -> Model:
     return reading.model
 
 
-def changed_file(change: FileChanged) -> ModelError:
-    """The error for a file that is no longer what was read, where its weights are asked for later."""
-    from outlive.rules.catalogue import file_errors
-
-    identity = Identity(kind="changed", detail=change.detail)
-    return refusal(file_errors(Reading(path=change.path, file_bytes=0, identity=identity, model=None)))
-
-
-def refusal(errors: tuple[Finding, ...]) -> ModelError:
-    """The error for a file that cannot be used, with all findings that say why."""
-    from outlive.rendering.finding_text import plain_finding
-
-    return ModelError(errors[0], plain_finding(errors[0]), errors[1:])
+def reading_of(source: Source | Model) -> Reading:
+    """What came of opening a file. Bad bytes never raise; `ModelError` where it has changed later on."""
+    return read_source(source, JUDGE.changed_file)
