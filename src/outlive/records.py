@@ -20,7 +20,9 @@ from keyword import iskeyword
 from operator import or_
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from outlive.finding import Finding
 
 SCHEMA = "outlive/1"
 Json = dict[str, object]
@@ -97,6 +99,16 @@ class FileSize:
     file_bytes: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """Why there is no result, in a document of the kind that was asked for."""
+
+    kind: ClassVar[str] = ""
+
+    model: ModelPath
+    findings: tuple[Finding, ...]
+
+
 def kind_of(cls: Any) -> str:
     """The kind of a class's documents; `document_kind` where `kind` is one of its fields."""
     kind: str = getattr(cls, "document_kind", None) or cls.kind
@@ -106,10 +118,12 @@ def kind_of(cls: Any) -> str:
 def document_of(result: Any, **given: Any) -> Json:
     """The document of a result: its schema, its kind, and what its class says.
 
-    What is `given` stands in the place of what the result says itself: findings that somebody else had.
+    What is `given` stands in the place of what the result says itself: findings that somebody else had. A
+    result that is written as another one says so by `as_document`.
     """
-    kind: Any = type(result)
-    document: Json = _builtins(_class_codec(kind, True).write(result, **given))
+    told = getattr(result, "as_document", result)
+    kind: Any = type(told)
+    document: Json = _builtins(_class_codec(kind, True).write(told, **given))
     return document
 
 
@@ -321,7 +335,8 @@ def _class_codec(cls: Any, whole: bool) -> _Codec:
         item.name: item.name if item.name.isidentifier() and not iskeyword(item.name) else f"field_{number}"
         for number, item in enumerate(items)
     }
-    head: list[Any] = [("schema", Literal[SCHEMA]), ("kind", Literal[kind_of(cls)])] if whole else []
+    kind: Any = Literal[kind_of(cls)] if whole and kind_of(cls) else str
+    head: list[Any] = [("schema", Literal[SCHEMA]), ("kind", kind)] if whole else []
     body = [(keys[item.name], *item.typed()) for item in items]
     struct: Any = msgspec.defstruct(
         cls.__name__,
@@ -338,7 +353,7 @@ def _class_codec(cls: Any, whole: bool) -> _Codec:
             keys[item.name]: item.codec.write(given[item.name]) if item.name in given else item.write(result)
             for item in items
         }
-        return struct(**told, **values)
+        return struct(**{**told, **({"kind": given["kind"]} if "kind" in given else {})}, **values)
 
     def read(document: Any) -> Any:
         arguments: dict[str, Any] = {}

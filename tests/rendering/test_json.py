@@ -13,7 +13,7 @@ import pytest
 from outlive import demo_models, verbs
 from outlive.fitting.file_read import FileRead, FilesRead
 from outlive.model import Model, read_source
-from outlive.model.nouns import BytesPart, map_bytes
+from outlive.model.file_parts import FilePart, map_bytes
 from outlive.rendering.media.json import document_of, dump
 from outlive.rules.catalogue import assess
 from outlive.surgery import write
@@ -219,4 +219,4 @@ def test_buffers_that_overlap_do_not_count_more_than_the_file() -> None:
         {"offset": 10, "size": 200},
     ]
     parts = map_bytes(verbs.read(write(made)))
-    assert BytesPart(what="structure", size_bytes=0, count=1) in parts
+    assert FilePart(what="structure", size_bytes=0, count=1) in parts

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from outlive.arena.budget import Budget, Way, device_budget, weigh
-from outlive.arena.devices import DeviceList, find_device, known_devices
-from outlive.arena.plan import Plan, PlanRow
+from outlive.arena.devices import find_device, known_devices
+from outlive.arena.plan import Plan, PlannedSetting
 from outlive.fitting.verdicts import judge_plan
 from outlive.records import part_of
-from outlive.rendering.html.pages import plan_verdict
-from outlive.rendering.html.plan_blocks import plan_section, plan_tiles
 from outlive.rendering.media.json import document_of, dump
+from outlive.rendering.pages.plan import plan_section, plan_tiles, plan_verdict
+from outlive.verbs.devices import Devices
 from tests.arena.sketches import micro, refused, sketch
 
 # As DESIGN has them; others rely on each.
@@ -66,16 +66,19 @@ def test_the_verdict_is_there_with_its_ways() -> None:
 
 
 def test_rows_and_devices() -> None:
-    row = part_of(PlanRow(setting={"batch": "2"}, plan=None, problem="no"))
+    row = part_of(PlannedSetting(setting={"batch": "2"}, plan=None, problem="no"))
     assert (row["setting"], row["peak_bytes"], row["problem"]) == ({"batch": "2"}, None, "no")
-    assert part_of(PlanRow(setting={}, plan=sketch()))["arena_bytes"] == sketch().arena_bytes
-    listed = json.loads(dump(document_of(DeviceList(devices=known_devices()))))
+    assert part_of(PlannedSetting(setting={}, plan=sketch()))["arena_bytes"] == sketch().arena_bytes
+    listed = json.loads(dump(document_of(Devices(devices=known_devices()))))
     assert {"name", "ram_bytes", "flash_bytes", "document"} <= set(listed["devices"][0])
 
 
 def test_the_bound_is_said_in_documents_and_on_pages() -> None:
     plan = sketch(exact=False, bound="lower", unknown=("op 1 RANGE",))
-    assert (written(plan)["bound"], part_of(PlanRow(setting={}, plan=plan))["bound"]) == ("lower", "lower")
+    assert (written(plan)["bound"], part_of(PlannedSetting(setting={}, plan=plan))["bound"]) == (
+        "lower",
+        "lower",
+    )
     budget = Budget(kind="ram", title="the RAM granted", ram_bytes=1 << 30, source="--ram")
     verdict = weigh(plan, budget)
     page = plan_verdict(plan, verdict)

@@ -16,7 +16,6 @@ __all__ = [
     "Budget",
     "Verdict",
     "Way",
-    "Word",
     "certain_bytes",
     "device_budget",
     "error_bytes",
@@ -25,7 +24,6 @@ __all__ = [
     "weigh",
     "worst_moment",
 ]
-
 # Less room than this is called tight: the stack of the program, its buffers and fragmentation want some too.
 _TIGHT_SHARE = 0.1
 # An estimate may be off by as much as itself: float16 computed in float32 takes twice the memory.

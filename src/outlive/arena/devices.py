@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -57,15 +57,6 @@ class Device:
     def is_micro(self) -> bool:
         """True if it runs TensorFlow Lite Micro."""
         return self.runtime == "tflm"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceList:
-    """The devices that are known."""
-
-    kind: ClassVar[str] = "devices"
-
-    devices: tuple[Device, ...]
 
 
 def known_devices() -> tuple[Device, ...]:

@@ -8,13 +8,16 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from outlive.arena.devices import Device, known_devices
 from outlive.finding import Finding
-from outlive.records import NOT_WRITTEN, ModelFile, ModelPath, in_document, written
+from outlive.model import Model
+from outlive.names import safe
+from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 from outlive.units import format_bytes
 
 # Shapes that replace the file's, by (subgraph, tensor): those of the runtime after a resize.
 Shapes = Mapping[tuple[int, int], tuple[int, ...]]
 # What the peak is beside the truth: at most, at least, or about.
 Bound = Literal["upper", "lower", "estimate"]
+SAID: dict[Bound, str] = {"upper": "at most", "lower": "at least", "estimate": "about"}
 # From the best to the worst. "may not fit": nothing is known that speaks against it, and too little for it.
 Word = Literal["fits", "tight", "may not fit", "does not fit", "refused"]
 WORDS: tuple[Word, ...] = ("fits", "tight", "may not fit", "does not fit", "refused")
@@ -178,7 +181,7 @@ class Verdict:
         return self.plan.accelerator
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Plan:
     """The memory a model will need. Sizes are bytes; `unknown` says in words what is not known.
 
@@ -228,9 +231,11 @@ class Plan:
     needs_runtime_shapes: bool = field(default=False, metadata=written(omit=True))
     verdict: Verdict | None = None  # on the memory there is, where somebody asked
     # The same with other settings, where somebody asked.
-    sweep: tuple[PlanRow, ...] = field(default=(), repr=False, metadata=written(omit=True))
-    compare: tuple[PlanRow, ...] = field(default=(), repr=False, metadata=written(omit=True))
+    sweep: tuple[PlannedSetting, ...] = field(default=(), repr=False, metadata=written(omit=True))
+    compare: tuple[PlannedSetting, ...] = field(default=(), repr=False, metadata=written(omit=True))
     findings: tuple[Finding, ...] = field(default=(), repr=False)
+    # The model it was made for.
+    source: Model | None = field(default=None, repr=False, compare=False, metadata=NOT_WRITTEN)
 
     def __post_init__(self) -> None:
         """A verdict that was read from a document is about this plan."""
@@ -242,6 +247,20 @@ class Plan:
     def model(self) -> ModelFile:
         """The file that was planned."""
         return ModelFile(path=self.path, sha256=self.sha256, file_bytes=self.file_bytes)
+
+    @property
+    def outcome(self) -> str:
+        """What it comes to: "clean", "does not fit" (or is not known to), or "errors" if it is refused."""
+        if self.verdict is not None and self.verdict.word in ("may not fit", "does not fit"):
+            return "does not fit"
+        return "errors" if self.refusals else "clean"
+
+    def __repr__(self) -> str:
+        """In a line: the file, what it needs, and whether that fits."""
+        needed = self.min_arena_bytes if self.accelerator == "tflm" else self.peak_bytes
+        need = "refused" if needed is None else f"{SAID[self.bound]} {format_bytes(needed)}"
+        fits = "" if self.verdict is None else f", {self.verdict.word}"
+        return f"<Plan {safe(self.path or 'bytes', 160)}: {need}{fits}, {self.accelerator}>"
 
     @property
     @in_document()
@@ -271,8 +290,8 @@ class PlanSizes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanRow:
-    """One plan of several: what it was asked with, and the plan or why there is none."""
+class PlannedSetting:
+    """One plan of a sweep or comparison: what it was asked with, and the plan or why there is none."""
 
     setting: Mapping[str, str]
     plan: Plan | None = field(metadata=NOT_WRITTEN)
@@ -290,16 +309,6 @@ class PlanRow:
     def word(self) -> Word | None:
         """Whether it fits, in a word."""
         return None if self.verdict is None else self.verdict.word
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotPlanned:
-    """Why there is no plan: the file cannot be used."""
-
-    kind: ClassVar[str] = "plan"
-
-    model: ModelPath
-    findings: tuple[Finding, ...]
 
 
 def predict_stages(plan: Plan) -> tuple[Stage, ...]:

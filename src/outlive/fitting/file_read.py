@@ -8,6 +8,7 @@ from typing import ClassVar
 from outlive.finding import Finding
 from outlive.fitting.pruning import Pruning
 from outlive.model import Model, Reading
+from outlive.model.file_parts import FilePart, map_bytes
 from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 from outlive.rules import Judgement, NotChecked
 
@@ -34,6 +35,12 @@ class FileRead:
         """The file."""
         sha256 = None if self.reading.model is None else self.reading.model.sha256
         return ModelFile(path=self.reading.path, sha256=sha256, file_bytes=self.reading.file_bytes)
+
+    @property
+    @in_document("bytes", omit=True)
+    def byte_parts(self) -> tuple[FilePart, ...] | None:
+        """Where the bytes of the file are, the largest part first; None if it cannot be read."""
+        return None if self.reading.model is None else map_bytes(self.reading.model)
 
     @property
     @in_document()

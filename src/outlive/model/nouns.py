@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from outlive.model.buffer import Buffer
 from outlive.model.card import AttachedFile, Conversion, MetadataEntry, ModelCard
 from outlive.model.file_bytes import FileBytes
 from outlive.model.flaw import Flaw
 from outlive.model.tensor import Tensor
+from outlive.names import safe
 from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 
 
@@ -149,16 +149,7 @@ class Signature:
     outputs: tuple[NamedTensor, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BytesPart:
-    """A share of the file."""
-
-    what: str
-    size_bytes: int
-    count: int
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Model:
     """Everything a `.tflite` file says, read without running it; weights are read when they are asked for."""
 
@@ -177,17 +168,21 @@ class Model:
     attached_files: tuple[AttachedFile, ...]
     flaws: tuple[Flaw, ...] = field(metadata=NOT_WRITTEN)
 
+    kind: ClassVar[str] = "read"
+
+    def __repr__(self) -> str:
+        """In a line: the file, its size, and what it takes and gives."""
+        count = sum(len(subgraph.operators) for subgraph in self.subgraphs)
+        ends = f"{_ends(self.inputs)} -> {_ends(self.outputs)}"
+        return (
+            f"<Model {safe(self.path or 'bytes', 160)}: {self.file_bytes:,} bytes, {count} operators, {ends}>"
+        )
+
     @property
     @in_document()
     def model(self) -> ModelFile:
         """The file that it was read from."""
         return ModelFile(path=self.path, sha256=self.sha256, file_bytes=self.file_bytes)
-
-    @property
-    @in_document("bytes")
-    def byte_parts(self) -> tuple[BytesPart, ...]:
-        """Where the bytes of the file are, the largest part first."""
-        return map_bytes(self)
 
     @property
     @in_document()
@@ -227,27 +222,6 @@ class Model:
             yield from subgraph.operators
 
 
-def map_bytes(model: Model) -> tuple[BytesPart, ...]:
-    """Parts that add up to the file, the largest first; a buffer that many refer to counts once."""
-    kinds: dict[int, str] = {}
-    for tensor in model.tensors():
-        kinds.setdefault(tensor.buffer_index, f"{tensor.dtype} constants")
-    for entry in model.metadata:
-        kinds[entry.buffer_index] = "metadata"
-    sizes: dict[str, int] = defaultdict(int)
-    counts: dict[str, int] = defaultdict(int)
-    seen: set[int | None] = set()
-    for buffer in model.buffers:
-        if buffer.size_bytes and buffer.offset not in seen:
-            seen.add(buffer.offset)
-            what = kinds.get(buffer.index, "unused buffers")
-            sizes[what] += buffer.size_bytes
-            counts[what] += 1
-    if model.attached_files:
-        sizes["attached files"] = sum(file.stored_bytes for file in model.attached_files)
-        counts["attached files"] = len(model.attached_files)
-    # Overlapping buffers of a damaged file may claim more than there is.
-    rest = max(0, model.file_bytes - sum(sizes.values()))
-    parts = [BytesPart(what=what, size_bytes=size, count=counts[what]) for what, size in sizes.items()]
-    parts.append(BytesPart(what="structure", size_bytes=rest, count=1))
-    return tuple(sorted(parts, key=lambda part: -part.size_bytes))
+def _ends(tensors: tuple[Tensor, ...]) -> str:
+    shown = ", ".join(f"{safe(tensor.name, 40)} {tensor.dtype}" for tensor in tensors[:3])
+    return shown + (f" and {len(tensors) - 3} more" if len(tensors) > 3 else "")

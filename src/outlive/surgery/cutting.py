@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 from outlive.keeping import write_whole
 from outlive.model import Model, Tensor
-from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
+from outlive.records import NOT_WRITTEN, ModelFile, in_document
 from outlive.surgery.assembling import Change, Part, assemble
 from outlive.surgery.attached import moved_archive
 from outlive.surgery.choosing import Chosen, Wanted, choose
@@ -55,7 +55,7 @@ class CutOperator(NamedTuple):
     type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Cut:
     """A part of a model as a model of its own.
 
@@ -72,15 +72,24 @@ class Cut:
     inputs: tuple[CutTensor, ...]
     outputs: tuple[CutTensor, ...]
     ops: tuple[int, ...] = field(metadata=NOT_WRITTEN)
-    op_types: tuple[str, ...] = field(default=(), repr=False, metadata=NOT_WRITTEN)
     tensors: tuple[int, ...] = field(repr=False)
     subgraphs: tuple[int, ...]
     came_along: tuple[int, ...] = ()
     state: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     shapes_from: ShapesFrom = "file"
-    whole: ModelFile | None = field(default=None, metadata=written("model"))  # what it was cut from
-    path: str | None = field(default=None, metadata=NOT_WRITTEN)  # where it was written
+    path: str | None = field(default=None, metadata=NOT_WRITTEN)  # where the part was written
+    whole: Model | None = field(default=None, repr=False, metadata=NOT_WRITTEN)  # what it was cut from
+
+    def __repr__(self) -> str:
+        """In a line: how many operators, and the size."""
+        return f"<Cut: {len(self.ops)} operators, {self.file_bytes:,} bytes>"
+
+    @property
+    @in_document("model")
+    def whole_file(self) -> ModelFile | None:
+        """The file that it was cut from."""
+        return None if self.whole is None else self.whole.model
 
     @property
     @in_document()
@@ -93,8 +102,8 @@ class Cut:
     @in_document("ops")
     def cut_ops(self) -> tuple[CutOperator, ...]:
         """Its operators, and which they were in the whole."""
-        pairs = zip(self.ops, self.op_types, strict=True)
-        return tuple(CutOperator(index, old, kind) for index, (old, kind) in enumerate(pairs))
+        types = () if self.whole is None else self.whole.subgraphs[0].operators
+        return tuple(CutOperator(index, old, types[old].name) for index, old in enumerate(self.ops) if types)
 
     @property
     def file_bytes(self) -> int:
@@ -174,7 +183,6 @@ def _made(model: Model, chosen: Chosen, part: Part, kept: Kept, shapes_from: Sha
         inputs=tuple(map(told, chosen.inputs)),
         outputs=tuple(map(told, chosen.outputs)),
         ops=chosen.ops,
-        op_types=tuple(model.subgraphs[0].operators[index].name for index in chosen.ops),
         tensors=part.tensors,
         subgraphs=part.subgraphs,
         came_along=chosen.came_along,

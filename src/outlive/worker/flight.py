@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
+from outlive.errors import InternalError
 from outlive.finding import Finding
 from outlive.meter import Point
 from outlive.records import NOT_WRITTEN, ModelPath, in_document, part_of, written
@@ -114,7 +114,8 @@ class Flight:
     at its deadline (meter.activity), `resized` the shapes that inputs were given, by index (None: not
     known). `machine` is the memory of the machine and the container at the end, `planned` what the plan says
     that the model needs, `variables` the largest variables on the Python stack. `values` holds the outputs of
-    a run that went well and `source` the model; they are not part of the record.
+    a run that went well, `source` the model and `judge` who can say what it means; they are not part of the
+    record.
     """
 
     kind: ClassVar[str] = "run"
@@ -154,13 +155,19 @@ class Flight:
     inside: InsideSeen | None = field(default=None, metadata=written(omit=True))
     values: dict[str, Any] = field(default_factory=dict, repr=False, compare=False, metadata=NOT_WRITTEN)
     source: Any = field(default=None, repr=False, compare=False, metadata=NOT_WRITTEN)
+    judge: Any = field(default=None, repr=False, compare=False, metadata=NOT_WRITTEN)
 
     @property
     @in_document(own=True)
     def findings(self) -> tuple[Finding, ...]:
-        """What the rules say of it: why it ended badly, or what went wrong without a word."""
-        assert _judges, "whoever opens the public door installs a judge"
-        return _judges[0](self)
+        """What the rules say of it: why it ended badly, or what went wrong without a word.
+
+        Of a record that no run of outlive made, nobody knows: `InternalError`. `diagnose` takes such a one.
+        """
+        if self.judge is None:
+            raise InternalError("this record has no judge: ask for the findings of one that a run gave")
+        found: tuple[Finding, ...] = self.judge.find_all(self)
+        return found
 
     @property
     @in_document(own=True, back=lambda model: {"source": model.path})
@@ -207,11 +214,3 @@ class NotStarted:
     started: bool = False
     died: bool = False
     findings: tuple[Finding, ...]
-
-
-_judges: list[Callable[[Flight], tuple[Finding, ...]]] = []
-
-
-def set_run_judge(judge: Callable[[Flight], tuple[Finding, ...]]) -> None:
-    """Install who says what there is to say of a run: a record carries facts and does not judge them."""
-    _judges[:] = [judge]

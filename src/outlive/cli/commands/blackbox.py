@@ -55,8 +55,9 @@ def _list(args: argparse.Namespace) -> int:
     from outlive.rendering.blackbox_text import deaths_text
     from outlive.rendering.blackbox_verdict import judge_death
     from outlive.rendering.media.json import document_of
+    from outlive.verbs.judging import JUDGE
 
-    rows = [(record, judge_death(record)) for record in shelf.every()]
+    rows = [(record, judge_death(record, JUDGE)) for record in shelf.every()]
     if args.format == "json":
         deaths = tuple(KernelDeath(record=record, findings=(finding,)) for record, finding in rows)
         write_json(args, document_of(KernelDeaths(deaths=deaths)))
@@ -74,13 +75,14 @@ def _show(args: argparse.Namespace) -> int:
     from outlive.rendering.blackbox_text import death_text
     from outlive.rendering.blackbox_verdict import judge_death
     from outlive.rendering.media.json import document_of
+    from outlive.verbs.judging import JUDGE
 
     record = shelf.load(args.name) if args.name else next(shelf.every(), None)
     if record is None:
         what = f"there is no record {safe(args.name, 80)!r}" if args.name else "there is no record"
         complain(f"outlive blackbox: {what}: no kernel has died that was watched")
         return exits.FINDINGS
-    finding = judge_death(record)
+    finding = judge_death(record, JUDGE)
     if args.format == "json":
         write_json(args, document_of(KernelDeath(record=record, findings=(finding,))))
     else:

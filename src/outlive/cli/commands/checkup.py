@@ -23,11 +23,12 @@ from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import OutliveError
 from outlive.finding import Finding, Severity
 from outlive.fitting.file_read import FileRead
-from outlive.model import Reading, Tensor, read_source
+from outlive.model import Reading, Tensor
 from outlive.records import NOT_WRITTEN, ModelPath, in_document, written
 from outlive.rendering.media.json import document_of
 from outlive.rules import Judgement
 from outlive.rules.catalogue import assess
+from outlive.verbs.read import reading_of
 from outlive.worker.flight import Flight, RunTold
 from outlive.worker.limits import Limits
 
@@ -113,7 +114,7 @@ def run(words: Sequence[str]) -> int:
 
 
 def _check_up(path: str, say: Callable[[str], None]) -> Checkup:
-    reading = read_source(path)
+    reading = reading_of(path)
     judgement = assess(reading)
     if reading.model is None:
         return Checkup(reading=reading, judgement=judgement)
@@ -176,7 +177,7 @@ def _need(plan: Plan | None) -> Iterator[RenderableType]:
     from rich.text import Text
 
     from outlive.arena.budget import needed_bytes
-    from outlive.rendering.plan_text import amount
+    from outlive.rendering.pages.plan import amount
 
     if plan is None:
         return

@@ -12,8 +12,8 @@ from outlive.cli import exits
 from outlive.cli.output import add_output_options, complain, say, write_json, write_text
 from outlive.finding import shell_path
 from outlive.keeping import write_whole
-from outlive.model import read_source
 from outlive.rules.catalogue import assess
+from outlive.verbs.read import reading_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         from outlive.fitting.file_read import FileRead, FilesRead
         from outlive.rendering.media.json import document_of
 
-        readings = [read_source(demo_models.path(model.name)) for model in demo_models.DEMO_MODELS]
+        readings = [reading_of(demo_models.path(model.name)) for model in demo_models.DEMO_MODELS]
         files = (FileRead(reading=reading, judgement=assess(reading)) for reading in readings)
         write_json(args, document_of(FilesRead(files=tuple(files))))
     else:
@@ -84,16 +84,18 @@ def _path(name: str) -> str:
 
 
 def _listed() -> Iterator[RenderableType]:
-    from outlive.rendering.model_lists import file_table
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
+    from outlive.verbs.read import read_files
 
-    readings = [read_source(_path(model.name)) for model in demo_models.DEMO_MODELS]
-    yield file_table([(reading, assess(reading)) for reading in readings])
+    yield from draw_text(page_of(read_files([_path(model.name) for model in demo_models.DEMO_MODELS])))
 
 
 def _read() -> Iterator[RenderableType]:
-    from outlive.rendering.model_text import summary
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
 
-    yield from summary(verbs.read(_path("healthy")))
+    yield from draw_text(page_of(verbs.read(_path("healthy"))))
 
 
 def _planned() -> Iterator[RenderableType]:
@@ -124,11 +126,9 @@ def _foretold() -> Iterator[RenderableType]:
 
 def _dies() -> Iterator[RenderableType]:
     from outlive.rendering.flight_text import flight_text
-    from outlive.rendering.verdict import judge_fact
 
     flight = verbs.run(_path("deadly"))
-    findings = [judge_fact("flight", flight, _path("deadly"))[0]] if flight.died else []
-    yield from flight_text(flight, _path("deadly"), findings)
+    yield from flight_text(flight, _path("deadly"), flight.findings if flight.died else ())
 
 
 def _diagnosed() -> Iterator[RenderableType]:
@@ -168,11 +168,10 @@ def _guarded() -> Iterator[RenderableType]:
     from rich.text import Text
 
     from outlive.errors import OutliveError
-    from outlive.guarding.guarding import make_guarded
     from outlive.rendering.finding_text import rich_finding
 
     try:
-        size = make_guarded(_hungry, memory="64MB", seconds=30.0)()
+        size = verbs.guard(_hungry, memory="64MB", seconds=30.0)()
         yield Text(f"it came back with {size:,} bytes")
     except OutliveError as error:
         yield rich_finding(error.finding)
@@ -222,18 +221,11 @@ def _report(path: str, number: int) -> Iterator[RenderableType]:
 
 
 def _plan(path: str, ram_bytes: int | None) -> Iterator[RenderableType]:
-    from outlive.arena.budget import Budget
-    from outlive.arena.questions import Wish
-    from outlive.fitting.planning import plan_model
-    from outlive.fitting.verdicts import judge_fit, judge_plan
-    from outlive.rendering.plan_text import plan_text
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
 
-    model, wish = verbs.read(path), Wish(accelerator="cpu" if ram_bytes is None else "builtin")
-    plan, verdict = plan_model(model, wish), None
-    if ram_bytes is not None:
-        budget = Budget(kind="ram", title="the RAM granted", ram_bytes=ram_bytes, source="--ram")
-        verdict = judge_fit(model, wish, plan, budget)
-    yield from plan_text(plan, verdict, judge_plan(plan, verdict))
+    accelerator = "cpu" if ram_bytes is None else "builtin"
+    yield from draw_text(page_of(verbs.plan(path, accelerator, ram=ram_bytes)))
 
 
 def _half(path: Path) -> bytes:

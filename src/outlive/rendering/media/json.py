@@ -8,49 +8,17 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from outlive.records import SCHEMA, Json, document_of, read_result, schema_of
+from outlive.records import SCHEMA, Json, document_of, read_result
 
-__all__ = ["KINDS", "SCHEMA", "Json", "classes_of", "document_of", "dump", "read_document", "schema_of_kind"]
+__all__ = ["SCHEMA", "Json", "document_of", "dump", "read_document"]
 
-# The classes whose documents have a kind: that of a result, and those of what there is in place of one.
-KINDS: Mapping[str, tuple[str, ...]] = {
-    "read": ("fitting.file_read.FileRead", "fitting.file_read.FilesRead"),
-    "plan": ("arena.plan.Plan", "arena.plan.NotPlanned"),
-    "run": ("worker.flight.Flight", "worker.flight.NotStarted"),
-    "check": ("fitting.checking.Checked", "fitting.checking.CheckedFiles"),
-    "diagnose": ("diagnosis.nouns.Diagnosis",),
-    "delegates": ("accelerators.nouns.Coverage",),
-    "compare": ("quant.nouns.Drift",),
-    "quantize": ("quant.nouns.Quantized",),
-    "leak": ("growth.growth.Growth",),
-    "fit": ("fitting.nouns.Fit",),
-    "scan": ("fleet.scanning.Scan",),
-    "scan-row": ("fleet.rows.Row",),
-    "autopsy": ("diagnosis.autopsy.Autopsy",),
-    "cut": ("surgery.cutting.Cut",),
-    "checkup": ("cli.commands.checkup.Checkup",),
-    "explain": ("rules.engine.RuleList",),
-    "doctor": ("environment.checkup.DoctorReport",),
-    "export": ("exporting.micro.Export", "exporting.micro.NotExported"),
-    "snippet": ("exporting.snippets.Snippet",),
-    "report": ("rendering.html.report_page.Examination",),
-    "blackbox": ("kernel_deaths.record.KernelDeath", "kernel_deaths.record.KernelDeaths"),
-    "devices": ("arena.devices.DeviceList",),
+# What is read back, by kind, and how much of it at most.
+_READ_BACK: Mapping[str, tuple[str, str]] = {
+    "plan": ("outlive.arena.plan", "Plan"),
+    "run": ("outlive.worker.flight", "Flight"),
+    "scan-row": ("outlive.fleet.rows", "Row"),
 }
-# What is read back, and how much of it at most.
-_READ_BACK = ("plan", "run", "scan-row")
 _MOST_BYTES = 256 << 20
-
-
-def classes_of(kind: str) -> tuple[type[Any], ...]:
-    """The classes with documents of this kind, the result's own first."""
-    places = (place.rpartition(".") for place in KINDS[kind])
-    return tuple(getattr(import_module(f"outlive.{module}"), name) for module, _, name in places)
-
-
-def schema_of_kind(kind: str) -> Json:
-    """The JSON Schema of documents of this kind."""
-    return schema_of(classes_of(kind))
 
 
 def dump(value: object) -> str:
@@ -66,10 +34,11 @@ def read_document(text: str | bytes, most_bytes: int = _MOST_BYTES) -> Any:
         head = json.loads(text)
     except RecursionError as error:
         raise ValueError(f"it is no document: {error}") from error
-    kind = head.get("kind") if isinstance(head, dict) else None
+    kind: Any = head.get("kind") if isinstance(head, dict) else None
     if kind not in _READ_BACK:
         raise ValueError(f"it is no document of a kind that is read back: {', '.join(_READ_BACK)}")
-    return read_result(head, classes_of(kind)[0])
+    module, name = _READ_BACK[kind]
+    return read_result(head, getattr(import_module(module), name))
 
 
 def _finite(value: object) -> object:
