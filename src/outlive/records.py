@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache, reduce
+from inspect import cleandoc
 from keyword import iskeyword
 from operator import or_
 from pathlib import Path
@@ -153,10 +154,10 @@ def _read(value: Any, codec: _Codec, what: str) -> Any:
 
 
 def schema_of(kinds: Sequence[Any]) -> Json:
-    """The JSON Schema of documents that are one of these classes."""
+    """The JSON Schema of documents, or of parts of them, that are one of these classes."""
     import msgspec
 
-    types = [_class_codec(kind, True).type for kind in kinds]
+    types = [_class_codec(kind, hasattr(kind, "kind")).type for kind in kinds]
     schemas, parts = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     for part in parts.values():
         _require(part)
@@ -343,7 +344,7 @@ def _class_codec(cls: Any, whole: bool) -> _Codec:
         [*head, *body],
         kw_only=True,
         rename={key: name for name, key in keys.items() if key != name},
-        namespace={"__doc__": cls.__doc__},
+        namespace={"__doc__": cleandoc(cls.__doc__ or "")},
         module=cls.__module__,
     )
     told = {"schema": SCHEMA, "kind": kind_of(cls)} if whole else {}
