@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from outlive.cli.commands.delegates import parse_delegates
+import outlive as outlive_package
+from outlive.verbs.delegates import judge_coverage, parse_delegates
 from tests.accelerators.here import needs_gpu
 from tests.accelerators.small_library import build, needs_compiler
 from tests.accelerators.small_models import line
@@ -80,7 +81,7 @@ def test_a_library_that_is_not_there_ends_with_one(model: str) -> None:
     ("words", "complaint"),
     [
         (["--only", "warp"], "there is no accelerator 'warp'"),
-        (["--delegate-option", "a=b"], "is for a --delegate"),
+        (["--delegate-option", "a=b"], "is for a delegate"),
         (["--delegate", "x.so", "--delegate-option", "a"], "is no KEY=VALUE"),
         (["--threads", "0"], "at least one thread"),
         (["--seconds", "-1"], "deadline"),
@@ -132,3 +133,11 @@ def test_run_on_the_gpu(model: str) -> None:
     done = run("run", model, "--accelerator", "gpu", "--format", "json", env=environment())
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["runtime"]["accelerator"] == "gpu"
+
+
+def test_python_has_the_command_under_its_name_with_its_findings() -> None:
+    coverage = outlive_package.delegates(line("ADD"), only="builtin, xnnpack", cache=False)
+    assert [one.name for one in coverage.accelerators][-2:] == ["builtin", "xnnpack"]
+    assert outlive_package.probe is outlive_package.delegates
+    assert coverage.findings == judge_coverage(coverage)
+    assert len(repr(coverage)) < 400

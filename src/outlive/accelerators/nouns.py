@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
+
+from outlive.finding import Finding
+from outlive.names import safe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,12 +158,14 @@ class Documented:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Coverage:
     """What each accelerator takes of a model, and does: one `Accelerator` each, in the order tried.
 
     `documented` are accelerators that are judged by their documents alone, `unknown` those without one.
     """
+
+    kind: ClassVar[str] = "delegates"
 
     path: str | None
     sha256: str
@@ -172,6 +177,7 @@ class Coverage:
     unknown: tuple[str, ...] = ()
     processors: int | None = None
     threads: int | None = None
+    findings: tuple[Finding, ...] = ()
 
     def __getitem__(self, name: str) -> Accelerator:
         """An accelerator by its name; KeyError if it was not asked for."""
@@ -186,3 +192,8 @@ class Coverage:
         fit = [one for one in self.accelerators if one.outcome == "runs" and not one.is_software]
         timed = [one for one in fit if one.milliseconds is not None]
         return min(timed, key=lambda one: one.milliseconds or 0.0, default=None)
+
+    def __repr__(self) -> str:
+        """The model, and one word for each accelerator."""
+        rows = ", ".join(f"{one.name} {one.outcome}" for one in self.accelerators)
+        return f"<Coverage of {safe(self.path or 'a model given as bytes', 80)}: {rows}>"

@@ -68,7 +68,7 @@ def coverage_card(coverage: Any) -> Card:
     """What each accelerator takes, and does."""
     from outlive.rendering.coverage_text import coverage_text
 
-    return Card(label="accelerators", parts=lambda: coverage_text(coverage))
+    return Card(label="accelerators", parts=lambda: coverage_text(coverage, coverage.findings))
 
 
 def drift_card(drift: Any) -> Card:

@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.model.file_bytes import set_refusal
 from outlive.verbs.affine import dequantize_output, quantize_input
+from outlive.verbs.autopsy import autopsy
+from outlive.verbs.blackbox import blackbox
 from outlive.verbs.check import check
 from outlive.verbs.compare import compare
 from outlive.verbs.convert import convert
 from outlive.verbs.cut import cut
-from outlive.verbs.delegates import probe
+from outlive.verbs.delegates import delegates, probe
 from outlive.verbs.diagnose import diagnose
+from outlive.verbs.doctor import doctor
 from outlive.verbs.explain import explain
 from outlive.verbs.fit import fit
 from outlive.verbs.leak import leak
@@ -37,12 +40,16 @@ if TYPE_CHECKING:
     from outlive.worker.flight import Flight
 
 __all__ = [
+    "autopsy",
+    "blackbox",
     "check",
     "compare",
     "convert",
     "cut",
+    "delegates",
     "dequantize_output",
     "diagnose",
+    "doctor",
     "explain",
     "fit",
     "leak",

@@ -144,10 +144,9 @@ def _compared() -> Iterator[RenderableType]:
 
 def _accelerated() -> Iterator[RenderableType]:
     from outlive.rendering.coverage_text import coverage_text
-    from outlive.rendering.coverage_verdict import judge_coverage
 
-    coverage = verbs.probe(_path("healthy"), only=("xnnpack",))
-    yield from coverage_text(coverage, judge_coverage(coverage).findings)
+    coverage = verbs.delegates(_path("healthy"), only=("xnnpack",))
+    yield from coverage_text(coverage, coverage.findings)
 
 
 def _repeated() -> Iterator[RenderableType]:
