@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from outlive.fleet.rows import Row
     from outlive.fleet.scanning import Scan
     from outlive.growth.growth import Growth
-    from outlive.guarding.guarding import guard
     from outlive.jupyter.protecting import protect, unprotect
     from outlive.model import Model, Operator, Quantization, Signature, Subgraph, Tensor
     from outlive.quant.converting import Converted
@@ -66,6 +65,7 @@ if TYPE_CHECKING:
         doctor,
         explain,
         fit,
+        guard,
         leak,
         plan,
         probe,
@@ -177,6 +177,7 @@ _ROOMS = {
         "doctor",
         "explain",
         "fit",
+        "guard",
         "leak",
         "plan",
         "probe",
@@ -216,7 +217,6 @@ _ROOMS = {
     "outlive.worker.compiled_buffers": ("TensorBuffer",),
     "outlive.worker.compiled_model": ("CompiledModel", "HardwareAccelerator"),
     "outlive.worker.flight": ("Flight",),
-    "outlive.guarding.guarding": ("guard",),
     "outlive.worker.interpreter": ("Interpreter", "InterpreterWithCustomOps"),
     "outlive.worker.limits": ("Limits",),
     "outlive.worker.options": ("Delegate", "OpResolverType", "load_delegate"),

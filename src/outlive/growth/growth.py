@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from outlive.finding import Finding
 from outlive.growth.growth_trend import Trend
@@ -167,13 +167,15 @@ class Stage:
         return " and ".join(counts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Growth:
     """Whether something grows when it is repeated: the verdict of its worst stage, and all stages.
 
     `verdict` is "leaks", "no leak" or "not enough evidence". `bytes_per_iteration` lies between `low` and
     `high` (99 %), both included; without a leak there may be one of at most `above` bytes per round.
     """
+
+    kind: ClassVar[str] = "leak"
 
     what: str
     stages: tuple[Stage, ...]
@@ -230,3 +232,7 @@ class Growth:
         if len(self.stages) == 1:
             return f"{safe(self.what)}: {self.stages[0]}"
         return "\n".join([f"{safe(self.what)}:", *(f"  {stage.cycle}: {stage}" for stage in self.stages)])
+
+    def __repr__(self) -> str:
+        """What was repeated, and the verdict of the worst stage."""
+        return f"<Growth of {safe(self.what, 80)}: {safe(str(self.worst), 200)}>"

@@ -1,11 +1,11 @@
-"""`guard`: a function that cannot take its caller with it."""
+"""A guarded function: it cannot take its caller with it."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from typing import Any
 
 from outlive.errors import RunError
 from outlive.guarding import nesting
@@ -23,7 +23,6 @@ from outlive.worker.sandbox import choose_mode
 
 # A worker that has grown by this much since it was new is replaced, unless the user says otherwise.
 _MOST_GROWTH_BYTES = 2_000_000_000
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Guarded:
@@ -165,52 +164,3 @@ def make_guarded(
         raise ValueError("recycle= is a number of calls, at least 1, or a size such as '500MB'")
     limits = Limits(memory=memory, seconds=seconds)
     return Guarded(function, limits, fresh, recycle, quiet, doing, sandbox, plain)
-
-
-@overload
-def guard(
-    function: Callable[..., Any],
-    /,
-    *,
-    memory: str | int | None = None,
-    seconds: float | None = None,
-    fresh: bool = False,
-    recycle: int | str | None = None,
-    sandbox: str = "off",
-) -> Guarded: ...
-@overload
-def guard(
-    function: None = None,
-    /,
-    *,
-    memory: str | int | None = None,
-    seconds: float | None = None,
-    fresh: bool = False,
-    recycle: int | str | None = None,
-    sandbox: str = "off",
-) -> Callable[[Callable[..., Any]], Guarded]: ...
-def guard(
-    function: Callable[..., Any] | None = None,
-    /,
-    *,
-    memory: str | int | None = None,
-    seconds: float | None = None,
-    fresh: bool = False,
-    recycle: int | str | None = None,
-    sandbox: str = "off",
-) -> Any:
-    """A function that runs in a worker of its own: it may crash, hang or eat memory, and the caller lives.
-
-    `guard(function, memory="2GB", seconds=60)(*args)`, or as a decorator `@guard` or `@guard(seconds=60)`.
-    `memory` is what a call may add to its worker, `seconds` what an answer may take. Workers are kept and
-    used again; `fresh=True` is a new one for each call, `recycle=100` a new one after so many calls,
-    `recycle="500MB"` after so much growth. Generators stream, given or returned; arrays are not copied more
-    than once each way; what is printed and logged appears here. With `sandbox="on"` it cannot write files,
-    read others than those of Python and `sys.path`, open sockets, or start processes.
-    """
-    options = {"memory": memory, "seconds": seconds, "fresh": fresh, "recycle": recycle, "sandbox": sandbox}
-    if function is not None:
-        return make_guarded(function, **options)  # type: ignore[arg-type]
-    Limits(memory=memory, seconds=seconds)  # mistakes show at once
-    choose_mode(sandbox)
-    return functools.partial(make_guarded, **options)  # type: ignore[arg-type]

@@ -24,6 +24,7 @@ from outlive.verbs.diagnose import diagnose
 from outlive.verbs.doctor import doctor
 from outlive.verbs.explain import explain
 from outlive.verbs.fit import fit
+from outlive.verbs.guard import guard
 from outlive.verbs.leak import leak
 from outlive.verbs.plan import plan
 from outlive.verbs.quantize import quantize
@@ -52,6 +53,7 @@ __all__ = [
     "doctor",
     "explain",
     "fit",
+    "guard",
     "leak",
     "plan",
     "probe",
