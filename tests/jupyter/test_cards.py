@@ -19,6 +19,7 @@ from outlive.jupyter.deaths import death_card
 from outlive.jupyter.drawing import template, timeline_html
 from outlive.kernel_deaths.record import Record
 from outlive.meter import Point
+from outlive.verbs.blackbox import explain_death
 
 EVIL = '<script>alert("x")</script><img src=x onerror=y> ${style} $body </style> &amp; \x1b[31m'
 
@@ -76,7 +77,7 @@ def evil_things() -> dict[str, Card]:
         "finding": formats.finding_card(finding(EVIL)),
         "plan": formats.plan_card(plan),
         "flight": formats.flight_card(flight),
-        "death": death_card(record),
+        "death": death_card(explain_death(record)),
         "error": error_card(outlive.ModelDied(finding(EVIL), EVIL, flight=flight)),
         "model": formats.model_card(dataclasses.replace(model, path=EVIL, description=EVIL)),
     }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from outlive.finding import Finding
 from outlive.meter import Point
+from outlive.names import safe
 from outlive.worker.delegation import DelegationSeen
 
 _DIVISION = ("dividend", "divisor")
@@ -68,7 +69,7 @@ class InsideSeen:
     tensors: tuple[TensorSeen, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Flight:
     """What was seen of a run: plain data that can be written as JSON and judged later.
 
@@ -80,6 +81,8 @@ class Flight:
     that the model needs, `variables` the largest variables on the Python stack. `values` holds the outputs of
     a run that went well and `source` the model; they are not part of the record.
     """
+
+    kind: ClassVar[str] = "run"
 
     died: bool
     stage: str
@@ -114,14 +117,22 @@ class Flight:
     resized: dict[int, tuple[int, ...]] | None = None
     unset_inputs: tuple[tuple[int, str], ...] = ()
     inside: InsideSeen | None = None
-    values: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    source: Any = field(default=None, repr=False, compare=False)
+    values: dict[str, Any] = field(default_factory=dict, compare=False)
+    source: Any = field(default=None, compare=False)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What the rules say of it: why it ended badly, or what went wrong without a word."""
         assert _judges, "whoever opens the public door installs a judge"
         return _judges[0](self)
+
+    def __repr__(self) -> str:
+        """The model, and how it ended."""
+        how = self.ended_by or self.signal or self.error_type or f"exit code {self.exit_code}"
+        bad = self.died or self.error_type
+        end = f"{'died' if self.died else 'refused'}: {how}, {self.stage}" if bad else "ran"
+        name = safe(self.source, 80) if isinstance(self.source, str) else "a model"
+        return f"<Flight of {name}: {end}>"
 
     def to_json(self) -> dict[str, Any]:
         """The document's body, with the names of the contract."""
