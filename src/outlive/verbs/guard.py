@@ -94,3 +94,17 @@ def _run_script(script: str, as_module: bool, limits: Limits, sandbox: str, *arg
     if end.exit_code is None or lacked_memory(end.flight):
         end = replace(end, findings=(judge_fact("flight", end.flight, None)[0],))
     return end
+
+
+def guard_cell(function: Callable[..., Any], cell: str, memory: Any, seconds: Any) -> Guarded:
+    """A function that runs a notebook's cell in a worker; what it dies of is said of the cell."""
+    from outlive.guarding.guarding import make_guarded
+
+    return make_guarded(function, memory=memory, seconds=seconds, doing={"cell": cell})
+
+
+def cannot_be_sent(error: BaseException) -> bool:
+    """True if a call was not made because an argument, or the function, cannot go to a worker."""
+    from outlive.guarding.raised import CannotSend
+
+    return isinstance(error, CannotSend)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import Any
 
 from outlive import verbs
 from outlive.cli import exits
@@ -11,9 +11,6 @@ from outlive.cli.output import add_output_options, complain, say, write_json, wr
 from outlive.rendering.blackbox_text import death_json, death_text, deaths_json, deaths_text
 from outlive.units import plural
 from outlive.verbs.blackbox import ACTIONS
-
-if TYPE_CHECKING:
-    from outlive.kernel_deaths.record import KernelDeaths
 
 EXAMPLES = """\
 examples:
@@ -59,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     return exits.CLEAN
 
 
-def _list(args: argparse.Namespace, found: KernelDeaths) -> None:
+def _list(args: argparse.Namespace, found: Any) -> None:
     rows = [(death.record, death.finding) for death in found]
     if args.format == "json":
         write_json(args, deaths_json(rows))
