@@ -47,10 +47,10 @@ def show_plan(
     document: dict[str, Any],
 ) -> None:
     """A plan."""
-    from outlive.model import read_source
     from outlive.rendering.html.pages import plan_page
+    from outlive.verbs.read import reading_of
 
-    model = read_source(args.file).model
+    model = reading_of(args.file).model
     assert model is not None, "what was planned was read"
     write_page(args, plan_page(plan, verdict, findings, document, model=model, rows=rows))
 
@@ -117,9 +117,9 @@ def show_checks(args: argparse.Namespace, rows: Sequence[Checked], document: Any
 
 
 def _model(path: str) -> Model | None:
-    from outlive.model import read_source
+    from outlive.verbs.read import reading_of
 
-    return read_source(path).model
+    return reading_of(path).model
 
 
 def _plan(model: Model | None, accelerator: str, threads: int | None) -> Plan | None:

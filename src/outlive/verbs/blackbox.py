@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from outlive.finding import Evidence, Finding, Remedy, Tag
 from outlive.names import safe
 from outlive.units import format_bytes
+from outlive.verbs.judging import JUDGE
 
 if TYPE_CHECKING:
     from outlive.kernel_deaths.box import Box
@@ -90,9 +91,8 @@ def explain_death(record: Record) -> KernelDeath:
     What can be done is about a cell instead of a model's file.
     """
     from outlive.kernel_deaths.record import KernelDeath
-    from outlive.rendering.verdict import judge_fact
 
-    finding = judge_fact("flight", record.to_flight(), None)[0]
+    finding = JUDGE.find("flight", record.to_flight())[0]
     kept = [item for item in finding.remedies if not any(word in item.command for word in _ABOUT_MODELS)]
     judged = replace(
         finding,

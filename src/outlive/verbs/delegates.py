@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from outlive.keeping import write_whole
 from outlive.model import Model, Source
 from outlive.verbs.inputs import parse_inputs
+from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import content_of, sound
 from outlive.verbs.progress import heard
 from outlive.worker.limits import Limits
@@ -59,6 +60,7 @@ def delegates(
         parse_delegates(delegates, delegate_options),
         parse_inputs(inputs),
         limits or Limits(memory=memory, seconds=seconds),
+        judge=JUDGE,
         threads=threads,
         seed=seed,
         cache=cache,

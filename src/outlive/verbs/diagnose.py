@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Source
 from outlive.verbs.inputs import parse_inputs
+from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import content_of
 from outlive.verbs.progress import heard
 from outlive.worker.limits import Limits
@@ -69,7 +70,7 @@ def _diagnosis(
         return diagnose_flight(source)
     if isinstance(source, BaseException):
         return diagnose_error(source)
-    case = open_case(source, inputs, limits, accelerator, threads, _judge_values)
+    case = open_case(source, inputs, limits, accelerator, threads, _judge_values, judge=JUDGE)
     diagnosis = diagnose_case(case, tell)
     return diagnosis if reduce is None else with_reproducer(diagnosis, case, os.fspath(reduce), tell)
 

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
+from outlive.verbs.judging import JUDGE
+
 if TYPE_CHECKING:
     from outlive.guarding.guarding import Guarded
     from outlive.guarding.scripts import ScriptEnd
@@ -69,7 +71,6 @@ def guard(
     `guard("train.py")("--epochs", "3")` runs a script with this process's streams, or a module with
     `as_module`: how it ended, its exit code, and the findings if it died.
     """
-    from outlive.guarding.guarding import make_guarded
     from outlive.worker.limits import Limits
     from outlive.worker.sandbox import choose_mode
 
@@ -79,28 +80,34 @@ def guard(
         if not as_module and not os.path.exists(script):
             raise ValueError(f"there is no file {script!r}")
         return functools.partial(_run_script, script, as_module, limits, mode)
-    options = {"memory": memory, "seconds": seconds, "fresh": fresh, "recycle": recycle, "sandbox": sandbox}
-    if function is not None:
-        return make_guarded(function, **options)  # type: ignore[arg-type]
-    return functools.partial(make_guarded, **options)  # type: ignore[arg-type]
+    make = functools.partial(
+        guarded, memory=memory, seconds=seconds, fresh=fresh, recycle=recycle, sandbox=sandbox
+    )
+    return make if function is None else make(function)
+
+
+def guarded(function: Callable[..., Any], **options: Any) -> Guarded:
+    """The function in a worker (`make_guarded`), with the judge that knows the rules."""
+    from outlive.guarding.guarding import make_guarded
+
+    return make_guarded(function, judge=JUDGE, **options)
 
 
 def _run_script(script: str, as_module: bool, limits: Limits, sandbox: str, *arguments: str) -> ScriptEnd:
     from outlive.guarding.scripts import run_script
-    from outlive.rendering.verdict import judge_fact
     from outlive.rules.witness import lacked_memory
 
-    end = run_script(script, list(arguments), as_module=as_module, limits=limits, sandbox=sandbox)
+    end = run_script(
+        script, list(arguments), judge=JUDGE, as_module=as_module, limits=limits, sandbox=sandbox
+    )
     if end.exit_code is None or lacked_memory(end.flight):
-        end = replace(end, findings=(judge_fact("flight", end.flight, None)[0],))
+        end = replace(end, findings=(JUDGE.find("flight", end.flight)[0],))
     return end
 
 
 def guard_cell(function: Callable[..., Any], cell: str, memory: Any, seconds: Any) -> Guarded:
     """A function that runs a notebook's cell in a worker; what it dies of is said of the cell."""
-    from outlive.guarding.guarding import make_guarded
-
-    return make_guarded(function, memory=memory, seconds=seconds, doing={"cell": cell})
+    return guarded(function, memory=memory, seconds=seconds, doing={"cell": cell})
 
 
 def cannot_be_sent(error: BaseException) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Source
+from outlive.verbs.judging import JUDGE
 from outlive.verbs.progress import heard
 from outlive.verbs.read import read
 from outlive.worker.limits import Limits
@@ -49,7 +50,7 @@ def leak(
         read(function_or_model, tolerant=True)  # what is no model at all is told better than a runtime does
     limit = Limits(memory=memory, seconds=seconds)
     room = choose_room(ram, device)
-    order = Order(repeat=repeat, seconds=seconds, memory_bytes=limit.memory_bytes, room=room)
+    order = Order(judge=JUDGE, repeat=repeat, seconds=seconds, memory_bytes=limit.memory_bytes, room=room)
     return _judged(measure_growth(what, targets, order, tell))
 
 
@@ -62,13 +63,11 @@ def traceback_of(error: BaseException) -> str:
 
 def _judged(growth: Growth) -> Growth:
     """The same growth with one finding for each death, then what the rules on growth say."""
-    from outlive.rendering.verdict import judge_fact
     from outlive.rules import judge
     from outlive.rules.catalogue import RULES
 
     source = growth.what if growth.what.endswith(".tflite") else None
-    deaths = [
-        judge_fact("flight", stage.flight, source)[0] for stage in growth.stages if stage.flight is not None
-    ]
+    ends = [stage.flight for stage in growth.stages if stage.flight is not None]
+    deaths = [JUDGE.find("flight", flight, source)[0] for flight in ends]
     found = judge({"growth": growth}, [rule for rule in RULES if rule.facts == ("growth",)])
     return replace(growth, findings=(*dict.fromkeys(deaths), *found))

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from outlive.errors import ModelError
-from outlive.model import Identity, Model, Reading, Source, read_source
-from outlive.model.file_bytes import FileChanged
-
-if TYPE_CHECKING:
-    from outlive.finding import Finding
+from outlive.model import Model, Reading, Source, read_source
+from outlive.verbs.judging import JUDGE, refusal
 
 
 def read(source: Source | Model, *, tolerant: bool = False) -> Model:
@@ -22,7 +16,7 @@ def read(source: Source | Model, *, tolerant: bool = False) -> Model:
     """
     if isinstance(source, Model):
         return source
-    reading = read_source(source)
+    reading = reading_of(source)
     if reading.model is None or (reading.flaws and not tolerant):
         from outlive.rules.catalogue import file_errors
 
@@ -33,16 +27,6 @@ def read(source: Source | Model, *, tolerant: bool = False) -> Model:
     return reading.model
 
 
-def changed_file(change: FileChanged) -> ModelError:
-    """The error for a file that is no longer what was read, where its weights are asked for later."""
-    from outlive.rules.catalogue import file_errors
-
-    identity = Identity(kind="changed", detail=change.detail)
-    return refusal(file_errors(Reading(path=change.path, file_bytes=0, identity=identity, model=None)))
-
-
-def refusal(errors: tuple[Finding, ...]) -> ModelError:
-    """The error for a file that cannot be used, with all findings that say why."""
-    from outlive.rendering.finding_text import plain_finding
-
-    return ModelError(errors[0], plain_finding(errors[0]), errors[1:])
+def reading_of(source: Source | Model) -> Reading:
+    """What came of opening a file. Bad bytes never raise; `ModelError` where it has changed later on."""
+    return read_source(source, JUDGE.changed_file)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.errors import LimitReached
 from outlive.keeping import whole_file
-from outlive.model import Model, Source, read_source
+from outlive.model import Model, Source
 from outlive.verbs.inputs import parse_inputs
+from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import content_of
-from outlive.verbs.read import read
+from outlive.verbs.read import read, reading_of
 from outlive.worker.compiled_ways import AcceleratorWarning
 from outlive.worker.hatchery import RUNTIMES
 from outlive.worker.limits import Limits
@@ -101,7 +102,7 @@ def _fly(
     from outlive.worker.running import fly
     from outlive.worker.untouched import fly_twice
 
-    flight = (fly_twice if twice else fly)(inputs, repeat, seed, **meant, **given)
+    flight = (fly_twice if twice else fly)(inputs, repeat, seed, judge=JUDGE, **meant, **given)
     feeding = Feeding(inputs=inputs, seed=seed, quantized=meant["quantize"])
     return with_inside(flight, feeding, given, vary=repeat > 1)
 
@@ -149,7 +150,7 @@ def _refuse_hopeless(
     from outlive.rendering.finding_text import plain_finding
     from outlive.worker.feeding import given_shapes
 
-    model = source if isinstance(source, Model) else read_source(source).model
+    model = source if isinstance(source, Model) else reading_of(source).model
     if model is None or model.flaws:
         return  # the runtime will say what it thinks of it
     if given_shapes(input_rows(model), inputs):

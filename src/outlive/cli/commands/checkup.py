@@ -22,9 +22,10 @@ from outlive.cli.parser import Parser
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import OutliveError
 from outlive.finding import Finding, Severity
-from outlive.model import Reading, Tensor, read_source
+from outlive.model import Reading, Tensor
 from outlive.rules import Judgement
 from outlive.rules.catalogue import assess
+from outlive.verbs.read import reading_of
 from outlive.worker.flight import Flight
 from outlive.worker.limits import Limits
 
@@ -94,7 +95,7 @@ def run(words: Sequence[str]) -> int:
 
 
 def _check_up(path: str, say: Callable[[str], None]) -> Checkup:
-    reading = read_source(path)
+    reading = reading_of(path)
     judgement = assess(reading)
     if reading.model is None:
         return Checkup(reading=reading, judgement=judgement)

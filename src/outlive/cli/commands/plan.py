@@ -34,9 +34,10 @@ from outlive.cli.output import (
 )
 from outlive.cli.pages import need_a_file, show_broken, show_plan
 from outlive.errors import ModelError
-from outlive.model import Model, read_source
+from outlive.model import Model
 from outlive.rules.catalogue import file_errors
 from outlive.units import parse_bytes
+from outlive.verbs.read import reading_of
 
 if TYPE_CHECKING:
     from outlive.rendering.plan_tables import Row
@@ -152,7 +153,7 @@ def _plan(args: argparse.Namespace) -> int:
     wish = _wish(args, device)
     budget = _budget(args, device)
     _check_plot(args)
-    reading = read_source(args.file)
+    reading = reading_of(args.file)
     errors = file_errors(reading)
     if errors or reading.model is None:
         return _broken(args, reading, errors)

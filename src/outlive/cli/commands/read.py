@@ -16,9 +16,10 @@ from outlive.cli.output import (
     write_text,
 )
 from outlive.cli.read_sparsity import add_sparsity_options, sparsity, weigh
-from outlive.model import Model, Reading, read_source
+from outlive.model import Model, Reading
 from outlive.rules import Judgement
 from outlive.rules.catalogue import assess
+from outlive.verbs.read import reading_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         complain("outlive read: --measure is for --sparsity; `outlive plan --measure` runs a model")
         return exits.USAGE
     refuse_to_overwrite(args.output, args.files)
-    rows = [(reading, assess(reading)) for reading in map(read_source, track(args.files, "reading"))]
+    rows = [(reading, assess(reading)) for reading in map(reading_of, track(args.files, "reading"))]
     if args.format == "json":
         _write_json(args, rows)
     elif len(rows) > 1 and not _is_listing(args):

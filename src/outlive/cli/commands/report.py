@@ -23,8 +23,8 @@ from outlive.cli.output import (
 from outlive.cli.parser import Parser
 from outlive.errors import OutliveError
 from outlive.finding import Severity
-from outlive.model import read_source
 from outlive.verbs.inputs import parse_inputs
+from outlive.verbs.read import reading_of
 from outlive.worker.limits import Limits
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def _examine(args: argparse.Namespace, tell: Callable[[str], None]) -> Examinati
 
     limits, inputs = Limits(memory=args.memory, seconds=args.seconds), parse_inputs(args.input or None)
     order = make_order(device=args.device, ram=args.ram, here=args.here, accelerator=args.accelerator)
-    reading = read_source(args.file)
+    reading = reading_of(args.file)
     tell("checking")
     checked = check_reading(reading, order)
     if reading.model is None:
