@@ -17,6 +17,7 @@ from outlive.verbs.compare import compare
 from outlive.verbs.convert import convert
 from outlive.verbs.cut import cut
 from outlive.verbs.delegates import delegates, probe
+from outlive.verbs.devices import devices
 from outlive.verbs.diagnose import diagnose
 from outlive.verbs.doctor import doctor
 from outlive.verbs.explain import explain
@@ -39,6 +40,7 @@ __all__ = [
     "cut",
     "delegates",
     "dequantize_output",
+    "devices",
     "diagnose",
     "doctor",
     "explain",
