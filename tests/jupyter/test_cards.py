@@ -94,7 +94,7 @@ def evil_things() -> dict[str, Any]:
     return {
         "finding": formats.finding_card(finding(EVIL)),
         "plan": PageCard(plan),
-        "flight": formats.flight_card(flight),
+        "flight": PageCard(flight),
         "death": death_card(explain_death(record)),
         "error": error_card(outlive.ModelDied(finding(EVIL), EVIL, flight=flight)),
         "model": formats.model_card(dataclasses.replace(model, path=EVIL, description=EVIL)),

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from outlive.finding import Finding
+from outlive.finding import Finding, Severity
+from outlive.model import Model
 from outlive.names import safe
 
 
@@ -163,6 +164,7 @@ class Coverage:
     """What each accelerator takes of a model, and does: one `Accelerator` each, in the order tried.
 
     `documented` are accelerators that are judged by their documents alone, `unknown` those without one.
+    `source` is the model as it was read.
     """
 
     kind: ClassVar[str] = "delegates"
@@ -178,6 +180,14 @@ class Coverage:
     processors: int | None = None
     threads: int | None = None
     findings: tuple[Finding, ...] = ()
+    source: Model | None = None
+
+    @property
+    def outcome(self) -> str:
+        """What it came to, in one word: clean, errors or died."""
+        if any(one.name == "xnnpack" and one.death is not None for one in self.accelerators):
+            return "died"
+        return "errors" if any(item.severity is Severity.ERROR for item in self.findings) else "clean"
 
     def __getitem__(self, name: str) -> Accelerator:
         """An accelerator by its name; KeyError if it was not asked for."""

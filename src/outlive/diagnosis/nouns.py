@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from outlive.finding import Finding
+from outlive.model import Model
 from outlive.names import safe
 from outlive.worker.flight import Flight, OpSeen
 from outlive.worker.verdicts import Judge
@@ -98,7 +99,8 @@ class Diagnosis:
     """Why a model died, hung or was refused; `cause` is a word of the taxonomy, empty if it runs.
 
     `op` is the operator to blame, `running` the one that native frames name, `needed` the one with which the
-    first prefix of the model ends the same way: they mostly agree. `trials[0]` is the model as it is.
+    first prefix of the model ends the same way: they mostly agree. `trials[0]` is the model as it is,
+    `source` the model as it was read.
     """
 
     kind: ClassVar[str] = "diagnose"
@@ -117,6 +119,12 @@ class Diagnosis:
     ruled_out: tuple[str, ...] = ()
     reproducer: Reproducer | None = None
     end: Trial | None = None
+    source: Model | None = None
+
+    @property
+    def outcome(self) -> str:
+        """What it came to, in one word: clean, errors or died."""
+        return "died" if self.died else "clean" if self.verdict is None else "errors"
 
     @property
     def died(self) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from outlive.finding import Finding
+from outlive.finding import Finding, Severity
 from outlive.growth.growth_trend import Trend
 from outlive.names import safe
 from outlive.units import format_bytes
@@ -180,6 +180,13 @@ class Growth:
     what: str
     stages: tuple[Stage, ...]
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def outcome(self) -> str:
+        """What it came to, in one word: clean, errors or died."""
+        if self.died:
+            return "died"
+        return "errors" if any(item.severity is Severity.ERROR for item in self.findings) else "clean"
 
     @property
     def worst(self) -> Stage:

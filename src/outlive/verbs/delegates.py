@@ -70,7 +70,7 @@ def delegates(
     culprit = next((one.culprit for one in coverage.accelerators if one.culprit is not None), None)
     if reduce is not None and culprit is not None:
         write_whole(reduce, culprit.model)
-    return replace(coverage, findings=judge_coverage(coverage))
+    return replace(coverage, findings=judge_coverage(coverage), source=model)
 
 
 probe = delegates

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Source
@@ -71,7 +72,7 @@ def _diagnosis(
     if isinstance(source, BaseException):
         return diagnose_error(source)
     case = open_case(source, inputs, limits, accelerator, threads, _judge_values, judge=JUDGE)
-    diagnosis = diagnose_case(case, tell)
+    diagnosis = replace(diagnose_case(case, tell), source=case.model)
     return diagnosis if reduce is None else with_reproducer(diagnosis, case, os.fspath(reduce), tell)
 
 

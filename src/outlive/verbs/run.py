@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from outlive.errors import LimitReached
+from outlive.errors import LimitReached, OutliveError
 from outlive.keeping import whole_file
 from outlive.model import Model, Source
 from outlive.verbs.inputs import parse_inputs
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from outlive.worker.flight import Flight
     from outlive.worker.options import Delegate
 
-__all__ = ["RUNTIMES", "SANDBOX_MODES", "AcceleratorWarning", "run"]
+__all__ = ["RUNTIMES", "SANDBOX_MODES", "AcceleratorWarning", "run", "with_plan"]
 
 
 def run(
@@ -75,6 +77,18 @@ def run(
     if save is not None and not (flight.died or flight.error_type):
         _save(os.fspath(save), flight)
     return flight
+
+
+def with_plan(flight: Flight, accelerator: str = "cpu", threads: int | None = None) -> Flight:
+    """The run with its model, and the plan for it where there is one: what a page shows beside it."""
+    from outlive.verbs.plan import plan
+
+    model = None if flight.source is None else reading_of(flight.source).model
+    found = None
+    if model is not None and accelerator in ("cpu", "builtin", "reference"):
+        with contextlib.suppress(OutliveError, ValueError):
+            found = plan(model, accelerator, threads=threads)
+    return replace(flight, source_model=model, plan=None if found is None or found.refusals else found)
 
 
 def _opening(

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.formats import EXPORTS, export_coverage
-from outlive.cli.output import (
-    add_output_options,
-    complain,
-    progress,
-    refuse_to_overwrite,
-    write_json,
-    write_text,
-)
-from outlive.cli.pages import need_a_file, show_coverage
+from outlive.cli.output import complain, progress, refuse_to_overwrite
+from outlive.cli.present import add_output_options, need_a_file, present
 from outlive.cli.run_options import options_for
 from outlive.errors import OutliveError
-from outlive.finding import Severity
 
 EXAMPLES = """\
 examples:
@@ -106,26 +96,4 @@ def run(args: argparse.Namespace) -> int:
         return exits.USAGE
     if args.reduce is not None and all(one.culprit is None for one in coverage.accelerators):
         complain("outlive delegates: no part of the model makes an accelerator die or differ")
-    return _report(args, coverage)
-
-
-def _report(args: argparse.Namespace, coverage: Any) -> int:
-    findings = coverage.findings
-    if args.format in EXPORTS:
-        export_coverage(args, coverage, findings)
-    elif args.format in ("json", "html"):
-        from outlive.rendering.coverage_json import coverage_json
-
-        document = coverage_json(coverage, findings)
-        if args.format == "html":
-            show_coverage(args, coverage, findings, document)
-        else:
-            write_json(args, document)
-    else:
-        from outlive.rendering.coverage_text import coverage_text
-
-        write_text(args, coverage_text(coverage, findings))
-    if any(one.name == "xnnpack" and one.death is not None for one in coverage.accelerators):
-        return exits.DIED
-    bad = any(finding.severity is Severity.ERROR for finding in findings)
-    return exits.FINDINGS if bad else exits.CLEAN
+    return present(args, coverage)

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import (
-    add_output_options,
-    complain,
-    progress,
-    refuse_to_overwrite,
-    write_json,
-    write_text,
-)
-from outlive.cli.pages import need_a_file, show_diagnosis
+from outlive.cli.output import complain, progress, refuse_to_overwrite
+from outlive.cli.present import add_output_options, need_a_file, present
 from outlive.cli.run_options import add_run_options, options_for
 from outlive.errors import OutliveError
 
@@ -61,27 +53,4 @@ def run(args: argparse.Namespace) -> int:
     except (ValueError, OSError) as error:
         complain(f"outlive diagnose: {error}")
         return exits.USAGE
-    _report(args, diagnosis)
-    return exit_code(diagnosis)
-
-
-def exit_code(diagnosis: Any) -> int:
-    """0 it runs, 1 refused or not sound, 3 died."""
-    if diagnosis.died:
-        return exits.DIED
-    return exits.FINDINGS if diagnosis.verdict is not None else exits.CLEAN
-
-
-def _report(args: argparse.Namespace, diagnosis: Any) -> None:
-    if args.format in ("json", "html"):
-        from outlive.rendering.diagnosis_json import diagnosis_json
-
-        document = diagnosis_json(diagnosis)
-        if args.format == "html":
-            show_diagnosis(args, diagnosis, document)
-        else:
-            write_json(args, document)
-        return
-    from outlive.rendering.diagnosis_text import diagnosis_text
-
-    write_text(args, diagnosis_text(diagnosis))
+    return present(args, diagnosis)

@@ -7,17 +7,8 @@ from typing import Any
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import (
-    add_output_options,
-    complain,
-    complain_lines,
-    progress,
-    refuse_to_overwrite,
-    write_json,
-    write_text,
-    writing,
-)
-from outlive.cli.pages import need_a_file, show_growth
+from outlive.cli.output import complain, complain_lines, progress, refuse_to_overwrite, writing
+from outlive.cli.present import add_output_options, need_a_file, present
 from outlive.cli.run_options import options_for
 from outlive.errors import OutliveError
 from outlive.names import safe
@@ -98,7 +89,9 @@ def run(args: argparse.Namespace) -> int:
         return exits.FINDINGS
     except Exception as error:
         return _failed(error)
-    return _report(args, growth)
+    if args.plot:
+        _plot(args.plot, growth)
+    return present(args, growth)
 
 
 def _failed(error: Exception) -> int:
@@ -112,23 +105,6 @@ def _failed(error: Exception) -> int:
         raise error
     complain(f"outlive leak: {error}")
     return exits.USAGE
-
-
-def _report(args: argparse.Namespace, growth: Any) -> int:
-    from outlive.rendering.leak_json import leak_json
-    from outlive.rendering.leak_text import leak_text
-
-    if args.plot:
-        _plot(args.plot, growth)
-    if args.format == "html":
-        show_growth(args, growth, leak_json(growth))
-    elif args.format == "json":
-        write_json(args, leak_json(growth))
-    else:
-        write_text(args, leak_text(growth))
-    if growth.died:
-        return exits.DIED
-    return exits.FINDINGS if any(item.severity.value == "error" for item in growth.findings) else exits.CLEAN
 
 
 def _plot(path: str, growth: Any) -> None:

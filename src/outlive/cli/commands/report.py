@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from outlive import verbs
 from outlive.arena.questions import ACCELERATORS
 from outlive.cli import exits
-from outlive.cli.commands.diagnose import exit_code
 from outlive.cli.output import (
     complain,
     progress,
@@ -21,6 +20,7 @@ from outlive.cli.output import (
     write_text,
 )
 from outlive.cli.parser import Parser
+from outlive.cli.present import exit_code
 from outlive.errors import OutliveError
 from outlive.finding import Severity
 from outlive.verbs.inputs import parse_inputs

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from typing import Any
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.formats import EXPORTS, export_run, tell_errors
-from outlive.cli.output import add_output_options, complain, write_json, write_text
-from outlive.cli.pages import need_a_file, show_broken, show_run
+from outlive.cli.output import complain
+from outlive.cli.present import add_output_options, need_a_file, present, present_refusal
 from outlive.cli.run_options import add_run_options, add_sandbox_option, options_for
 from outlive.errors import LimitReached, OutliveError
-from outlive.finding import Severity
-from outlive.verbs.run import RUNTIMES, AcceleratorWarning
+from outlive.verbs.run import RUNTIMES, AcceleratorWarning, with_plan
 
 EXAMPLES = """\
 examples:
@@ -75,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
             warnings.simplefilter("ignore", AcceleratorWarning)  # told below, in the words of this command
             flight = verbs.run(args.file, **options_for(verbs.run, args))
     except LimitReached as error:
-        return _not_started(args, error)
+        return present_refusal(args, "run", args.file, error, {"started": False, "died": False})
     except OutliveError as error:
         complain(error)
         return exits.FINDINGS
@@ -84,43 +81,6 @@ def run(args: argparse.Namespace) -> int:
         return exits.USAGE
     for name, why in flight.runtime.get("skipped", ()):
         complain(f"outlive run: {name} is not used: {why}")
-    return _report(args, flight)
-
-
-def _not_started(args: argparse.Namespace, error: LimitReached) -> int:
-    """Say why the run was not even begun."""
-    from outlive.rendering.document import document, finding_json
-    from outlive.rendering.finding_text import rich_finding
-
-    if args.format in EXPORTS:
-        tell_errors(error.findings)
-    elif args.format in ("json", "html"):
-        findings = [finding_json(item) for item in error.findings]
-        body = {"model": {"path": args.file}, "started": False, "died": False, "findings": findings}
-        if args.format == "html":
-            show_broken(args, "run", error.findings, document("run", body))
-        else:
-            write_json(args, document("run", body))
-    else:
-        write_text(args, (rich_finding(item) for item in error.findings))
-    return exits.DOES_NOT_FIT
-
-
-def _report(args: argparse.Namespace, flight: Any) -> int:
-    from outlive.rendering.flight_json import flight_json
-    from outlive.rendering.flight_text import flight_text
-
-    bad = flight.died or flight.error_type
-    findings = flight.findings
-    if args.format in EXPORTS:
-        export_run(args, flight, findings)
-    elif args.format == "html":
-        show_run(args, flight, findings, flight_json(flight, args.file, findings))
-    elif args.format == "json":
-        write_json(args, flight_json(flight, args.file, findings))
-    else:
-        write_text(args, flight_text(flight, args.file, findings))
-    if flight.died or flight.ended_by or any(item.code == "D502" for item in findings):
-        return exits.DIED
-    grave = any(finding.severity is Severity.ERROR for finding in findings)
-    return exits.FINDINGS if bad or grave else exits.CLEAN
+    if args.format == "html":
+        flight = with_plan(flight, args.accelerator, args.threads)
+    return present(args, flight)

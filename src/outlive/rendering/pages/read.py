@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from outlive.accelerators import Coverage
 from outlive.arena.plan import Plan
@@ -96,6 +96,13 @@ def model_section(model: Model) -> Section:
         ),
     ]
     return Section(id="model", title="The model", blocks=tuple(blocks), lead=model.description)
+
+
+def model_sections(model: Model | None, known: Beside) -> list[Section]:
+    """The operators and the model, where a page is about something else; a terminal shows them with -vv."""
+    if model is None:
+        return []
+    return [replace(operators_section(model, known), detail=2), replace(model_section(model), detail=2)]
 
 
 def _end(role: str, tensor: Tensor) -> tuple[Cell, ...]:
