@@ -20,10 +20,11 @@ from outlive.diagnosis.verdict import Seen, decide, decide_unhurt
 from outlive.finding import Finding
 from outlive.fitting.checking import check_reading, make_order
 from outlive.model import Model, read_source
+from outlive.rendering import page_of
 from outlive.rendering.annotations import workflow_commands
 from outlive.rendering.check_text import check_text
-from outlive.rendering.diagnosis_text import diagnosis_text
 from outlive.rendering.media.json import document_of, dump
+from outlive.rendering.media.text import draw_text
 from outlive.rendering.sarif import sarif_log
 from outlive.rules.catalogue import assess_run
 from outlive.surgery import Request
@@ -123,5 +124,5 @@ def diagnose_and_say(data: bytes) -> Diagnosis:
     """Diagnose a file for real, in workers with limits, and say it in every way."""
     diagnosis = outlive.diagnose(data, limits=_LIMITS)
     dump(document_of(diagnosis))
-    list(diagnosis_text(diagnosis))
+    list(draw_text(page_of(diagnosis), 2))
     return diagnosis

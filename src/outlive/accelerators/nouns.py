@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from outlive.finding import Finding
+from outlive.finding import Finding, Severity
+from outlive.model import Model
+from outlive.names import safe
 from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 
 
@@ -210,11 +212,12 @@ class Documented:
         return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Coverage:
     """What each accelerator takes of a model, and does: one `Accelerator` each, in the order tried.
 
     `documented` are accelerators that are judged by their documents alone, `unknown` those without one.
+    `source` is the model as it was read.
     """
 
     kind: ClassVar[str] = "delegates"
@@ -230,6 +233,7 @@ class Coverage:
     processors: int | None = field(default=None, metadata=NOT_WRITTEN)
     threads: int | None = field(default=None, metadata=NOT_WRITTEN)
     findings: tuple[Finding, ...] = ()
+    source: Model | None = field(default=None, metadata=NOT_WRITTEN)
 
     @property
     @in_document()
@@ -242,6 +246,13 @@ class Coverage:
     def best_name(self) -> str | None:
         """The name of the best; None if there is none."""
         return None if self.best is None else self.best.name
+
+    @property
+    def outcome(self) -> str:
+        """What it came to, in one word: clean, errors or died."""
+        if any(one.name == "xnnpack" and one.death is not None for one in self.accelerators):
+            return "died"
+        return "errors" if any(item.severity is Severity.ERROR for item in self.findings) else "clean"
 
     def __getitem__(self, name: str) -> Accelerator:
         """An accelerator by its name; KeyError if it was not asked for."""
@@ -256,3 +267,8 @@ class Coverage:
         fit = [one for one in self.accelerators if one.outcome == "runs" and not one.is_software]
         timed = [one for one in fit if one.milliseconds is not None]
         return min(timed, key=lambda one: one.milliseconds or 0.0, default=None)
+
+    def __repr__(self) -> str:
+        """The model, and one word for each accelerator."""
+        rows = ", ".join(f"{one.name} {one.outcome}" for one in self.accelerators)
+        return f"<Coverage of {safe(self.path or 'a model given as bytes', 80)}: {rows}>"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from outlive.finding import Finding
 from outlive.meter import Point, Timeline
+from outlive.names import safe
 from outlive.records import NOT_WRITTEN, in_document
+from outlive.units import plural
 from outlive.worker.flight import Flight, StageSeconds
 
 # faulthandler's first line, CPython Modules/faulthandler.c: "Fatal Python error: Segmentation fault".
@@ -147,14 +149,25 @@ class CellSeen:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class KernelDeath:
     """A kernel's death, and what the rules make of it."""
 
     kind: ClassVar[str] = "blackbox"
 
     record: Record = field(metadata=NOT_WRITTEN)
-    findings: tuple[Finding, ...]
+    finding: Finding = field(metadata=NOT_WRITTEN)
+
+    @property
+    @in_document()
+    def findings(self) -> tuple[Finding, ...]:
+        """The finding, as other documents have theirs."""
+        return (self.finding,)
+
+    def __repr__(self) -> str:
+        """The record's name, the cell and the headline."""
+        said = f"{self.finding.code} {self.finding.headline}"
+        return f"<KernelDeath {self.record.name}, {self.record.cell}: {safe(said, 160)}>"
 
     @property
     @in_document(flat=True)
@@ -191,13 +204,37 @@ class DeathPlace:
     recorder_lost: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class KernelDeaths:
-    """All deaths that were recorded, the newest first."""
+    """The deaths that were asked for, the newest first: iterate over it.
+
+    `removed` records were cleared, if that was asked for; `recording` is False while recording is off.
+    """
 
     kind: ClassVar[str] = "blackbox"
 
-    deaths: tuple[KernelDeath, ...]
+    action: str = field(default="last", metadata=NOT_WRITTEN)
+    deaths: tuple[KernelDeath, ...] = ()
+    removed: int = field(default=0, metadata=NOT_WRITTEN)
+    recording: bool = field(default=True, metadata=NOT_WRITTEN)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """One for each death."""
+        return tuple(death.finding for death in self.deaths)
+
+    def __iter__(self) -> Iterator[KernelDeath]:
+        """Each death."""
+        return iter(self.deaths)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.deaths)
+
+    def __repr__(self) -> str:
+        """The newest, and how many more."""
+        newest = f": {self.deaths[0]!r}" if self.deaths else ""
+        return f"<KernelDeaths, {plural(len(self.deaths), 'death')}{newest}>"
 
 
 def _signal_name(number: int) -> str:

@@ -1,4 +1,4 @@
-"""An autopsy as text."""
+"""An autopsy as text and as a JSON document."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ def _place(autopsy: Autopsy) -> Iterator[str]:
         yield autopsy.stage
 
 
-def autopsy_text(autopsy: Autopsy, name: str) -> Iterator[RenderableType]:
+def autopsy_text(autopsy: Autopsy) -> Iterator[RenderableType]:
     """What it means, which lines say so, and what to do next."""
     from rich.text import Text
 
     cause = autopsy.cause or "nothing that outlive knows"
-    yield Text.assemble((safe(name, _LINE), "bold"), "  ", (cause, "bold red" if autopsy.cause else "yellow"))
+    yield Text.assemble(
+        (safe(autopsy.source, _LINE), "bold"), "  ", (cause, "bold red" if autopsy.cause else "yellow")
+    )
     yield Text.assemble("  ", safe(autopsy.meaning, 4 * _LINE))
     place = ", ".join(_place(autopsy))
     if place:

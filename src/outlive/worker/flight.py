@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from outlive.errors import InternalError
-from outlive.finding import Finding
+from outlive.finding import Finding, Severity
 from outlive.meter import Point
+from outlive.names import safe
 from outlive.records import NOT_WRITTEN, ModelPath, in_document, part_of, written
 from outlive.worker.delegation import DelegationSeen
 
@@ -104,7 +105,7 @@ class ErrorSeen:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Flight:
     """What was seen of a run: plain data that can be written as JSON and judged later.
 
@@ -114,8 +115,9 @@ class Flight:
     at its deadline (meter.activity), `resized` the shapes that inputs were given, by index (None: not
     known). `machine` is the memory of the machine and the container at the end, `planned` what the plan says
     that the model needs, `variables` the largest variables on the Python stack. `values` holds the outputs of
-    a run that went well, `source` the model and `judge` who can say what it means; they are not part of the
-    record.
+    a run that went well, `source` the model and `judge` who can say what it means; `source_model` and `plan`
+    are the model as it was read and what was planned for it, where a page shows them. They are not part of
+    the record.
     """
 
     kind: ClassVar[str] = "run"
@@ -156,6 +158,8 @@ class Flight:
     values: dict[str, Any] = field(default_factory=dict, repr=False, compare=False, metadata=NOT_WRITTEN)
     source: Any = field(default=None, repr=False, compare=False, metadata=NOT_WRITTEN)
     judge: Any = field(default=None, repr=False, compare=False, metadata=NOT_WRITTEN)
+    source_model: Any = field(default=None, compare=False, metadata=NOT_WRITTEN)
+    plan: Any = field(default=None, compare=False, metadata=NOT_WRITTEN)
 
     @property
     @in_document(own=True)
@@ -168,6 +172,28 @@ class Flight:
             raise InternalError("this record has no judge: ask for the findings of one that a run gave")
         found: tuple[Finding, ...] = self.judge.find_all(self)
         return found
+
+    @property
+    def path(self) -> str | None:
+        """The file that was run; None for bytes."""
+        return self.source if isinstance(self.source, str) else None
+
+    @property
+    def outcome(self) -> str:
+        """What it came to, in one word: clean, errors or died."""
+        findings = () if self.judge is None else self.findings
+        if self.died or self.ended_by or any(item.code == "D502" for item in findings):
+            return "died"
+        grave = any(item.severity is Severity.ERROR for item in findings)
+        return "errors" if self.error_type or grave else "clean"
+
+    def __repr__(self) -> str:
+        """The model, and how it ended."""
+        how = self.ended_by or self.signal or self.error_type or f"exit code {self.exit_code}"
+        bad = self.died or self.error_type
+        end = f"{'died' if self.died else 'refused'}: {how}, {self.stage}" if bad else "ran"
+        name = safe(self.source, 80) if isinstance(self.source, str) else "a model"
+        return f"<Flight of {name}: {end}>"
 
     @property
     @in_document(own=True, back=lambda model: {"source": model.path})

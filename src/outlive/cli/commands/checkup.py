@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from outlive import verbs
 from outlive.arena.plan import Plan
 from outlive.cli import exits
-from outlive.cli.commands.diagnose import exit_code
 from outlive.cli.output import (
     add_output_options,
     complain,
@@ -19,6 +18,7 @@ from outlive.cli.output import (
     write_text,
 )
 from outlive.cli.parser import Parser
+from outlive.cli.present import exit_code
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import OutliveError
 from outlive.finding import Finding, Severity
@@ -139,7 +139,8 @@ def _flight(path: str) -> Flight | None:
 
 
 def _text(found: Checkup) -> Iterator[RenderableType]:
-    from outlive.rendering.diagnosis_text import diagnosis_text
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
 
     yield from _opening(found.reading)
     yield from _need(found.plan)
@@ -147,7 +148,7 @@ def _text(found: Checkup) -> Iterator[RenderableType]:
     yield from _run(found.flight)
     yield from _told(found.silent)
     if found.diagnosis is not None:
-        yield from diagnosis_text(found.diagnosis)
+        yield from draw_text(page_of(found.diagnosis))
 
 
 def _opening(reading: Reading) -> Iterator[RenderableType]:
