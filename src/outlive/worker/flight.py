@@ -5,13 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from outlive.errors import InternalError
 from outlive.finding import Finding
 from outlive.meter import Point
 from outlive.worker.delegation import DelegationSeen
 
 _DIVISION = ("dividend", "divisor")
 _MOST_TENSORS = 20
+
+
+class Unjudged(Exception):
+    """What a worker without a judge raises in place of an error with a finding: `fact` is what was seen.
+
+    That is a `Flight` of a death or of a complaint, the `Call` that was refused, or what is missing.
+    """
+
+    def __init__(self, kind: str, fact: Any) -> None:
+        """Keep the fact."""
+        super().__init__(f"nobody was handed in who could say what this {kind} means: {fact!r}")
+        self.kind, self.fact = kind, fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,10 +134,10 @@ class Flight:
     def findings(self) -> tuple[Finding, ...]:
         """What the rules say of it: why it ended badly, or what went wrong without a word.
 
-        Of a record that no run of outlive made, nobody knows: `InternalError`. `diagnose` takes such a one.
+        `Unjudged` for a record that was made without a judge; `outlive.diagnose` takes such a one, too.
         """
         if self.judge is None:
-            raise InternalError("this record has no judge: ask for the findings of one that a run gave")
+            raise Unjudged("flight", self)
         found: tuple[Finding, ...] = self.judge.find_all(self)
         return found
 

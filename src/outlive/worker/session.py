@@ -323,7 +323,8 @@ class Session:
         kernels = given.arguments.get("experimental_op_resolver_type", "AUTO")
         kernels = "other" if given.delegates or given.compiled else kernels
         known = {"kernels": kernels, "threads": given.arguments.get("num_threads")}
-        return replace(flight, resized=self._shapes(), runtime={**flight.runtime, "opened": known})
+        runtime = {**flight.runtime, "opened": known}
+        return replace(flight, resized=self._shapes(), runtime=runtime, judge=given.judge)
 
     def story(self) -> Flight:
         """The record of a worker that is still well."""

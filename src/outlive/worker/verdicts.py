@@ -23,7 +23,7 @@ from outlive.errors import (
 )
 from outlive.finding import Finding
 from outlive.names import foreign_lines
-from outlive.worker.flight import Flight
+from outlive.worker.flight import Flight, Unjudged
 
 if TYPE_CHECKING:  # reading a file needs verdicts, and no worker
     from outlive.worker.handle import RuntimeRaised
@@ -56,18 +56,6 @@ _OTHER_KINDS: dict[str, type[Exception]] = {
 _LIMITS = ("D502", "D503", "D512")
 # What a program that goes on is told at once; the rest is there for whoever asks.
 _WARNED = ("S709",)
-
-
-class Unjudged(Exception):
-    """What a worker without a judge raises in place of an error with a finding: `fact` is what was seen.
-
-    That is a `Flight` of a death or of a complaint, the `Call` that was refused, or what is missing.
-    """
-
-    def __init__(self, kind: str, fact: Any) -> None:
-        """Keep the fact."""
-        super().__init__(f"nobody was handed in who could say what this {kind} means: {fact!r}")
-        self.kind, self.fact = kind, fact
 
 
 class Judge:
