@@ -1,0 +1,69 @@
+"""The JSON document of a result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outlive.rendering.document import Json
+
+
+def document_of(result: Any) -> Json:
+    """The document, with the fields that the reference promises."""
+    return _WRITERS[result.kind](result)
+
+
+def _plan(plan: Any) -> Json:
+    from outlive.rendering.plan_json import plan_json, row_json
+
+    tables = {
+        title: [row_json(row.setting, row.plan, row.verdict, row.problem) for row in rows]
+        for title, rows in (("sweep", plan.sweep), ("compare", plan.compare))
+        if rows
+    }
+    return plan_json(plan, plan.verdict, plan.findings, tables)
+
+
+def _devices(listed: Any) -> Json:
+    from outlive.rendering.plan_json import devices_json
+
+    return devices_json(listed.devices)
+
+
+def _read(found: Any) -> Json:
+    from outlive.rendering.model_json import reading_json, readings_json
+    from outlive.rendering.pruning_report import pruning_json
+
+    documents = []
+    for file in found.files:
+        document = reading_json(file.reading, file.judgement)
+        if file.sparsity is not None:
+            document["sparsity"] = pruning_json(file.sparsity)
+        documents.append(document)
+    return documents[0] if len(documents) == 1 else readings_json(documents)
+
+
+def _cut(part: Any) -> Json:
+    from outlive.rendering.cut_json import cut_json
+
+    return cut_json(part, part.whole, part.path)
+
+
+def _explain(found: Any) -> Json:
+    from outlive.rendering.document import document
+
+    rules = [
+        {
+            "code": rule.code,
+            "name": rule.name,
+            "severity": rule.severity.value,
+            "since": rule.since,
+            "headline": rule.summary,
+            "facts": rule.facts,
+            "page": rule.doc,
+        }
+        for rule in found.rules
+    ]
+    return document("explain", {"rules": rules})
+
+
+_WRITERS = {"plan": _plan, "devices": _devices, "read": _read, "cut": _cut, "explain": _explain}
