@@ -55,7 +55,7 @@ def test_a_record_takes_its_judge_along() -> None:
     assert [item.code for item in sent.findings] == [item.code for item in flight.findings] == ["D504"]
     assert type(sent.judge) is type(JUDGE)
     assert "judge" not in flight.to_json()
-    assert "judge" not in repr(flight)
+    assert "judge=" not in repr(flight)
 
 
 def test_a_guarded_function_takes_its_judge_along() -> None:
@@ -64,12 +64,11 @@ def test_a_guarded_function_takes_its_judge_along() -> None:
     assert type(again._terms.judge) is type(JUDGE)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["Interpreter", "InterpreterWithCustomOps", "CompiledModel", "TensorBuffer", "QuantizationDebugger"],
-)
+@pytest.mark.parametrize("name", ["Interpreter", "InterpreterWithCustomOps"])
 def test_what_a_program_opens_itself_has_the_judge(name: str) -> None:
-    assert getattr(outlive, name)._judge is JUDGE
+    kind = getattr(outlive, name)
+    assert issubclass(kind, outlive.Interpreter)
+    assert kind._judge is JUDGE
 
 
 def test_rules_are_not_loaded_before_there_is_something_to_judge() -> None:

@@ -1,7 +1,7 @@
 """From what was seen to what is raised: whoever opens a worker hands in a judge, which says what it means.
 
 A worker carries facts and does not interpret them. `outlive.verbs.judging` has the judge that knows the
-rules: verbs hand it down, and the classes that a program opens itself (`outlive.verbs.drop_ins`) have it.
+rules: verbs hand it down, and the classes that a program opens itself are made there, with it.
 """
 
 from __future__ import annotations
