@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from outlive.finding import Finding
+from outlive.model import Model
+from outlive.names import safe
+from outlive.records import NOT_WRITTEN, ModelPath, in_document, written
 from outlive.worker.flight import Flight, OpSeen
 from outlive.worker.verdicts import Judge
 
@@ -21,15 +24,22 @@ class Conditions:
     `shapes` are other shapes for inputs, by index: those of given arrays, where the model leaves them open.
     """
 
-    source: str | bytes = field(repr=False)
-    inputs: Any = None
+    source: str | bytes = field(repr=False, metadata=NOT_WRITTEN)
+    inputs: Any = field(default=None, metadata=NOT_WRITTEN)
     accelerator: str = "cpu"
     threads: int | None = None
     memory_bytes: int | None = None
     seconds: float | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
-    shapes: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    judge: Judge = field(default=Judge(), repr=False, compare=False)  # says what its end means
+    shapes: Mapping[int, tuple[int, ...]] = field(default_factory=dict, metadata=NOT_WRITTEN)
+    # Says what its end means.
+    judge: Judge = field(default=Judge(), repr=False, compare=False, metadata=NOT_WRITTEN)
+
+    @property
+    @in_document()
+    def from_bytes(self) -> bool:
+        """True if the model was given as bytes."""
+        return isinstance(self.source, bytes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,12 +47,13 @@ class Trial:
     """One flight, what was different about it, and the finding of a call that was refused."""
 
     name: str
-    conditions: Conditions = field(repr=False)
-    flight: Flight
     seconds: float
-    refusal: Finding | None = None
+    conditions: Conditions = field(repr=False)
+    flight: Flight = field(metadata=written(flat=True))
+    refusal: Finding | None = field(default=None, metadata=NOT_WRITTEN)
 
     @property
+    @in_document()
     def manner(self) -> str:
         """How it ended, so far that two ends can be called the same: ran, died, deadline or refused."""
         if self.flight.ended_by == "deadline":
@@ -92,30 +103,46 @@ class Verdict:
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Diagnosis:
     """Why a model died, hung or was refused; `cause` is a word of the taxonomy, empty if it runs.
 
     `op` is the operator to blame, `running` the one that native frames name, `needed` the one with which the
-    first prefix of the model ends the same way: they mostly agree. `trials[0]` is the model as it is.
+    first prefix of the model ends the same way: they mostly agree. `trials[0]` is the model as it is,
+    `source` the model as it was read.
     """
 
-    path: str | None
+    kind: ClassVar[str] = "diagnose"
+
+    path: str | None = field(metadata=NOT_WRITTEN)
     verdict: Finding | None
-    cause: str
+    cause: str = field(metadata=written(null=True))
     stage: str
     signal: str | None
     op: OpSeen | None
-    running: OpSeen | None
-    needed: OpSeen | None
+    running: OpSeen | None = field(metadata=written("running_op"))
+    needed: OpSeen | None = field(metadata=written("needed_op"))
     works_with: tuple[str, ...]
-    trials: tuple[Trial, ...] = field(repr=False)
-    findings: tuple[Finding, ...] = field(repr=False)
     ruled_out: tuple[str, ...] = ()
     reproducer: Reproducer | None = None
-    end: Trial | None = None
+    trials: tuple[Trial, ...] = field(repr=False, metadata=written("flights"))
+    findings: tuple[Finding, ...] = field(repr=False)
+    end: Trial | None = field(default=None, metadata=NOT_WRITTEN)
+    source: Model | None = field(default=None, metadata=NOT_WRITTEN)
 
     @property
+    def outcome(self) -> str:
+        """What it came to, in one word: clean, errors or died."""
+        return "died" if self.died else "clean" if self.verdict is None else "errors"
+
+    @property
+    @in_document()
+    def model(self) -> ModelPath:
+        """The file that was diagnosed."""
+        return ModelPath(path=self.path)
+
+    @property
+    @in_document()
     def died(self) -> bool:
         """True if a trial of the model as it is, or of inputs it may be given, took its process along."""
         return self.end is not None and self.end.manner in ("died", "deadline")
@@ -134,3 +161,9 @@ class Diagnosis:
     def flights(self) -> tuple[Flight, ...]:
         """Every flight, in the order they were flown."""
         return tuple(trial.flight for trial in self.trials)
+
+    def __repr__(self) -> str:
+        """The model, the cause, and the headline of the verdict."""
+        verdict = "it runs" if self.verdict is None else f"{self.verdict.code} {self.verdict.headline}"
+        cause = f"{self.cause}, " if self.cause else ""
+        return f"<Diagnosis of {safe(self.path or 'a run', 80)}: {cause}{safe(verdict, 160)}>"

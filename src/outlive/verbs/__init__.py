@@ -10,13 +10,16 @@ program opens itself have it from here, too: `interpreter`, `compiled_model`, `t
 from __future__ import annotations
 
 from outlive.verbs.affine import dequantize_output, quantize_input
+from outlive.verbs.autopsy import autopsy
+from outlive.verbs.blackbox import blackbox
 from outlive.verbs.check import check
 from outlive.verbs.compare import compare
 from outlive.verbs.convert import convert
 from outlive.verbs.cut import cut
-from outlive.verbs.delegates import probe
+from outlive.verbs.delegates import delegates, probe
 from outlive.verbs.devices import devices
 from outlive.verbs.diagnose import diagnose
+from outlive.verbs.doctor import doctor
 from outlive.verbs.explain import explain
 from outlive.verbs.fit import fit
 from outlive.verbs.guard import guard
@@ -29,13 +32,17 @@ from outlive.verbs.scan import scan
 from outlive.verbs.watch import watch
 
 __all__ = [
+    "autopsy",
+    "blackbox",
     "check",
     "compare",
     "convert",
     "cut",
+    "delegates",
     "dequantize_output",
     "devices",
     "diagnose",
+    "doctor",
     "explain",
     "fit",
     "guard",

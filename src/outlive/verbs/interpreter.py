@@ -7,6 +7,16 @@ from typing import Any
 
 from outlive.verbs.judging import JUDGE
 from outlive.worker.interpreter import WorkerInterpreter
+from outlive.worker.options import Delegate, OpResolverType, load_delegate
+from outlive.worker.signature import SignatureRunner
+
+# What else LiteRT's module of the Interpreter has.
+BESIDE = {
+    "SignatureRunner": SignatureRunner,
+    "OpResolverType": OpResolverType,
+    "Delegate": Delegate,
+    "load_delegate": load_delegate,
+}
 
 
 class Interpreter(WorkerInterpreter):

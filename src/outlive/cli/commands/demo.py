@@ -39,10 +39,12 @@ def run(args: argparse.Namespace) -> int:
     if args.copy is not None:
         return _copy(Path(args.copy))
     if args.format == "json":
-        from outlive.rendering.model_json import reading_json, readings_json
+        from outlive.fitting.file_read import FileRead, FilesRead
+        from outlive.rendering.media.json import document_of
 
         readings = [reading_of(demo_models.path(model.name)) for model in demo_models.DEMO_MODELS]
-        write_json(args, readings_json([reading_json(reading, assess(reading)) for reading in readings]))
+        files = (FileRead(reading=reading, judgement=assess(reading)) for reading in readings)
+        write_json(args, document_of(FilesRead(files=tuple(files))))
     else:
         write_text(args, _tour(args.all, args.report))
     return exits.CLEAN
@@ -123,16 +125,18 @@ def _foretold() -> Iterator[RenderableType]:
 
 
 def _dies() -> Iterator[RenderableType]:
-    from outlive.rendering.flight_text import flight_text
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
 
     flight = verbs.run(_path("deadly"))
-    yield from flight_text(flight, _path("deadly"), flight.findings if flight.died else ())
+    yield from draw_text(page_of(flight))
 
 
 def _diagnosed() -> Iterator[RenderableType]:
-    from outlive.rendering.diagnosis_text import diagnosis_text
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
 
-    yield from diagnosis_text(verbs.diagnose(_path("deadly")))
+    yield from draw_text(page_of(verbs.diagnose(_path("deadly"))))
 
 
 def _compared() -> Iterator[RenderableType]:
@@ -143,17 +147,18 @@ def _compared() -> Iterator[RenderableType]:
 
 
 def _accelerated() -> Iterator[RenderableType]:
-    from outlive.rendering.coverage_text import coverage_text
-    from outlive.rendering.coverage_verdict import judge_coverage
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
 
-    coverage = verbs.probe(_path("healthy"), only=("xnnpack",))
-    yield from coverage_text(coverage, judge_coverage(coverage).findings)
+    coverage = verbs.delegates(_path("healthy"), only=("xnnpack",))
+    yield from draw_text(page_of(coverage))
 
 
 def _repeated() -> Iterator[RenderableType]:
-    from outlive.rendering.leak_text import leak_text
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
 
-    yield from leak_text(verbs.leak(_path("healthy"), "invoke", 300))
+    yield from draw_text(page_of(verbs.leak(_path("healthy"), "invoke", 300)))
 
 
 def _fitted() -> Iterator[RenderableType]:

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 from outlive import verbs
 from outlive.arena.questions import ACCELERATORS
 from outlive.cli import exits
-from outlive.cli.commands.diagnose import exit_code
-from outlive.cli.commands.run import parse_inputs
 from outlive.cli.output import (
     complain,
     progress,
@@ -22,8 +20,10 @@ from outlive.cli.output import (
     write_text,
 )
 from outlive.cli.parser import Parser
+from outlive.cli.present import exit_code
 from outlive.errors import OutliveError
 from outlive.finding import Severity
+from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.read import reading_of
 from outlive.worker.limits import Limits
 
@@ -138,10 +138,11 @@ def _check_arguments(args: argparse.Namespace) -> None:
 def _tell(args: argparse.Namespace, seen: Examination) -> str:
     if args.format == "html":
         return _write(args, seen)
-    from outlive.rendering.pages.report import report_json, report_page
+    from outlive.rendering.media.json import document_of
+    from outlive.rendering.pages.report import report_page
 
     if args.format == "json":
-        write_json(args, report_json(seen))
+        write_json(args, document_of(seen))
     else:
         write_text(args, _text(report_page(seen), seen))
     return ""
@@ -168,11 +169,12 @@ def _write(args: argparse.Namespace, seen: Examination) -> str:
     """Write the page; the line that says so."""
     from outlive.names import safe
     from outlive.rendering.media.html import render_html
-    from outlive.rendering.pages.report import report_json, report_page
+    from outlive.rendering.media.json import document_of
+    from outlive.rendering.pages.report import report_page
     from outlive.units import format_bytes
 
     page = report_page(seen)
-    text = render_html(page, report_json(seen))
+    text = render_html(page, document_of(seen))
     write_plain(args, text)
     return f"{safe(args.output, 200)}  {format_bytes(len(text))}  {safe(page.verdict.word, 120)}"
 
@@ -181,7 +183,7 @@ def _examine(args: argparse.Namespace, tell: Callable[[str], None]) -> Examinati
     from outlive.fitting.checking import check_reading, make_order
     from outlive.rendering.pages.report import Examination
 
-    limits, inputs = Limits(memory=args.memory, seconds=args.seconds), parse_inputs(args.input)
+    limits, inputs = Limits(memory=args.memory, seconds=args.seconds), parse_inputs(args.input or None)
     order = make_order(device=args.device, ram=args.ram, here=args.here, accelerator=args.accelerator)
     reading = reading_of(args.file)
     tell("checking")
@@ -236,10 +238,8 @@ def _run(
 def _probe(
     args: argparse.Namespace, limits: Limits, inputs: Any, tell: Callable[[str], None]
 ) -> dict[str, Any]:
-    from outlive.rendering.coverage_verdict import judge_coverage
-
-    coverage = verbs.probe(args.file, inputs=inputs, limits=limits, tell=tell)
-    return {"coverage": coverage, "coverage_findings": judge_coverage(coverage).findings}
+    coverage = verbs.delegates(args.file, inputs=inputs, limits=limits, tell=tell)
+    return {"coverage": coverage, "coverage_findings": coverage.findings}
 
 
 def _compare(args: argparse.Namespace, tell: Callable[[str], None]) -> dict[str, Any]:
