@@ -324,12 +324,12 @@ class Session:
         kernels = "other" if given.delegates or given.compiled else kernels
         known = {"kernels": kernels, "threads": given.arguments.get("num_threads")}
         runtime = {**flight.runtime, "opened": known}
-        return replace(flight, resized=self._shapes(), runtime=runtime, judge=given.judge)
+        return given.judge.attached(replace(flight, resized=self._shapes(), runtime=runtime))
 
     def story(self) -> Flight:
         """The record of a worker that is still well."""
         worker = self.worker
-        return Flight(
+        told = Flight(
             died=False,
             stage="idle",
             peak_bytes=worker.story.peak({}),
@@ -340,8 +340,8 @@ class Session:
             runtime=worker.facts,
             pid=worker.pid,
             resized=self._shapes(),
-            judge=self._opening.judge,
         )
+        return self._opening.judge.attached(told)
 
     def _shapes(self) -> dict[int, tuple[int, ...]]:
         return {index: tuple(shape) for index, (shape, _) in self._resized.items()}

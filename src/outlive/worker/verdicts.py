@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from outlive.errors import (
@@ -80,8 +80,8 @@ class Judge:
         return change
 
     def attached(self, flight: Flight) -> Flight:
-        """The record with this judge at hand for whoever asks for its `findings`."""
-        return replace(flight, judge=self)
+        """The record with this judge at hand for whoever asks for its `findings`, if it knows them."""
+        return flight
 
     def warn(self, flight: Flight, stacklevel: int) -> None:
         """Say what went wrong without a word, as a Python warning, where a program reads the result of it."""
