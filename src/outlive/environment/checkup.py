@@ -55,6 +55,11 @@ class Environment:
         """Whether models can be run: nothing that is needed is missing."""
         return not any(check.needed and check.state is State.MISSING for check in self.checks)
 
+    @property
+    def outcome(self) -> str:
+        """What it comes to, in one word: clean or errors."""
+        return "clean" if self.ready else "errors"
+
     def __getitem__(self, name: str) -> Check:
         """A check by its name; KeyError if there is none."""
         for check in self.checks:

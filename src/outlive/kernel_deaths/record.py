@@ -160,6 +160,7 @@ class KernelDeaths:
     """
 
     kind: ClassVar[str] = "blackbox"
+    outcome: ClassVar[str] = "clean"  # whatever there was to find out was found out
 
     action: str = "last"
     deaths: tuple[KernelDeath, ...] = ()

@@ -53,6 +53,32 @@ def _leak(growth: Any) -> Json:
     return leak_json(growth)
 
 
+def _guard(end: Any) -> Json:
+    from outlive.rendering.flight_json import flight_json
+
+    return flight_json(end.flight, end.script, end.findings)
+
+
+def _doctor(seen: Any) -> Json:
+    from outlive.rendering.doctor_json import doctor_json
+
+    return doctor_json(seen.checks, seen.ready, seen.findings, seen.removed)
+
+
+def _autopsy(autopsy: Any) -> Json:
+    from outlive.rendering.autopsy_report import autopsy_json
+
+    return autopsy_json(autopsy)
+
+
+def _blackbox(found: Any) -> Json:
+    from outlive.rendering.blackbox_text import death_json, deaths_json
+
+    if found.action == "list":
+        return deaths_json([(death.record, death.finding) for death in found])
+    return death_json(found.deaths[0].record, found.deaths[0].finding)
+
+
 _WRITERS = {
     "plan": _plan,
     "devices": _devices,
@@ -60,4 +86,8 @@ _WRITERS = {
     "diagnose": _diagnose,
     "delegates": _delegates,
     "leak": _leak,
+    "guard": _guard,
+    "doctor": _doctor,
+    "autopsy": _autopsy,
+    "blackbox": _blackbox,
 }
