@@ -96,7 +96,7 @@ def evil_things() -> dict[str, Any]:
         "flight": PageCard(flight),
         "death": PageCard(KernelDeaths(deaths=(explain_death(record),))),
         "error": error_card(outlive.ModelDied(finding(EVIL), EVIL, flight=flight)),
-        "model": formats.model_card(dataclasses.replace(model, path=EVIL, description=EVIL)),
+        "model": PageCard(dataclasses.replace(model, path=EVIL, description=EVIL)),
     }
 
 

@@ -23,13 +23,6 @@ def findings_card(judgement: Any) -> Card:
     )
 
 
-def model_card(model: Any) -> Card:
-    """What is in a file."""
-    from outlive.rendering.model_text import summary
-
-    return Card(label="model", parts=lambda: summary(model))
-
-
 def drift_card(drift: Any) -> Card:
     """What quantization changed."""
     from outlive.rendering.drift_outcome import outcome_of
@@ -53,7 +46,6 @@ def quantized_card(made: Any) -> Card:
 CARDS: dict[tuple[str, str], Callable[[Any], Card]] = {
     ("outlive.finding", "Finding"): finding_card,
     ("outlive.rules.engine", "Judgement"): findings_card,
-    ("outlive.model.nouns", "Model"): model_card,
     ("outlive.quant.nouns", "Drift"): drift_card,
     ("outlive.quant.nouns", "Quantized"): quantized_card,
     ("outlive.fitting.nouns", "Fit"): fit_card,
@@ -71,6 +63,8 @@ RESULTS = (
     ("outlive.kernel_deaths.record", "KernelDeaths"),
     ("outlive.verbs.devices", "Devices"),
     ("outlive.worker.flight", "Flight"),
+    ("outlive.model.nouns", "Model"),
+    ("outlive.surgery.cutting", "Cut"),
 )
 
 

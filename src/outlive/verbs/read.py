@@ -2,8 +2,77 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
 from outlive.model import Model, Reading, Source, read_source
 from outlive.verbs.judging import JUDGE, refusal
+
+if TYPE_CHECKING:
+    from outlive.finding import Finding
+    from outlive.rules import Judgement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadFile:
+    """One file that was read: what is in it, and what the rules say of it."""
+
+    reading: Reading
+    judgement: Judgement
+    sparsity: Any = None
+
+    @property
+    def path(self) -> str:
+        """The file, or that it was given as bytes."""
+        return self.reading.path or "model given as bytes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadFiles:
+    """What is in some files; `shown` are the lists that were asked for: ops, tensors, graph, sparsity."""
+
+    files: tuple[ReadFile, ...]
+    shown: tuple[str, ...] = ()
+    tolerant: bool = False
+
+    kind: ClassVar[str] = "read"
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings."""
+        return tuple(finding for file in self.files for finding in file.judgement.findings)
+
+
+def read_files(
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    shown: Sequence[str] = (),
+    tolerant: bool = False,
+    sparsity: bool = False,
+    measure: bool = False,
+    tell: Callable[[str], None] = lambda _: None,
+) -> ReadFiles:
+    """What `outlive read` shows: each file read and assessed, broken ones too.
+
+    `sparsity` counts zeros among the weights and plans what they are worth; `measure` runs it in a worker.
+    """
+    from outlive.fitting.pruning import weigh_zeros
+    from outlive.rules.catalogue import assess
+
+    if measure and not sparsity:
+        raise ValueError("--measure is for --sparsity; `outlive plan --measure` runs a model")
+    files = []
+    for path in paths:
+        tell(os.fspath(path))
+        reading = reading_of(path)
+        judgement = assess(reading)
+        model = None if judgement.errors else reading.model
+        zeros = weigh_zeros(model, measure, tell) if sparsity and model is not None else None
+        files.append(ReadFile(reading=reading, judgement=judgement, sparsity=zeros))
+    lists = (*shown, *(["sparsity"] if sparsity else []))
+    return ReadFiles(files=tuple(files), shown=lists, tolerant=tolerant)
 
 
 def read(source: Source | Model, *, tolerant: bool = False) -> Model:

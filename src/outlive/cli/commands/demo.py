@@ -82,16 +82,18 @@ def _path(name: str) -> str:
 
 
 def _listed() -> Iterator[RenderableType]:
-    from outlive.rendering.model_lists import file_table
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
+    from outlive.verbs.read import read_files
 
-    readings = [reading_of(_path(model.name)) for model in demo_models.DEMO_MODELS]
-    yield file_table([(reading, assess(reading)) for reading in readings])
+    yield from draw_text(page_of(read_files([_path(model.name) for model in demo_models.DEMO_MODELS])))
 
 
 def _read() -> Iterator[RenderableType]:
-    from outlive.rendering.model_text import summary
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
 
-    yield from summary(verbs.read(_path("healthy")))
+    yield from draw_text(page_of(verbs.read(_path("healthy"))))
 
 
 def _planned() -> Iterator[RenderableType]:
