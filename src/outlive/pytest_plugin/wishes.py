@@ -117,9 +117,9 @@ def _limits(memory: Any, seconds: Any, where: str) -> None:
     """UsageError for limits that cannot be."""
     if memory is None and seconds is None:
         return
-    from outlive.worker.limits import Limits
+    from outlive.verbs.guard_session import check_limits
 
     try:
-        Limits(memory=memory, seconds=seconds)
+        check_limits(memory, seconds)
     except (ValueError, TypeError) as error:
         raise pytest.UsageError(f"{where}: {error}") from None
