@@ -15,13 +15,25 @@ from outlive.guarding.pool import alive
 from outlive.guarding.process import GuardProcess
 from outlive.guarding.raised import raised_flight
 from outlive.names import safe
-from outlive.worker.flight import Flight
+from outlive.records import ModelPath, written
+from outlive.worker.flight import Flight, StageSeconds
 from outlive.worker.hatchery import CannotHatch
 from outlive.worker.limits import Limits
 from outlive.worker.verdicts import Judge
 
 # `outlive_child.guard_script.run`, by the name it has in a worker: pickle's opcodes GLOBAL and STOP.
 _RUN = b"coutlive_child.guard_script\nrun\n."
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptRun:
+    """The end of a script as a document: that of a run, with the script in the place of the model."""
+
+    kind: ClassVar[str] = "run"
+
+    model: ModelPath
+    flight: Flight = dataclasses.field(metadata=written(flat=True))
+    findings: tuple[Finding, ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -34,6 +46,11 @@ class ScriptEnd:
     exit_code: int | None
     flight: Flight
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def as_document(self) -> ScriptRun:
+        """What its document is about."""
+        return ScriptRun(model=ModelPath(path=self.script), flight=self.flight, findings=self.findings)
 
     def __repr__(self) -> str:
         """The script, and how it ended."""
@@ -78,4 +95,4 @@ def run_script(
 
 
 def _timed(flight: Flight, began: float) -> Flight:
-    return dataclasses.replace(flight, stages=(("call", time.perf_counter() - began),))
+    return dataclasses.replace(flight, stages=(StageSeconds("call", time.perf_counter() - began),))

@@ -1,6 +1,6 @@
 """The main session's side: a worker with a pytest session in it, and what becomes of a test there.
 
-Runner.run ── a worker is there? if not: GuardedSession, inside.open_session
+Runner.run ── a worker is there? if not: GuardedProcess, inside.open_session
            ── inside.collect (no limits) ── inside.run (the test's limits) ── spool ── reports
            ── a death: deaths.py makes the reports that are missing; the next test gets a new worker
 """
@@ -18,20 +18,20 @@ from typing import Any
 
 import pytest
 
-from outlive.errors import RunError, WorkerUnavailable
+from outlive.errors import RunError
 from outlive.pytest_plugin import deaths, inside
 from outlive.pytest_plugin.settings import make_order, path_from_start
 from outlive.pytest_plugin.spool import Spool, Told
 from outlive.pytest_plugin.tracing import add_coverage
 from outlive.pytest_plugin.wishes import Wish, wish_of
-from outlive.verbs.guard_session import GuardedSession, NotBegun
+from outlive.verbs.guarded_process import CannotHatch, GuardedProcess, Limits, NotBegun
 
 # A worker that has grown by this much is replaced after the test.
 _MOST_GROWTH_BYTES = 2_000_000_000
-# A test that reaches its limit gets MemoryError; to report that takes memory beyond it.
 _REPORTING_BYTES = 64_000_000
 # What finalizers may take that are left when a session ends early.
 _CLOSING_S = 60.0
+_ANYTHING = Limits()
 _NOT_BEGUN = "the worker ended before it was given the test"
 
 
@@ -41,7 +41,7 @@ class Runner:
     def __init__(self, config: pytest.Config) -> None:
         """Nothing is started yet."""
         self._config = config
-        self._worker: GuardedSession | None = None
+        self._process: GuardedProcess | None = None
         self._spool: Spool | None = None
         self._numbers = itertools.count()
         self._places: dict[int, int] = {}
@@ -62,7 +62,7 @@ class Runner:
             yield from deaths.tell_death(item, death, told, self._spool.captured())
             self._drop()
         elif complaint:
-            yield from deaths.tell_problem(item, complaint, has_started=self._worker is not None)
+            yield from deaths.tell_problem(item, complaint, has_started=self._process is not None)
         if wish.fresh or self._has_grown():
             self.close()
 
@@ -70,10 +70,12 @@ class Runner:
         """Run a test: what was told of it, what is wrong with it, and what it died of."""
         complaint, death = "", None
         try:
-            worker = self._ready(item)
-            self._call(worker, inside.collect, path_from_start(self._config, item.path))
-            limits = {"memory": wish.memory, "seconds": wish.seconds, "reporting_bytes": _REPORTING_BYTES}
-            complaint = self._call(worker, inside.run, item.nodeid, following, quiet=False, **limits)
+            process = self._ready(item)
+            self._call(process, inside.collect, _ANYTHING, path_from_start(self._config, item.path))
+            limits = Limits(memory=wish.memory, seconds=wish.seconds)
+            # A test that reaches its limit gets MemoryError; to report that takes memory beyond it.
+            process.leave_room(limits, _REPORTING_BYTES)
+            complaint = self._call(process, inside.run, limits, item.nodeid, following)
         except RunError as error:
             death = error
         except MemoryError as error:
@@ -87,14 +89,14 @@ class Runner:
 
     def close(self) -> None:
         """End the worker's session and the worker; what it cannot tear down is a warning."""
-        worker = self._worker
-        if worker is None:
+        process = self._process
+        if process is None:
             return
         try:
-            if not worker.is_closed:
-                self._call(worker, inside.close_session, seconds=_CLOSING_S)
+            if not process.closed:
+                self._call(process, inside.close_session, Limits(seconds=_CLOSING_S))
                 self._add_coverage()
-                worker.retire()
+                process.retire()
         except Exception as error:
             said = str(error).partition("\n")[0]
             warnings.warn(
@@ -103,26 +105,25 @@ class Runner:
         finally:
             self._drop()
 
-    def _ready(self, item: pytest.Item) -> GuardedSession:
+    def _ready(self, item: pytest.Item) -> GuardedProcess:
         """The worker, with a session."""
-        if self._worker is not None and self._worker.is_alive:
-            return self._worker
+        if self._process is not None and self._process.is_alive:
+            return self._process
         self._drop()
         self._spool = Spool(self._folder())
         try:
-            self._worker = worker = GuardedSession()
-        except WorkerUnavailable as error:
-            why = error.__cause__ or error
-            raise pytest.UsageError(f"no worker process can be had for {item.nodeid}: {why}") from error
+            self._process = process = GuardedProcess()
+        except CannotHatch as error:
+            raise pytest.UsageError(f"no worker process can be had for {item.nodeid}: {error}") from error
         order = make_order(self._config, item.path, self._spool.folder)
         try:
-            self._call(worker, inside.open_session, order)
+            self._call(process, inside.open_session, _ANYTHING, order)
         except (RunError, KeyboardInterrupt):
             raise
         except BaseException as error:
             self._drop()
             raise deaths.CannotStart(f"{error.__cause__ or error}") from error
-        return worker
+        return process
 
     def _folder(self) -> Path:
         """A folder of its own for each worker, where pytest keeps temporary folders."""
@@ -134,11 +135,13 @@ class Runner:
         folder.mkdir(mode=0o700)
         return folder
 
-    def _call(self, worker: GuardedSession, function: Callable[..., Any], *words: Any, **options: Any) -> Any:
-        """Only a test has something to say: pytest in a worker would repeat what was said here."""
+    def _call(
+        self, process: GuardedProcess, function: Callable[..., Any], limits: Limits, *words: Any
+    ) -> Any:
         if self._spool is not None:
             self._spool.empty()
-        return worker.call(function, *words, **options)
+        # Only a test has something to say: pytest in a worker would repeat what was said here.
+        return process.call(function, limits, *words, quiet=function is not inside.run)
 
     def _reports(self, item: pytest.Item, told: Told) -> Iterator[Any]:
         hook = self._config.hook
@@ -168,12 +171,13 @@ class Runner:
         return next((one.nodeid for one in items[place + 1 :] if _is_shared(one)), None)
 
     def _has_grown(self) -> bool:
-        return self._worker is not None and self._worker.grown_bytes > _MOST_GROWTH_BYTES
+        process = self._process
+        return process is not None and process.grown_bytes > _MOST_GROWTH_BYTES
 
     def _drop(self) -> None:
-        worker, self._worker = self._worker, None
-        if worker is not None:
-            worker.end()
+        process, self._process = self._process, None
+        if process is not None:
+            process.end()
 
 
 def _is_shared(item: pytest.Item) -> bool:

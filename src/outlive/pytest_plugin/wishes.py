@@ -117,9 +117,9 @@ def _limits(memory: Any, seconds: Any, where: str) -> None:
     """UsageError for limits that cannot be."""
     if memory is None and seconds is None:
         return
-    from outlive.verbs.guard_session import check_limits
+    from outlive.verbs.guarded_process import Limits
 
     try:
-        check_limits(memory, seconds)
+        Limits(memory=memory, seconds=seconds)
     except (ValueError, TypeError) as error:
         raise pytest.UsageError(f"{where}: {error}") from None
