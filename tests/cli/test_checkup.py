@@ -34,7 +34,7 @@ def test_a_healthy_model_is_read_planned_checked_and_run(capsys: pytest.CaptureF
 def test_a_deadly_model_is_diagnosed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([path("deadly")]) == 3
     shown = capsys.readouterr().out
-    assert "died: SIGSEGV, invoke" in shown
+    assert "dies: SIGSEGV in invoke" in shown
     assert "what was tried" in shown
 
 

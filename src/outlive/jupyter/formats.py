@@ -56,8 +56,11 @@ CARDS: dict[tuple[str, str], Callable[[Any], Card]] = {
 RESULTS = (
     ("outlive.accelerators.nouns", "Coverage"),
     ("outlive.arena.plan", "Plan"),
+    ("outlive.diagnosis.autopsy", "Autopsy"),
     ("outlive.diagnosis.nouns", "Diagnosis"),
+    ("outlive.environment.checkup", "Environment"),
     ("outlive.growth.growth", "Growth"),
+    ("outlive.kernel_deaths.record", "KernelDeaths"),
     ("outlive.verbs.devices", "Devices"),
     ("outlive.worker.flight", "Flight"),
     ("outlive.model.nouns", "Model"),
