@@ -77,16 +77,14 @@ def present_refusal(
 
     `more` are fields of the document.
     """
-    from outlive.records import ModelPath, Refused
     from outlive.rendering.finding_text import plain_finding, rich_finding
-    from outlive.rendering.media.json import document_of
+    from outlive.rendering.media.json import refusal_document
 
     findings = error.findings
     if args.format == "text":
         write_text(args, map(rich_finding, findings))
     elif args.format in ("json", "html"):
-        refused = Refused(model=ModelPath(path=path), findings=tuple(findings))
-        document = {**document_of(refused, kind=kind), **more}
+        document = {**refusal_document(kind, path, findings), **more}
         _write_refusal(args, kind, path, findings, document)
     else:
         for finding in findings:

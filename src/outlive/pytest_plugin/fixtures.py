@@ -56,21 +56,22 @@ def assert_fits() -> Callable[..., Verdict]:
 
 def _fit(model: Any, device: Any, ram: str | int | None, accelerator: str | None) -> Verdict:
     __tracebackhide__ = True
-    from outlive.fitting.checking import FIT_CODES, check_reading, make_order
+    from outlive.errors import ModelError
     from outlive.rendering.finding_text import plain_finding
-    from outlive.verbs.read import reading_of
+    from outlive.verbs import plan
 
     if device is None and ram is None:
         raise TypeError("assert_fits needs device= or ram=: what is the model to fit?")
-    order = make_order(device=device, ram=ram, accelerator=accelerator)
-    checked = check_reading(reading_of(model), order)
-    if checked.verdict is None or not checked.verdict.fits:
-        # A file that cannot be trusted has no plan; what is wrong with it is said in its place.
-        found = [item for item in checked.judgement.errors if item.code in FIT_CODES or not checked.verdict]
-        skipped = [item.reason for item in checked.judgement.not_checked if "planned" in item.reason]
-        reasons = checked.verdict.reasons if checked.verdict is not None else skipped[:1]
-        raise AssertionError("\n".join(map(plain_finding, found)) or "; ".join(reasons) or "it has no plan")
-    return checked.verdict
+    try:
+        found = plan(model, accelerator, device=device, ram=ram)
+    except ModelError as error:  # a file that cannot be trusted has no plan
+        raise AssertionError("\n".join(map(plain_finding, error.findings))) from None
+    verdict = found.verdict
+    assert verdict is not None, "a plan for a device or a size has a verdict"
+    if not verdict.fits:
+        told = "\n".join(map(plain_finding, found.findings))
+        raise AssertionError(told or "; ".join(verdict.reasons))
+    return verdict
 
 
 @pytest.fixture
