@@ -62,7 +62,6 @@ def _check_output(args: argparse.Namespace) -> None:
 
 
 def _report(args: argparse.Namespace, end: Any) -> int:
-    from outlive.records import ModelPath
     from outlive.rendering.console import print_parts
     from outlive.rendering.finding_text import rich_finding
     from outlive.rendering.flight_text import memory_line
@@ -70,7 +69,7 @@ def _report(args: argparse.Namespace, end: Any) -> int:
 
     parts = [memory_line(end.flight), *map(rich_finding, end.findings)]
     if args.format == "json":
-        write_json(args, document_of(end.flight, model=ModelPath(path=end.script), findings=end.findings))
+        write_json(args, document_of(end))
     elif args.output is not None:
         write_text(args, parts)
     else:
