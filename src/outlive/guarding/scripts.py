@@ -15,25 +15,14 @@ from outlive.guarding.pool import alive
 from outlive.guarding.process import GuardProcess
 from outlive.guarding.raised import raised_flight
 from outlive.names import safe
-from outlive.records import ModelPath, written
-from outlive.worker.flight import Flight, StageSeconds
+from outlive.records import ModelPath
+from outlive.worker.flight import Flight, RunTold, StageSeconds
 from outlive.worker.hatchery import CannotHatch
 from outlive.worker.limits import Limits
 from outlive.worker.verdicts import Judge
 
 # `outlive_child.guard_script.run`, by the name it has in a worker: pickle's opcodes GLOBAL and STOP.
 _RUN = b"coutlive_child.guard_script\nrun\n."
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptRun:
-    """The end of a script as a document: that of a run, with the script in the place of the model."""
-
-    kind: ClassVar[str] = "run"
-
-    model: ModelPath
-    flight: Flight = dataclasses.field(metadata=written(flat=True))
-    findings: tuple[Finding, ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -48,9 +37,9 @@ class ScriptEnd:
     findings: tuple[Finding, ...] = ()
 
     @property
-    def as_document(self) -> ScriptRun:
-        """What its document is about."""
-        return ScriptRun(model=ModelPath(path=self.script), flight=self.flight, findings=self.findings)
+    def as_document(self) -> RunTold:
+        """The document of a run: that of the script."""
+        return RunTold(model=ModelPath(path=self.script), flight=self.flight, findings=self.findings)
 
     def __repr__(self) -> str:
         """The script, and how it ended."""
