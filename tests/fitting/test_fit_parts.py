@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import stat
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.arena.budget import Budget
+from outlive.cache import ResultCache
 from outlive.finding import Tag
 from outlive.fitting import capping
 from outlive.fitting.adapting import Predictor, scaled
@@ -27,7 +27,6 @@ from outlive.fitting.loading import loading_snippet
 from outlive.fitting.losing import CHOICE, REAL, WHOLE, Incomparable, Judging, output_kinds, scored
 from outlive.fitting.nouns import Candidate, Fit, Outcome, Shortage
 from outlive.fitting.offering import RECIPES, Offer, rounds_for, settings_for, smaller_batches
-from outlive.fitting.remembering import Shelf
 from outlive.fitting.scoring_child import count_arguments, load_metric
 from outlive.jupyter.formats import CARDS
 from outlive.rendering.fit_plot import draw_fit
@@ -220,7 +219,7 @@ def test_it_fits_only_if_it_ran_under_the_limit(monkeypatch: pytest.MonkeyPatch,
 
     monkeypatch.setattr(capping, "fly", fly)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
-    cage = Cage(Shelf(tmp_path / "shelf"))
+    cage = Cage(ResultCache(tmp_path / "cache"))
     verdicts = {
         ram: cage.weigh(built, Candidate(), ram).fits(ram)
         for ram in (10**6, 500_000, 600_000, 399_999, 800_000, 2 * 10**6)
@@ -235,7 +234,7 @@ def test_it_fits_only_if_it_ran_under_the_limit(monkeypatch: pytest.MonkeyPatch,
     }
     # What is known already is not tried again: less than it touches, and more than it ran in.
     assert limits == [10**6, 500_000, 600_000, 800_000]
-    again = Cage(Shelf(tmp_path / "shelf"))
+    again = Cage(ResultCache(tmp_path / "cache"))
     assert again.weigh(built, Candidate(), 800_000).fits(800_000)
     assert len(limits) == 4
     other = cage.weigh(built, Candidate(accelerator="builtin"), 600_000)
@@ -251,48 +250,24 @@ def test_what_is_close_has_to_fit_again_and_again(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(capping, "fly", fly)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
-    seen = Cage(Shelf(None)).weigh(built, Candidate(), 10**6)
+    seen = Cage(ResultCache(None)).weigh(built, Candidate(), 10**6)
     assert seen.fits(10**6) is False
 
 
 def test_that_a_run_took_too_long_is_not_remembered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(capping, "_SECONDS", 1e-6)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
-    slow = Cage(Shelf(tmp_path / "shelf")).weigh(built, Candidate(), 10**9)
+    slow = Cage(ResultCache(tmp_path / "cache")).weigh(built, Candidate(), 10**9)
     assert slow.fits(10**9) is False
     assert "deadline" in slow.problem or "SIGABRT" in slow.problem
     monkeypatch.undo()
-    assert Cage(Shelf(tmp_path / "shelf")).weigh(built, Candidate(), 10**9).fits(10**9)
+    assert Cage(ResultCache(tmp_path / "cache")).weigh(built, Candidate(), 10**9).fits(10**9)
 
 
 def test_notes_that_make_no_sense_are_forgotten() -> None:
     assert _recalled({"peak_bytes": 5, "fits_at": 7}) == Seen(peak_bytes=5, fits_at=7)
     assert _recalled({"peak_bytes": "many"}) == Seen()
     assert _recalled({"surprise": 1}) == Seen()
-
-
-def test_the_shelf_is_the_users_own(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path / "shelf")
-    assert stat.S_IMODE((tmp_path / "shelf").stat().st_mode) == 0o700
-    shelf.keep({"a": 1}, "key", 1)
-    assert shelf.recall("key", 1) == {"a": 1}
-    assert shelf.recall("key", 2) == {}
-    shelf.keep_model(b"model", "key")
-    assert shelf.recall_model("key") == b"model"
-    for path in (tmp_path / "shelf").glob("*.tflite"):
-        path.write_bytes(b"other")
-    assert shelf.recall_model("key") == b"", "a file that somebody changed is not used"
-    for path in (tmp_path / "shelf").glob("*.json"):
-        path.write_bytes(b"{" * 10_000)
-    assert shelf.recall("key", 1) == {}
-    assert Shelf(None).recall("key", 1) == {}
-
-
-def test_what_cannot_be_kept_is_not_missed(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    shelf = Shelf(tmp_path / "file" / "shelf")
-    shelf.keep({"a": 1}, "key")
-    assert shelf.recall("key") == {}
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,13 @@ import outlive
 from benchmarks.fit_networks import Trained, trained
 from outlive import demo_models
 from outlive.arena.devices import find_device
+from outlive.cache import ResultCache
 from outlive.errors import InputError
 from outlive.finding import Tag
 from outlive.fitting import building, offering
 from outlive.fitting.capping import engine_arguments
 from outlive.fitting.evaluating import SLACK_BYTES, SLACK_SHARE
 from outlive.fitting.nouns import Candidate, Fit, Outcome
-from outlive.fitting.remembering import Shelf
 from outlive.fitting.stocking import Stock
 from outlive.units import format_shape
 from outlive.worker.options import ACCELERATORS
@@ -277,7 +277,7 @@ def test_pictures_are_made_smaller_only_where_outputs_go_on_meaning_the_same(tmp
 
 
 def workshop(model: outlive.Model, folder: Path) -> building.Workshop:
-    return building.Workshop(model, Stock(None, model, folder / "samples"), Shelf(None), folder)
+    return building.Workshop(model, Stock(None, model, folder / "samples"), ResultCache(None), folder)
 
 
 def test_a_quantized_model_is_not_quantized_again() -> None:

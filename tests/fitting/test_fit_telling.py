@@ -19,6 +19,7 @@ import outlive
 from outlive import demo_models
 from outlive.arena.budget import Budget
 from outlive.arena.devices import find_device
+from outlive.cache import ResultCache
 from outlive.finding import Tag
 from outlive.fitting import capping
 from outlive.fitting.adapting import Predictor
@@ -29,7 +30,6 @@ from outlive.fitting.evaluating import Bench, Weighed
 from outlive.fitting.loading import loading_snippet, stale_caches
 from outlive.fitting.losing import scored
 from outlive.fitting.nouns import Candidate, Fit, Loss, Outcome
-from outlive.fitting.remembering import Shelf
 from outlive.rendering.fit_text import fit_text, loss_words
 from outlive.worker.flight import Flight
 from tests.arena.sketches import MIB, sketch
@@ -222,7 +222,7 @@ def test_runs_end_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fit.stopped == "seconds"
     assert {row.verdict for row in fit.candidates} == {"not tried"}
     given.clear()
-    Cage(Shelf(None)).weigh(Built(path="m", model=outlive.read(SPOTTER)), Candidate(), 10**9)
+    Cage(ResultCache(None)).weigh(Built(path="m", model=outlive.read(SPOTTER)), Candidate(), 10**9)
     assert set(given) == {120.0}
 
 

@@ -10,10 +10,8 @@ from typing import Any
 from outlive.arena.budget import Budget, device_budget
 from outlive.arena.devices import Device, find_device
 from outlive.arena.questions import Wish, check_shape, choose_abi, input_shapes
-from outlive.cache import cache_folder
 from outlive.fitting.nouns import Fit, Shape
 from outlive.fitting.reconverting import Origin
-from outlive.fitting.remembering import Shelf
 from outlive.fitting.reshaping import cut_part
 from outlive.fitting.searching import Goal, Tell, search
 from outlive.guarding.guarding import make_guarded
@@ -105,10 +103,9 @@ def _started(model: Model, shapes: Mapping[int, Shape], origin: Origin | None, g
         if origin is None:
             raise
         wanted = [shapes.get(tensor.index, tensor.shape) for tensor in model.inputs]
-        shelf = Shelf(cache_folder("fit") if goal.cache else None)
         guard = partial(make_guarded, seconds=goal.seconds, quiet=True)
         try:
-            return origin.convert(wanted, shelf, guard)
+            return origin.convert(wanted, goal.result_cache(), guard)
         except ValueError as second:
             raise ValueError(f"{second}; nor does its .tflite: {error}") from second
 

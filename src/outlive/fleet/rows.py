@@ -160,20 +160,31 @@ class Row:
 
     def line(self) -> bytes:
         """The row as a line of JSON."""
-        text = json.dumps({"schema": SCHEMA, "kind": KIND, **_plain(self)}, separators=(",", ":"))
-        return text.encode("ascii") + b"\n"
+        return json.dumps(self.as_json(), separators=(",", ":")).encode("ascii") + b"\n"
+
+    def as_json(self) -> dict[str, Any]:
+        """The row as JSON has it."""
+        return {"schema": SCHEMA, "kind": KIND, **_plain(self)}
 
 
 def read_row(line: bytes) -> Row:
     """The row of a line; ValueError for anything that is none."""
     try:
-        body = json.loads(line)
+        return row_of(json.loads(line))
+    except RecursionError as error:
+        raise ValueError(f"it is no row of a scan: {error!r:.200}") from error
+
+
+def row_of(note: Any) -> Row:
+    """The row of what JSON had; ValueError for anything that is none."""
+    body = note
+    try:
         if not isinstance(body, dict) or (body.get("schema"), body.get("kind")) != (SCHEMA, KIND):
             raise ValueError("it is no row of a scan")
         if not isinstance(body["path"], str) or body["outcome"] not in OUTCOMES:
             raise ValueError("it is no row of a scan")
         run = body.get("run")
-        body |= {
+        body = body | {
             "findings": _parts(FindingSeen, body.get("findings")),
             "devices": _parts(DeviceFit, body.get("devices")),
             "accelerators": _parts(AcceleratorSeen, body.get("accelerators")),
