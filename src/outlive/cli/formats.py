@@ -83,9 +83,6 @@ def export_coverage(args: argparse.Namespace, coverage: Coverage, findings: Sequ
 def graph_of(path: str) -> str:
     """What Model Explorer calls a file's first graph: the subgraph's name, its signature's, or main."""
     from outlive.model import read_source
+    from outlive.rendering.overlay_graph import graph_name
 
-    model = read_source(path).model
-    if model is None or not model.subgraphs:
-        return "main"
-    keys = [signature.key for signature in model.signatures if signature.subgraph_index == 0]
-    return model.subgraphs[0].name or next(filter(None, keys), "main")
+    return graph_name(read_source(path).model)

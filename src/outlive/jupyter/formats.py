@@ -73,10 +73,9 @@ def coverage_card(coverage: Any) -> Card:
 
 def drift_card(drift: Any) -> Card:
     """What quantization changed."""
-    from outlive.rendering.drift_outcome import outcome_of
     from outlive.rendering.drift_text import drift_text
 
-    is_bad = outcome_of(drift).tone == "bad" or finding_tone(drift.findings) == BAD
+    is_bad = drift.verdict.tone == "bad" or finding_tone(drift.findings) == BAD
     return Card(
         label="comparison",
         parts=lambda: drift_text(drift, "reference", "candidate"),

@@ -6,13 +6,17 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from outlive.finding import Finding
 from outlive.keeping import write_whole
+from outlive.model import Model
+from outlive.units import plural
 
 # From here on noise in an input takes less than a thousandth of the blame.
 _CLEAN_DB = 30.0
+# From here on the outputs are as good as 8 bits make them.
+_GOOD_DB = 20.0
 # A range that is half as wide again as it had to be is nothing unusual.
 _COARSE = 1.6
 Recipe = tuple[Mapping[str, Any], ...]
@@ -183,6 +187,12 @@ class OutputDrift:
     user_metrics: Mapping[str, float] = field(default_factory=dict)
     why: str = ""
 
+    @property
+    def is_finite(self) -> bool:
+        """False if values of it are NaN or infinite, in either model."""
+        found = self.metrics
+        return found is None or not (found.not_finite or math.isnan(found.sqnr_db))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unpaired:
@@ -205,8 +215,22 @@ class Turns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OutputsVerdict:
+    """What a comparison came to at the outputs: `name` is for programs, `words` are for people."""
+
+    name: Literal["equal", "differ", "not finite", "not compared"]
+    words: str
+    tone: Literal["good", "warn", "bad"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """How far a candidate is from its reference, tensor by tensor in the order of its operators."""
+    """How far a candidate is from its reference, tensor by tensor in the order of its operators.
+
+    `reference` and `candidate` are files, empty for bytes; `model` is the candidate as it was read.
+    """
+
+    kind: ClassVar[str] = "compare"
 
     tensors: tuple[TensorDrift, ...]
     outputs: tuple[OutputDrift, ...]
@@ -218,11 +242,51 @@ class Drift:
     candidate_bytes: int = 0
     input_ranges: tuple[InputRange, ...] = ()
     findings: tuple[Finding, ...] = ()
+    reference: str = ""
+    candidate: str = ""
+    model: Model | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def verdict(self) -> OutputsVerdict:
+        """Equal only where every value of every output was compared, is finite, and is the same."""
+        rows = self.outputs
+        strange = [row for row in rows if not row.is_finite]
+        if strange:
+            return OutputsVerdict(name="not finite", words=_not_finite(strange, len(rows)), tone="bad")
+        left = [row for row in rows if row.metrics is None or row.why]
+        if left or not rows:
+            words = (
+                f"{_which(len(left), len(rows))} could not be compared" if rows else "there are no outputs"
+            )
+            return OutputsVerdict(name="not compared", words=words, tone="bad")
+        decibels = min(row.metrics.sqnr_db for row in rows if row.metrics is not None)
+        if decibels == math.inf:
+            return OutputsVerdict(name="equal", words="the outputs are equal", tone="good")
+        if decibels == -math.inf:
+            words = "an output that should be all zeros is not"
+            return OutputsVerdict(name="differ", words=words, tone="bad")
+        return OutputsVerdict(
+            name="differ",
+            words=f"{decibels:.1f} dB of signal to noise at the outputs",
+            tone="good" if decibels >= _GOOD_DB else "warn",
+        )
 
     def worst(self, count: int = 10) -> tuple[TensorDrift, ...]:
         """The layers where most error is born, the worst first."""
         ranked = [row for row in self.tensors if row.born_here is not None and row.blame > 0]
         return tuple(sorted(ranked, key=lambda row: -row.blame)[:count])
+
+
+def _not_finite(strange: list[OutputDrift], outputs: int) -> str:
+    is_all = all(row.metrics is None or not row.metrics.num_elements for row in strange)
+    one, more = ("is", "are") if is_all else ("has values that are", "have values that are")
+    return f"{_which(len(strange), outputs)} {one if len(strange) == 1 else more} not finite"
+
+
+def _which(count: int, outputs: int) -> str:
+    if count == outputs:
+        return "the output" if outputs == 1 else "the outputs"
+    return f"{count} of {plural(outputs, 'output')}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,8 +337,10 @@ class Quantized:
 
     `layers` says what became of each operator of the float model, and `findings` what is to be said of it.
     `refusal` is what the runtime says if it does not take the model; `steps` are the tries, where there was
-    a target to meet.
+    a target to meet. `source` is the float model's file, empty for bytes.
     """
+
+    kind: ClassVar[str] = "quantize"
 
     model: bytes = field(repr=False)
     recipe: str
@@ -286,6 +352,7 @@ class Quantized:
     input_ranges: tuple[InputRange, ...] = ()
     refusal: str = ""
     steps: tuple[Step, ...] = ()
+    source: str = ""
 
     @property
     def file_bytes(self) -> int:

@@ -11,7 +11,6 @@ from dataclasses import asdict
 from outlive.names import plain_cell, safe
 from outlive.quant.nouns import Drift, Metrics, OutputDrift, TensorDrift, Unpaired
 from outlive.rendering.document import Json, document, finding_json
-from outlive.rendering.drift_outcome import outcome_of
 
 # The columns of tf.lite.experimental.QuantizationDebugger.layer_statistics_dump, in its order.
 _CSV = (
@@ -27,7 +26,7 @@ def drift_json(drift: Drift, reference: str | None, candidate: str | None) -> Js
         "reference": {"path": reference, "file_bytes": drift.reference_bytes},
         "candidate": {"path": candidate, "file_bytes": drift.candidate_bytes},
         "samples": drift.samples,
-        "outputs_are": outcome_of(drift).name,
+        "outputs_are": drift.verdict.name,
         "tensors": [_tensor(row) for row in drift.tensors],
         "outputs": [_output(row) for row in drift.outputs],
         "worst": [row.index for row in drift.worst()],

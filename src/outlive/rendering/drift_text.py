@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from outlive.names import safe
 from outlive.quant.nouns import Drift, OutputDrift, TensorDrift
-from outlive.rendering.drift_outcome import decibels_words, has_strange_values, outcome_of, strange_words
 from outlive.rendering.finding_text import rich_finding
 from outlive.rendering.model_lists import listing
 from outlive.units import format_bytes, plural
@@ -36,11 +35,11 @@ def drift_text(drift: Drift, reference: str, candidate: str, top: int = 15) -> I
         yield Text(f"note: {safe(note, 300)}", style="yellow")
     yield Text("\noutputs", style="bold")
     yield _outputs(drift.outputs)
-    outcome = outcome_of(drift)
+    outcome = drift.verdict
     if outcome.tone == "bad":
         yield Text(outcome.words, style="bold red")
     for row in drift.outputs:
-        if has_strange_values(row):
+        if not row.is_finite:
             yield Text(f"output {safe(row.name, _NAME)!r}: {strange_words(row)}", style="yellow")
         if row.why:
             yield Text(f"output {safe(row.name, _NAME)!r} was not compared: {row.why}", style="yellow")
@@ -109,6 +108,23 @@ def bar(share: float) -> str:
     """A bar of blocks, as long as the share says."""
     eighths = round(max(0.0, min(share, 1.0)) * _BAR * 8)
     return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+
+
+def decibels_words(value: float) -> str:
+    """Signal to noise in a table."""
+    if math.isnan(value):
+        return "not finite"
+    if math.isinf(value):
+        return "exact" if value > 0 else "no signal"
+    return f"{value:.1f} dB"
+
+
+def strange_words(row: OutputDrift) -> str:
+    """How many values of an output are NaN or infinite."""
+    found = row.metrics
+    if found is None or not found.not_finite:
+        return "its error is not finite"
+    return f"{found.not_finite:,} of {found.not_finite + found.num_elements:,} values are not finite"
 
 
 def _number(value: float, how: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from outlive.accelerators import Coverage
 from outlive.arena.plan import Plan
+from outlive.model import Model
 from outlive.rendering.csv_tables import taken_by
 from outlive.rendering.document import Json
 
@@ -20,6 +21,14 @@ _WHITE, _RED = "#ffffff", "#c8443c"
 _TAKEN = ("#f4b6ae", "#bfe3c0", "#8fcf95")
 # LiteRT's own kernels take everything they can run; they are what others are held against.
 _PLAIN = ("reference", "builtin")
+
+
+def graph_name(model: Model | None) -> str:
+    """What Model Explorer calls a file's first graph: the subgraph's name, its signature's, or main."""
+    if model is None or not model.subgraphs:
+        return "main"
+    keys = [signature.key for signature in model.signatures if signature.subgraph_index == 0]
+    return model.subgraphs[0].name or next(filter(None, keys), "main")
 
 
 def plan_overlay(plan: Plan, graph: str) -> Json:

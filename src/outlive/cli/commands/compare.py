@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from outlive import verbs
 from outlive.cli import exits
 from outlive.cli.failures import tell_failure
-from outlive.cli.formats import graph_of
 from outlive.cli.output import (
     add_output_options,
     progress,
@@ -20,7 +20,6 @@ from outlive.cli.output import (
 from outlive.cli.pages import need_a_file, show_drift
 from outlive.errors import OutliveError
 from outlive.finding import Severity
-from outlive.quant.nouns import Drift
 
 EXAMPLES = """\
 examples:
@@ -59,6 +58,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="cpu",
         help="what runs the models: cpu (XNNPACK, the default), builtin or reference kernels",
     )
+    parser.add_argument(
+        "--no-born-here",
+        dest="born_here",
+        action="store_false",
+        help="do not run operators alone: quicker, and says less about where errors arise",
+    )
     parser.add_argument("--top", type=int, default=15, metavar="N", help="how many layers to show (15)")
     group = parser.add_argument_group("more files")
     group.add_argument("--csv", metavar="FILE", help="layer statistics as TensorFlow's debugger writes them")
@@ -85,6 +90,7 @@ def run(args: argparse.Namespace) -> int:
                 layers=args.layers,
                 memory=args.memory,
                 accelerator=args.accelerator,
+                born_here=args.born_here,
                 tell=lambda turn, turns, sample: tell(
                     f"sample {sample}" + (f", turn {turn} of {turns}" if turns > 1 else "")
                 ),
@@ -95,14 +101,15 @@ def run(args: argparse.Namespace) -> int:
     return exits.FINDINGS if any(one.severity is Severity.ERROR for one in drift.findings) else exits.CLEAN
 
 
-def _report(args: argparse.Namespace, drift: Drift) -> None:
+def _report(args: argparse.Namespace, drift: Any) -> None:
     from outlive.rendering import drift_json, drift_text
     from outlive.rendering.document import dump
+    from outlive.rendering.overlay_graph import graph_name
 
     if args.csv:
         write_file(args.csv, drift_json.drift_csv(drift.tensors))
     if args.node_data:
-        write_file(args.node_data, dump(drift_json.drift_node_data(drift, graph_of(args.candidate))) + "\n")
+        write_file(args.node_data, dump(drift_json.drift_node_data(drift, graph_name(drift.model))) + "\n")
     if args.plot:
         from outlive.rendering.drift_plot import plot_drift
 

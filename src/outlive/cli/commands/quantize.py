@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from outlive import verbs
 from outlive.cli import exits
@@ -10,8 +11,7 @@ from outlive.cli.failures import tell_failure
 from outlive.cli.output import progress, refuse_to_overwrite, write_file, write_json, write_text
 from outlive.errors import OutliveError
 from outlive.finding import Severity
-from outlive.quant.nouns import Quantized
-from outlive.quant.recipes import RECIPES
+from outlive.verbs.quantize import recipe_names
 
 EXAMPLES = """\
 examples:
@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--recipe",
         default="dynamic-int8",
         metavar="NAME|FILE.json",
-        help=f"{', '.join(RECIPES)}, or a recipe of ai-edge-quantizer (default dynamic-int8)",
+        help=f"{', '.join(recipe_names())}, or a recipe of ai-edge-quantizer (default dynamic-int8)",
     )
     parser.add_argument(
         "--samples", metavar="WHERE", help="for static recipes: an .npz or .npy file, or a folder"
@@ -77,7 +77,8 @@ def run(args: argparse.Namespace) -> int:
                 io=args.io,
                 memory=args.memory,
                 seconds=args.seconds,
-                until=_target(args),
+                until_sqnr=args.until_sqnr,
+                until_agreement=args.until_agreement,
                 tell=lambda sample: tell(f"sample {sample}"),
             )
     except (OutliveError, ValueError, OSError) as error:
@@ -87,12 +88,7 @@ def run(args: argparse.Namespace) -> int:
     return exits.FINDINGS if any(one.severity is Severity.ERROR for one in made.findings) else exits.CLEAN
 
 
-def _target(args: argparse.Namespace) -> dict[str, float] | None:
-    given = {"sqnr": args.until_sqnr, "agreement": args.until_agreement}
-    return {name: value for name, value in given.items() if value is not None} or None
-
-
-def _report(args: argparse.Namespace, made: Quantized) -> None:
+def _report(args: argparse.Namespace, made: Any) -> None:
     from outlive.rendering.quantize_text import quantize_json, quantize_text
 
     told = argparse.Namespace(output=None)  # the file is the model; what is said goes to standard output

@@ -8,7 +8,7 @@ from typing import Any
 
 from outlive.names import safe
 from outlive.quant.nouns import Drift, TensorDrift
-from outlive.rendering.drift_outcome import has_strange_values, outcome_of, strange_words
+from outlive.rendering.drift_text import strange_words
 from outlive.rendering.html.blocks import Block, Chart, Column, Listing, Section, Table, Tile, Verdict
 from outlive.units import format_bytes, format_shape, plural
 
@@ -18,7 +18,7 @@ _MOST_DECIBELS = 120.0
 def drift_verdict(drift: Drift) -> Verdict:
     """How good the outputs are, and the worst layer."""
     bad = [item for item in drift.findings if item.severity.value == "error"]
-    outcome = outcome_of(drift)
+    outcome = drift.verdict
     said = [f"{name[0].upper()}{name[1:]}." for name in _explained(drift)]
     agreements = [row.argmax_agreement for row in drift.outputs if row.argmax_agreement is not None]
     if agreements:
@@ -35,7 +35,7 @@ def drift_verdict(drift: Drift) -> Verdict:
 def _explained(drift: Drift) -> Iterator[str]:
     """What is to be said of the first output that cannot be trusted."""
     for row in drift.outputs:
-        if has_strange_values(row):
+        if not row.is_finite:
             yield f'output "{safe(row.name, 80)}": {strange_words(row)}'
             return
         if row.metrics is None or row.why:

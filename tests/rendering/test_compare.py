@@ -14,7 +14,6 @@ from outlive.jupyter.formats import drift_card
 from outlive.quant.nouns import Drift, Metrics, OutputDrift, PerSample, TensorDrift, Turns
 from outlive.rendering.document import dump
 from outlive.rendering.drift_json import drift_csv, drift_json, drift_node_data
-from outlive.rendering.drift_outcome import outcome_of
 from outlive.rendering.drift_plot import draw_drift
 from outlive.rendering.drift_text import drift_text
 from outlive.rendering.html.drift_blocks import drift_section, drift_verdict
@@ -71,7 +70,7 @@ CASES: list[tuple[str, tuple[OutputDrift, ...], str, str]] = [
 @pytest.mark.parametrize(("outputs", "name", "tone"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
 def test_it_is_said_the_same_everywhere(outputs: Any, name: str, tone: str) -> None:
     made = drift(*outputs)
-    outcome, verdict = outcome_of(made), drift_verdict(made)
+    outcome, verdict = made.verdict, drift_verdict(made)
     assert (outcome.name, outcome.tone) == (name, tone)
     assert (verdict.tone, verdict.word) == (tone, outcome.words)
     assert ("equal" in verdict.word) == (name == "equal")
