@@ -21,7 +21,7 @@ from outlive.quant.nouns import InputRange, Layer, Quantized, Recipe
 from outlive.quant.pairing import pair_models
 from outlive.quant.recipes import find_layers, needs_samples
 from outlive.worker.interpreter import Interpreter
-from outlive.worker.verdicts import Call, refused
+from outlive.worker.verdicts import Call, missing, refused
 
 Tell = Callable[[int], None]  # how many samples the worker has taken
 # What ai-edge-quantizer raises for models and recipes that it cannot deal with.
@@ -57,6 +57,8 @@ def quantize_model(order: Order, samples: Samples | None, guard: Guard, tell: Te
         try:
             given = None if feeds is None else iter(feeds)
             found: tuple[bytes, int] = run(content, rows, key, given, careful)
+        except ImportError as error:
+            raise missing(str(error)) from error
         except _REFUSALS as error:
             if feeds is not None and feeds.error is not None:
                 raise feeds.error from None  # the samples' own, and not what the quantizer made of it
