@@ -94,8 +94,8 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     monkeypatch.setenv("OUTLIVE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("OUTLIVE_BLACKBOX_DIR", str(tmp_path / "box"))
     paths = {word: str(folder / f"{FILE}{word}") for word in (*content, "missing")}
-    return {**paths, "folder": str(folder), "out": str(folder / "out" / FILE), "name": FILE, "steps": str(steps),
-            "fitted": str(folder / "out" / "fitted")}  # fmt: skip
+    return {**paths, "folder": str(folder), "out": str(folder / "out" / FILE), "name": FILE,
+            "steps": str(steps), "fitted": str(folder / "out" / "fitted")}  # fmt: skip
 
 
 def formats(command: str) -> tuple[str, ...]:

@@ -123,9 +123,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def fit_all(path: Path) -> Fit:
-    return outlive.fit(
-        str(path), ram="1GB", samples=_PICTURES, accelerator="builtin", every=True, cache=False
-    )
+    return outlive.fit(str(path), ram="1GB", samples=_PICTURES, accelerator="builtin", all=True, cache=False)
 
 
 def test_a_keras_model_is_converted_first(folder: Path) -> None:

@@ -17,7 +17,7 @@ from outlive import demo_models
 from outlive.arena.budget import Budget
 from outlive.cache import ResultCache
 from outlive.finding import Tag
-from outlive.fitting import capping
+from outlive.fitting import capping, goals
 from outlive.fitting.adapting import Predictor, scaled
 from outlive.fitting.building import Built
 from outlive.fitting.capping import Cage, Seen, _recalled
@@ -278,8 +278,8 @@ def test_notes_that_make_no_sense_are_forgotten() -> None:
         ({"ram": "0"}, "no room at all"),
         ({"ram": "some"}, "not a size"),
         ({"ram": "1MB", "flash": 0}, "no room at all"),
-        ({"ram": "1MB", "tolerance": "many"}, "no share"),
-        ({"ram": "1MB", "tolerance": 2}, "between 0% and 100%"),
+        ({"ram": "1MB", "max_loss": "many"}, "no share"),
+        ({"ram": "1MB", "max_loss": 2}, "between 0% and 100%"),
         ({"ram": "1MB", "seconds": 0}, "more than 0"),
         ({"ram": "1MB", "jobs": 0}, "1 or more"),
         ({"ram": "1MB", "accelerator": "gpu"}, "no accelerator 'gpu'"),
@@ -364,3 +364,19 @@ def test_a_picture_can_be_drawn_of_anything() -> None:
         picture = svg(list(draw_fit(fit)))
         ElementTree.fromstring(picture)
         assert "budget" in picture
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"max_loss": "2%", "all": True, "inputs": ["1x64x64x3"]},
+        {"tolerance": 0.02, "every": True, "inputs": {"": (1, 64, 64, 3)}},
+    ],
+)
+def test_options_have_the_commands_names_and_their_old_ones(
+    words: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(goals, "search", lambda model, goal, origin: seen.append(goal))
+    outlive.fit(demo_models.path("healthy"), ram="1MB", **words)
+    assert [(goal.max_loss, goal.every) for goal in seen] == [(0.02, True)]

@@ -31,7 +31,7 @@ from outlive.rendering.html.diagnosis_blocks import diagnosis_section
 from outlive.rendering.html.page import render_page
 from outlive.rules.telling import command
 from tests.rendering.stage import plain
-from tests.rendering.test_fit_loss import BUDGET
+from tests.rendering.test_fit import BUDGET
 
 SOURCES = Path(outlive.__file__).parent
 NAMES = (

@@ -94,12 +94,12 @@ def show_drift(args: argparse.Namespace, drift: Drift, document: Any) -> None:
     write_page(args, compare_page(drift, args.reference, args.candidate, document, _model(args.candidate)))
 
 
-def show_fit(args: argparse.Namespace, fit: Fit, written: str | None) -> None:
+def show_fit(args: argparse.Namespace, fit: Fit) -> None:
     """What was tried to make a model fit."""
     from outlive.rendering.fit_json import fit_json
     from outlive.rendering.html.fit_page import fit_page
 
-    write_page(args, fit_page(fit, fit_json(fit, written)))
+    write_page(args, fit_page(fit, fit_json(fit)))
 
 
 def show_growth(args: argparse.Namespace, growth: Growth, document: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from outlive.arena.budget import Budget, device_budget
 from outlive.arena.devices import Device, find_device
-from outlive.arena.questions import Wish, check_shape, choose_abi, input_shapes
+from outlive.arena.questions import Wish, check_shape, choose_abi, input_shapes, parse_input
 from outlive.fitting.nouns import Fit, Shape
 from outlive.fitting.reconverting import Origin
 from outlive.fitting.reshaping import cut_part
@@ -29,7 +29,7 @@ def make_goal(
     flash: str | int | None = None,
     accelerator: str | None = None,
     threads: int | None = None,
-    tolerance: str | float | None = None,
+    max_loss: str | float | None = None,
     seconds: float | None = None,
     jobs: int | None = None,
     samples: Any = None,
@@ -60,7 +60,7 @@ def make_goal(
         wish=_wish(found, accelerator, threads),
         samples=samples,
         metric=check_metric(metric),
-        max_loss=None if tolerance is None else parse_share(tolerance),
+        max_loss=None if max_loss is None else parse_share(max_loss),
         accelerator=accelerator,
         every=every,
         seconds=seconds,
@@ -74,7 +74,7 @@ def fit_model(
     model: Model,
     goal: Goal,
     batch: int | None,
-    inputs: Mapping[str, Sequence[int] | str] | None,
+    inputs: Mapping[str, Sequence[int] | str] | Sequence[str],
     source: Any = None,
 ) -> Fit:
     """What fits of a model, with other inputs to begin with if they are asked for.
@@ -82,7 +82,8 @@ def fit_model(
     `source` is what it was converted from, if it was: shapes that it does not take are made from that.
     """
     origin = None if source is None else Origin(source=source, model=model)
-    wish = Wish(batch=batch, inputs={name: check_shape(shape) for name, shape in (inputs or {}).items()})
+    named = inputs if isinstance(inputs, Mapping) else dict(map(parse_input, inputs))
+    wish = Wish(batch=batch, inputs={name: check_shape(shape) for name, shape in named.items()})
     shapes = input_shapes(model, wish)
     if shapes:
         reshaped = read_source(_started(model, shapes, origin, goal)).model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from outlive.arena.budget import Budget
 from outlive.finding import Tag
@@ -19,6 +19,8 @@ Word = Literal[
 ]
 
 FITTING: tuple[Word, ...] = ("fits", "tight")
+# Of all that can be lost; by a metric, of the original's score.
+_ALL_LOST, _MUCH_LOST = 0.9, 0.5
 # Other kernels add up in another order: what differs by no more than this is the same to the user.
 _ROUNDING = 0.001
 _SETTINGS = {
@@ -181,6 +183,14 @@ class Shortage:
     needed_changes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caution:
+    """What to say of a loss, and how loud."""
+
+    words: str
+    tone: Literal["warn", "bad"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Fit:
     """What would fit: `.chosen` of all `.candidates`, and its file.
@@ -188,8 +198,11 @@ class Fit:
     `model` is the chosen file's bytes, accepted wherever a source is (empty if nothing fits); `snippet` is
     Python that loads it as it was measured: from a file, which is mapped (an interpreter that is given bytes
     keeps them in memory of its own). `refusal` is why the model runs in no way at all, `shortage` why nothing
-    fits. `stopped` is "seconds" or "interrupted" if not all was tried.
+    fits. `stopped` is "seconds" or "interrupted" if not all was tried. `written` are the files that
+    `outlive fit -o` wrote.
     """
+
+    kind: ClassVar[str] = "fit"
 
     chosen: Outcome | None
     candidates: tuple[Outcome, ...]
@@ -208,6 +221,27 @@ class Fit:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     snippet: str = field(default="", repr=False)
+    every: bool = False
+    written: tuple[str, ...] = ()
+
+    @property
+    def caution(self) -> Caution | None:
+        """What is to be said of the loss of what was chosen; None if it is small, or not known."""
+        share = self._lost_share()
+        if share is None or share < _MUCH_LOST:
+            return None
+        how = "no longer" if share >= _ALL_LOST else "far from"
+        words = f"its outputs are {how} the original's"
+        if self.is_indicative:  # on random inputs a model may have no opinion to lose
+            return Caution(words=f"on random inputs {words}: give samples to know", tone="warn")
+        return Caution(words=words, tone="bad" if share >= _ALL_LOST else "warn")
+
+    def _lost_share(self) -> float | None:
+        if self.chosen is None or self.chosen.loss is None:
+            return None
+        if self.original_score is None:
+            return self.chosen.loss
+        return self.chosen.loss / self.original_score if self.original_score > 0 else None
 
     @property
     def front(self) -> tuple[Outcome, ...]:

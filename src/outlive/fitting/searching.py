@@ -233,6 +233,7 @@ class Search:
             notes=tuple(notes_on(self._model, stock, goal.budget, goal.wish, outcomes, on_samples)),
             seconds=time.monotonic() - self._began,
             snippet="" if chosen is None else loading_snippet(chosen, goal.budget),
+            every=goal.every,
         )
 
 

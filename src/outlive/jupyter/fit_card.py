@@ -9,10 +9,9 @@ from outlive.jupyter.cards import BAD, GOOD, ODD, Card
 
 def fit_card(fit: Any) -> Card:
     """What would fit."""
-    from outlive.rendering.fit_loss import caution
     from outlive.rendering.fit_text import fit_text
 
-    warning = caution(fit)
+    warning = fit.caution
     tone = BAD if fit.chosen is None else GOOD if fit.chosen.verdict == "fits" else ODD
     if warning is not None:
         tone = BAD if warning.tone == "bad" else ODD

@@ -6,8 +6,8 @@ from outlive.fitting.nouns import Fit, Inputs, Outcome, Shortage
 from outlive.rendering.document import Json, document
 
 
-def fit_json(fit: Fit, path: str | None = None) -> Json:
-    """The document; `path` is where the chosen model was written."""
+def fit_json(fit: Fit) -> Json:
+    """The document; `written` is where the chosen model is, if it was written."""
     return document(
         "fit",
         {
@@ -32,7 +32,7 @@ def fit_json(fit: Fit, path: str | None = None) -> Json:
             "stopped": fit.stopped or None,
             "notes": list(fit.notes),
             "seconds": round(fit.seconds, 3),
-            "written": path,
+            "written": fit.written[0] if fit.chosen is not None and fit.written else None,
         },
     )
 

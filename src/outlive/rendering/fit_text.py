@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from outlive.finding import Tag, shell_path
 from outlive.fitting.nouns import Candidate, Fit, Outcome, Shortage
 from outlive.names import safe, whole
-from outlive.rendering.fit_loss import caution
 from outlive.rendering.model_lists import listing
 from outlive.units import format_bytes, plural
 
@@ -42,11 +41,11 @@ _STOPPED = {
 }
 
 
-def fit_text(fit: Fit, every: bool = False, written: tuple[str, ...] = ()) -> Iterator[RenderableType]:
-    """The parts of the report, top to bottom; `every` lists what was not tried as well."""
+def fit_text(fit: Fit) -> Iterator[RenderableType]:
+    """The parts of the report, top to bottom; what was not tried is listed only if all was asked for."""
     from rich.text import Text
 
-    warning = caution(fit)
+    warning = fit.caution
     colour = "red" if fit.chosen is None else _TONES[warning.tone] if warning else "green"
     yield Text(_headline(fit), style=f"bold {colour}")
     if warning is not None:
@@ -61,9 +60,9 @@ def fit_text(fit: Fit, every: bool = False, written: tuple[str, ...] = ()) -> It
         yield Text(f"`{whole(_asking_why(fit))}` says why", style="yellow")
     for note in fit.notes:
         yield Text(f"note: {safe(note, 300)}", style="yellow")
-    for path in written:
+    for path in fit.written:
         yield Text(f"written: {safe(path, 200)}")
-    yield from _table(fit, every)
+    yield from _table(fit)
 
 
 def _asking_why(fit: Fit) -> str:
@@ -145,10 +144,10 @@ def _shortage(fit: Fit, shortage: Shortage) -> Iterator[RenderableType]:
         yield Text(safe(change, 200), style="yellow")
 
 
-def _table(fit: Fit, every: bool) -> Iterator[RenderableType]:
+def _table(fit: Fit) -> Iterator[RenderableType]:
     from rich.text import Text
 
-    shown = _shown(fit, every)
+    shown = _shown(fit)
     if not shown:
         return
     counted = plural(len(fit.candidates), "candidate")
@@ -169,9 +168,9 @@ def _table(fit: Fit, every: bool) -> Iterator[RenderableType]:
     yield from (Text(line, style="dim") for line in told)
 
 
-def _shown(fit: Fit, every: bool) -> list[Outcome]:
+def _shown(fit: Fit) -> list[Outcome]:
     """All that is worth a line: the rest is larger, or was not tried."""
-    if every:
+    if fit.every:
         return list(fit.candidates)
     tried = [row for row in fit.candidates if row.verdict != "not tried"]
     ran = [row for row in tried if row.file_bytes is not None]

@@ -7,7 +7,6 @@ from typing import Any
 
 from outlive.fitting.nouns import Fit, Outcome, Shortage
 from outlive.names import safe
-from outlive.rendering.fit_loss import caution
 from outlive.rendering.fit_text import loss_words
 from outlive.rendering.html.blocks import (
     Block,
@@ -59,7 +58,7 @@ def fit_verdict(fit: Fit) -> Verdict:
     chosen = fit.chosen
     need = "" if chosen.needed_bytes is None else f" It needs {format_bytes(chosen.needed_bytes)} of {room}."
     cost = "" if chosen.loss is None else f" Loss {loss_words(fit, chosen.loss)}."
-    warning = caution(fit)
+    warning = fit.caution
     but = f", but {warning.words}" if warning else ""
     return Verdict(
         tone=warning.tone if warning else "warn" if chosen.verdict == "tight" else "good",
@@ -81,7 +80,7 @@ def _tiles(fit: Fit) -> Iterator[Tile]:
                 note=f"was {format_bytes(fit.original_bytes)}",
             )
         if chosen.loss is not None:
-            warning = caution(fit)
+            warning = fit.caution
             yield Tile(
                 label="loss",
                 value=loss_words(fit, chosen.loss),

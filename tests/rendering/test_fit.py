@@ -10,7 +10,6 @@ from outlive.arena.budget import Budget
 from outlive.fitting.nouns import Candidate, Fit, Outcome
 from outlive.jupyter.cards import BAD, GOOD, ODD
 from outlive.jupyter.fit_card import fit_card
-from outlive.rendering.fit_loss import caution
 from outlive.rendering.fit_text import fit_text
 from outlive.rendering.html.fit_page import fit_page, fit_verdict
 from tests.rendering.stage import plain
@@ -50,7 +49,7 @@ def fit(loss: float | None, **more: Any) -> Fit:
     ],
 )
 def test_a_loss_is_told_as_loud_as_it_is(made: Fit, tone: str) -> None:
-    warning = caution(made)
+    warning = made.caution
     verdict = fit_verdict(made)
     assert verdict.tone == tone
     assert verdict.word.startswith("fits: ")
