@@ -15,10 +15,10 @@ from outlive.fleet.nouns import Order
 from outlive.fleet.rows import AcceleratorSeen, Row
 from outlive.fleet.scanning import Scan, Tally
 from outlive.rendering.console import print_parts
-from outlive.rendering.fleet_html import scan_html
 from outlive.rendering.fleet_json import scan_json
 from outlive.rendering.fleet_tables import columns, write_csv, write_parquet
 from outlive.rendering.fleet_text import scan_text
+from outlive.rendering.pages.scan import scan_html
 from tests.fleet.made import death, row, run
 
 HOSTILE = (

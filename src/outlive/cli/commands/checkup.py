@@ -174,7 +174,7 @@ def _need(plan: Plan | None) -> Iterator[RenderableType]:
     from rich.text import Text
 
     from outlive.arena.budget import needed_bytes
-    from outlive.rendering.plan_text import amount
+    from outlive.rendering.pages.plan import amount
 
     if plan is None:
         return

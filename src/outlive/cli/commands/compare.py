@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
 def _report(args: argparse.Namespace, drift: Any) -> None:
     from outlive.rendering import drift_json, drift_text
     from outlive.rendering.document import dump
-    from outlive.rendering.overlay_graph import graph_name
+    from outlive.rendering.media.overlay import graph_name
 
     if args.csv:
         write_file(args.csv, drift_json.drift_csv(drift.tensors))

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from outlive.arena.plan import Plan
     from outlive.fitting.checking import Checked, Order
-    from outlive.rendering.html.blocks import Page
-    from outlive.rendering.html.report_page import Examination
+    from outlive.rendering.page import Page
+    from outlive.rendering.pages.report import Examination
     from outlive.worker.flight import Flight
 
 EXAMPLES = """\
@@ -138,7 +138,7 @@ def _check_arguments(args: argparse.Namespace) -> None:
 def _tell(args: argparse.Namespace, seen: Examination) -> str:
     if args.format == "html":
         return _write(args, seen)
-    from outlive.rendering.html.report_page import report_json, report_page
+    from outlive.rendering.pages.report import report_json, report_page
 
     if args.format == "json":
         write_json(args, report_json(seen))
@@ -167,19 +167,19 @@ def _text(page: Page, seen: Examination) -> Iterator[RenderableType]:
 def _write(args: argparse.Namespace, seen: Examination) -> str:
     """Write the page; the line that says so."""
     from outlive.names import safe
-    from outlive.rendering.html.page import render_page
-    from outlive.rendering.html.report_page import report_page
+    from outlive.rendering.media.html import render_html
+    from outlive.rendering.pages.report import report_json, report_page
     from outlive.units import format_bytes
 
     page = report_page(seen)
-    text = render_page(page)
+    text = render_html(page, report_json(seen))
     write_plain(args, text)
     return f"{safe(args.output, 200)}  {format_bytes(len(text))}  {safe(page.verdict.word, 120)}"
 
 
 def _examine(args: argparse.Namespace, tell: Callable[[str], None]) -> Examination:
     from outlive.fitting.checking import check_reading, make_order
-    from outlive.rendering.html.report_page import Examination
+    from outlive.rendering.pages.report import Examination
 
     limits, inputs = Limits(memory=args.memory, seconds=args.seconds), parse_inputs(args.input)
     order = make_order(device=args.device, ram=args.ram, here=args.here, accelerator=args.accelerator)

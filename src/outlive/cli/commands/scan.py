@@ -236,7 +236,7 @@ def _write_one(output: Path, scan: Scan, outputs: list[str]) -> None:
                 shutil.copyfileobj(rows, file)
         return
     if output.suffix == ".html":
-        from outlive.rendering.fleet_html import scan_html
+        from outlive.rendering.pages.scan import scan_html
 
         write_whole(output, scan_html(scan, outputs))
         return

@@ -10,9 +10,9 @@ from outlive.fleet.scanning import Scan, Tally
 from outlive.names import safe
 from outlive.rendering.fleet_json import scan_json
 from outlive.rendering.fleet_tables import accelerators_in, why
-from outlive.rendering.html.blocks import Block, Cell, Column, Page, Section, Table, Tile, Tone, Verdict
-from outlive.rendering.html.page import render_page
-from outlive.rendering.html.plan_blocks import TONES
+from outlive.rendering.media.html import render_html
+from outlive.rendering.page import Block, Cell, Column, Page, PageVerdict, Section, Table, Tile, Tone
+from outlive.rendering.pages.plan import TONES
 from outlive.rules.catalogue import find_rule
 from outlive.units import plural
 
@@ -44,24 +44,23 @@ def scan_html(scan: Scan, files: list[str]) -> str:
         verdict=_verdict(scan),
         tiles=_tiles(scan.tally),
         sections=tuple(sections),
-        document=scan_json(scan, files, with_rows=False),
     )
-    return render_page(page)
+    return render_html(page, scan_json(scan, files, with_rows=False))
 
 
-def _verdict(scan: Scan) -> Verdict:
+def _verdict(scan: Scan) -> PageVerdict:
     tally, found = scan.tally, scan.comparison
     if found is not None:
         tone: Tone = "bad" if found.worse else "good"
         told = f"{plural(found.worse, 'thing')} got worse" if found.worse else "nothing got worse"
-        return Verdict(tone=tone, word=told, sentence=f"{plural(found.compared, 'file')} compared.")
+        return PageVerdict(tone=tone, word=told, sentence=f"{plural(found.compared, 'file')} compared.")
     if tally.deaths:
-        return Verdict(tone="bad", word=f"{plural(tally.deaths, 'model')} died or hung")
+        return PageVerdict(tone="bad", word=f"{plural(tally.deaths, 'model')} died or hung")
     bad = sum(count for name, count in tally.outcomes.items() if _OUTCOMES.get(name) != "good")
     if bad or tally.errors:
         words = f"{plural(max(bad, tally.errors), 'file')} with something wrong"
-        return Verdict(tone="warn", word=words)
-    return Verdict(tone="good", word="all well")
+        return PageVerdict(tone="warn", word=words)
+    return PageVerdict(tone="good", word="all well")
 
 
 def _tiles(tally: Tally) -> tuple[Tile, ...]:

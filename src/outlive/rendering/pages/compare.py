@@ -6,16 +6,30 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from outlive.model import Model
 from outlive.names import safe
 from outlive.quant.nouns import Drift, TensorDrift
 from outlive.rendering.drift_text import strange_words
-from outlive.rendering.html.blocks import Block, Chart, Column, Listing, Section, Table, Tile, Verdict
+from outlive.rendering.page import (
+    Block,
+    Chart,
+    Column,
+    Listing,
+    Page,
+    PageVerdict,
+    Section,
+    Table,
+    Tile,
+    findings_sections,
+    make_page,
+)
+from outlive.rendering.pages.read import model_section, operators_section, what_is_known
 from outlive.units import format_bytes, format_shape, plural
 
 _MOST_DECIBELS = 120.0
 
 
-def drift_verdict(drift: Drift) -> Verdict:
+def drift_verdict(drift: Drift) -> PageVerdict:
     """How good the outputs are, and the worst layer."""
     bad = [item for item in drift.findings if item.severity.value == "error"]
     outcome = drift.verdict
@@ -28,8 +42,8 @@ def drift_verdict(drift: Drift) -> Verdict:
         said.append(f"Most error is born in op {worst[0].op} {worst[0].op_type}.")
     if bad:
         first = f"{outcome.words[0].upper()}{outcome.words[1:]}."
-        return Verdict(tone="bad", word=bad[0].headline, sentence=" ".join([first, *said]))
-    return Verdict(tone=outcome.tone, word=outcome.words, sentence=" ".join(said))
+        return PageVerdict(tone="bad", word=bad[0].headline, sentence=" ".join([first, *said]))
+    return PageVerdict(tone=outcome.tone, word=outcome.words, sentence=" ".join(said))
 
 
 def _explained(drift: Drift) -> Iterator[str]:
@@ -218,3 +232,19 @@ def _row(row: TensorDrift) -> tuple[Any, ...]:
         else (seen.sqnr_db, seen.max_abs_error, seen.saturated_share, seen.range_used)
     )
     return (row.op, row.op_type, row.name, format_shape(row.shape), row.dtype, born, *numbers)
+
+
+def compare_page(drift: Drift, reference: str, candidate: str, model: Model | None = None) -> Page:
+    """The page of `outlive compare`."""
+    sections = [*findings_sections(drift.findings), drift_section(drift)]
+    if model is not None:
+        sections += [operators_section(model, what_is_known(drift=drift)), model_section(model)]
+    page = make_page("compare", candidate, drift_verdict(drift), tuple(drift_tiles(drift)), sections)
+    return Page(
+        title=page.title,
+        kind=page.kind,
+        verdict=page.verdict,
+        tiles=page.tiles,
+        sections=page.sections,
+        subtitle=f"{candidate} against {reference}",
+    )

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from outlive.fitting.nouns import Fit, Outcome, Shortage
 from outlive.names import safe
 from outlive.rendering.fit_text import loss_words
-from outlive.rendering.html.blocks import (
+from outlive.rendering.page import (
     Block,
     Chart,
     Column,
     Listing,
     Page,
+    PageVerdict,
     Pre,
     Section,
     Table,
     Tile,
-    Verdict,
     Words,
 )
 from outlive.units import format_bytes, plural
@@ -35,7 +34,7 @@ _TONES = {
 }
 
 
-def fit_page(fit: Fit, document: Mapping[str, Any]) -> Page:
+def fit_page(fit: Fit) -> Page:
     """The whole page."""
     name = fit.source.rstrip("/").rpartition("/")[2] or "model given as bytes"
     return Page(
@@ -44,23 +43,22 @@ def fit_page(fit: Fit, document: Mapping[str, Any]) -> Page:
         verdict=fit_verdict(fit),
         tiles=tuple(_tiles(fit)),
         sections=tuple(_sections(fit)),
-        document=document,
         subtitle=fit.source,
     )
 
 
-def fit_verdict(fit: Fit) -> Verdict:
+def fit_verdict(fit: Fit) -> PageVerdict:
     """What fits, and what it costs; or that nothing does."""
     room = f"{fit.budget.title}: {format_bytes(fit.budget.ram_bytes)}"
     if fit.chosen is None:
         changes = "; ".join(fit.shortage.needed_changes) if fit.shortage is not None else ""
-        return Verdict(tone="bad", word="nothing that was tried fits", sentence=f"{room}. {changes}")
+        return PageVerdict(tone="bad", word="nothing that was tried fits", sentence=f"{room}. {changes}")
     chosen = fit.chosen
     need = "" if chosen.needed_bytes is None else f" It needs {format_bytes(chosen.needed_bytes)} of {room}."
     cost = "" if chosen.loss is None else f" Loss {loss_words(fit, chosen.loss)}."
     warning = fit.caution
     but = f", but {warning.words}" if warning else ""
-    return Verdict(
+    return PageVerdict(
         tone=warning.tone if warning else "warn" if chosen.verdict == "tight" else "good",
         word=f"{chosen.verdict}: {', '.join(chosen.candidate.steps) or 'as it is'}{but}",
         sentence=f"{chosen.candidate.setting}.{need}{cost}",

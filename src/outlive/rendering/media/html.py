@@ -20,8 +20,18 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from outlive.names import safe, shorten, whole
-from outlive.rendering.html.blocks import Block, Chart, Choice, Page, Table
-from outlive.rendering.html.cells import bar_width, cell_text, sort_key, tone_of
+from outlive.rendering.page import (
+    Block,
+    Cell,
+    Chart,
+    Choice,
+    Column,
+    Page,
+    Table,
+    bar_share,
+    cell_text,
+    sort_key,
+)
 from outlive.units import format_bytes
 
 if TYPE_CHECKING:
@@ -44,20 +54,20 @@ _SCRIPTS = (
 )
 
 
-def render_page(page: Page) -> str:
-    """The page as text, complete: it fetches nothing and can be opened from a file."""
+def render_html(page: Page, document: Mapping[str, Any]) -> str:
+    """The page as one HTML file that fetches nothing; `document` is embedded, inert."""
     from markupsafe import Markup
 
     style, script = _joined(_STYLES), _joined(_SCRIPTS)
     return (
-        _templates()
+        templates()
         .get_template("page.html.j2")
         .render(
             page=page,
             policy=_policy(style, script),
             style=Markup(style),
             script=Markup(script),
-            document=Markup(embed(page.document)),
+            document=Markup(embed(document)),
             drawn=Markup(embed(_drawn(page))),
             made=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         )
@@ -145,16 +155,17 @@ def _digest(text: str) -> str:
 
 @cache
 def _joined(names: tuple[str, ...]) -> str:
-    here = files("outlive.rendering.html")
+    here = files("outlive.rendering").joinpath("web")
     return "\n".join(here.joinpath(name).read_text("utf-8") for name in names)
 
 
 @cache
-def _templates() -> Environment:
+def templates() -> Environment:
+    """The templates, with filters that make every text safe."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     made = Environment(
-        loader=PackageLoader("outlive.rendering.html", "templates"),
+        loader=PackageLoader("outlive.rendering", "web/templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -164,7 +175,7 @@ def _templates() -> Environment:
     made.filters.update(clean=safe, whole=whole, lines=_lines, bytes=format_bytes)
     made.tests["long"] = is_long
     made.globals.update(
-        bar_width=bar_width, cell_text=cell_text, sort_key=sort_key, tone_of=tone_of, kind_of=_kind_of
+        bar_width=_bar_width, cell_text=cell_text, sort_key=sort_key, tone_of=_tone_of, kind_of=_kind_of
     )
     return made
 
@@ -177,3 +188,13 @@ def _lines(text: str) -> str:
     """Text of several lines, each made safe; the end of what is too long."""
     kept = text[-LONGEST_TEXT:]
     return "\n".join(safe(line) for line in kept.splitlines())
+
+
+def _tone_of(column: Column, value: Cell) -> str:
+    """The colour of a chip."""
+    return column.tones.get(str(value), "plain")
+
+
+def _bar_width(table: Table, column: int, value: Cell) -> str:
+    """How long a bar is, in hundredths of the longest in its column."""
+    return f"{100 * bar_share(table, column, value):.1f}"

@@ -10,7 +10,15 @@ from collections.abc import Iterator
 from outlive.arena.plan import Placement, Plan
 from outlive.names import safe
 from outlive.rendering.document import Json
-from outlive.rendering.trace_events import counter, lasting, moment, name_process, name_track, slice_of, trace
+from outlive.rendering.media.trace_events import (
+    counter,
+    lasting,
+    moment,
+    name_process,
+    name_track,
+    slice_of,
+    trace,
+)
 from outlive.units import format_bytes
 
 _STEP_US = 1000

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from outlive.finding import Severity
 from outlive.fitting.checking import Checked
 from outlive.rendering.finding_text import count_findings
-from outlive.rendering.html.blocks import Block, Column, Findings, Page, Section, Table, Tile, Verdict
-from outlive.rendering.html.model_blocks import model_section, operators_section, what_is_known
-from outlive.rendering.html.pages import model_tiles, worst_tone
-from outlive.rendering.html.plan_blocks import plan_section, plan_tiles
+from outlive.rendering.page import (
+    Block,
+    Column,
+    Findings,
+    Page,
+    PageVerdict,
+    Section,
+    Table,
+    Tile,
+    worst_tone,
+)
+from outlive.rendering.pages.plan import plan_section, plan_tiles
+from outlive.rendering.pages.read import model_section, model_tiles, operators_section, what_is_known
 from outlive.units import plural
 
 # Files whose findings are shown in full; all of them are in the table, and in the JSON.
@@ -19,26 +27,27 @@ _MOST_FILES = 200
 _TONES = {"error": "bad", "warning": "warn", "note": "plain", "nothing": "good"}
 
 
-def check_page(rows: Sequence[Checked], document: Mapping[str, Any]) -> Page:
+def check_page(rows: Sequence[Checked]) -> Page:
     """The page of one file or of many."""
-    return _one(rows[0], document) if len(rows) == 1 else _many(rows, document)
+    return _one(rows[0]) if len(rows) == 1 else _many(rows)
 
 
-def check_verdict(rows: Sequence[Checked]) -> Verdict:
+def check_verdict(rows: Sequence[Checked]) -> PageVerdict:
     """What was found in all of them."""
     findings = [finding for row in rows for finding in row.judgement.findings]
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if errors:
         word = errors[0].headline if len(errors) == 1 else plural(len(errors), "error")
-        return Verdict(
+        return PageVerdict(
             tone="bad", word=word, sentence=f"Found without running it: {count_findings(findings)}."
         )
     if findings:
-        return Verdict(tone=worst_tone(findings), word="no error", sentence=f"{count_findings(findings)}.")
-    return Verdict(tone="good", word="nothing found", sentence="Checked without running it.")
+        said = f"{count_findings(findings)}."
+        return PageVerdict(tone=worst_tone(findings), word="no error", sentence=said)
+    return PageVerdict(tone="good", word="nothing found", sentence="Checked without running it.")
 
 
-def _one(row: Checked, document: Mapping[str, Any]) -> Page:
+def _one(row: Checked) -> Page:
     model, verdict = row.reading.model, row.verdict
     sections = [_findings(row)]
     tiles: list[Tile] = []
@@ -56,7 +65,6 @@ def _one(row: Checked, document: Mapping[str, Any]) -> Page:
         verdict=check_verdict([row]),
         tiles=tuple(tiles),
         sections=tuple(sections),
-        document=document,
         subtitle=path,
     )
 
@@ -77,7 +85,7 @@ def _findings(row: Checked) -> Section:
     return Section(id="findings", title="Findings", blocks=tuple(blocks))
 
 
-def _many(rows: Sequence[Checked], document: Mapping[str, Any]) -> Page:
+def _many(rows: Sequence[Checked]) -> Page:
     bad = sum(1 for row in rows if row.judgement.errors)
     cells = [
         (
@@ -118,10 +126,9 @@ def _many(rows: Sequence[Checked], document: Mapping[str, Any]) -> Page:
     return Page(
         title=plural(len(rows), "model"),
         kind="check",
-        verdict=Verdict(tone=found.tone, word=word, sentence=found.sentence),
+        verdict=PageVerdict(tone=found.tone, word=word, sentence=found.sentence),
         tiles=(),
         sections=tuple(sections),
-        document=document,
     )
 
 

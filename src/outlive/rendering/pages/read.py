@@ -10,9 +10,16 @@ from outlive.arena.plan import Plan
 from outlive.model import Model, Operator, Subgraph, Tensor
 from outlive.quant.nouns import Drift
 from outlive.rendering.bytes_map import map_bytes
-from outlive.rendering.html.blocks import Block, Cell, Column, Section, Table
 from outlive.rendering.model_text import quantization_text, shape_text
-from outlive.units import format_shape, plural
+from outlive.rendering.page import (
+    Block,
+    Cell,
+    Column,
+    Section,
+    Table,
+    Tile,
+)
+from outlive.units import format_bytes, format_shape, plural
 from outlive.worker.flight import Flight
 
 XNNPACK, KERNELS = "XNNPACK", "LiteRT's kernels"
@@ -173,3 +180,11 @@ def colours(words: Iterable[str]) -> dict[str, str]:
         if word not in found:
             found[word] = "plain" if word == KERNELS else str(len(found) % 7)
     return found
+
+
+def model_tiles(model: Model) -> Iterator[Tile]:
+    """How large the file is, and how many operators it has."""
+    yield Tile(label="file", value=format_bytes(model.file_bytes), note=f"{model.file_bytes:,} bytes")
+    count = sum(len(subgraph.operators) for subgraph in model.subgraphs)
+    graphs = plural(len(model.subgraphs), "subgraph")
+    yield Tile(label="operators", value=f"{count:,}", note=graphs)

@@ -7,9 +7,25 @@ from typing import Any
 
 from outlive.arena.plan import Plan
 from outlive.arena.stages import predict_stages
+from outlive.finding import Finding
 from outlive.meter import Point
 from outlive.meter.timeline import thin
-from outlive.rendering.html.blocks import Block, Chart, Column, Pre, Section, Table, Tile, Verdict, Words
+from outlive.model import Model
+from outlive.rendering.page import (
+    Block,
+    Chart,
+    Column,
+    Page,
+    PageVerdict,
+    Pre,
+    Section,
+    Table,
+    Tile,
+    Words,
+    findings_sections,
+    make_page,
+)
+from outlive.rendering.pages.read import model_section, model_tiles, operators_section, what_is_known
 from outlive.units import format_bytes, format_shape
 from outlive.worker.flight import Flight
 
@@ -17,18 +33,18 @@ _MOST_POINTS = 2000
 _MOST_STAGES = 500
 
 
-def flight_verdict(flight: Flight) -> Verdict:
+def flight_verdict(flight: Flight) -> PageVerdict:
     """How a run ended, in a word and a sentence."""
     if flight.died:
         how = flight.signal or (f"exit code {flight.exit_code}" if flight.exit_code is not None else "unseen")
         ended = f"ended at the {flight.ended_by} limit" if flight.ended_by else f"died: {how}"
         where = "" if flight.op is None else f", in {flight.op.type}"
         sentence = f"It was in stage {flight.stage}{where}. The program that ran it goes on."
-        return Verdict(tone="bad", word=ended, sentence=sentence)
+        return PageVerdict(tone="bad", word=ended, sentence=sentence)
     if flight.error_type:
         said = " ".join(flight.error_text.split())[:400]
-        return Verdict(tone="bad", word="refused by the runtime", sentence=f"{flight.error_type}: {said}")
-    return Verdict(tone="good", word="runs", sentence=_ran(flight))
+        return PageVerdict(tone="bad", word="refused by the runtime", sentence=f"{flight.error_type}: {said}")
+    return PageVerdict(tone="good", word="runs", sentence=_ran(flight))
 
 
 def _ran(flight: Flight) -> str:
@@ -179,3 +195,20 @@ def _last_words(flight: Flight) -> Iterator[Block]:
         yield Pre(title="Python's stack at the end", text=flight.fault_trace)
     if flight.stderr_tail.strip():
         yield Pre(title="What it wrote to standard error", text=flight.stderr_tail)
+
+
+def run_page(
+    flight: Flight,
+    path: str | None,
+    findings: Sequence[Finding],
+    *,
+    model: Model | None = None,
+    plan: Plan | None = None,
+) -> Page:
+    """The page of `outlive run`."""
+    sections = [*findings_sections(findings, "What happened"), flight_section(flight, plan)]
+    tiles = list(flight_tiles(flight, plan))
+    if model is not None:
+        sections += [operators_section(model, what_is_known(plan, flight)), model_section(model)]
+        tiles += model_tiles(model)
+    return make_page("run", path, flight_verdict(flight), tiles, sections)

@@ -8,8 +8,21 @@ from typing import Any
 from outlive.growth.growth import LEAKS, NO_LEAK, Census, Growth, Stage
 from outlive.growth.growth_trend import WARM_UP_SHARE
 from outlive.growth.growth_verdict import tell_end
-from outlive.rendering.html.blocks import Block, Chart, Column, Listing, Section, Table, Tile, Verdict, Words
-from outlive.rendering.html.flight_blocks import memory_chart
+from outlive.rendering.page import (
+    Block,
+    Chart,
+    Column,
+    Listing,
+    Page,
+    PageVerdict,
+    Section,
+    Table,
+    Tile,
+    Words,
+    findings_sections,
+    make_page,
+)
+from outlive.rendering.pages.run import memory_chart
 from outlive.units import format_bytes, plural
 
 _CURVES = (
@@ -28,7 +41,7 @@ _TONES = {"grows": "bad", "does not grow": "good", "not clear": "warn"}
 _MOST_POINTS = 1500
 
 
-def leak_verdict(growth: Growth) -> Verdict:
+def leak_verdict(growth: Growth) -> PageVerdict:
     """The verdict of the worst cycle."""
     tone = (
         "bad" if growth.verdict == LEAKS or growth.died else "good" if growth.verdict == NO_LEAK else "warn"
@@ -36,8 +49,8 @@ def leak_verdict(growth: Growth) -> Verdict:
     word = "it died during the rounds" if growth.died else growth.verdict
     sentence = f"{growth.worst.cycle}: {growth.worst}." if len(growth.stages) > 1 else f"{growth.worst}."
     if tone == "good":
-        return Verdict(tone="good", word=word, sentence=sentence)
-    return Verdict(tone="bad" if tone == "bad" else "warn", word=word, sentence=sentence)
+        return PageVerdict(tone="good", word=word, sentence=sentence)
+    return PageVerdict(tone="bad" if tone == "bad" else "warn", word=word, sentence=sentence)
 
 
 def leak_tiles(growth: Growth) -> Iterator[Tile]:
@@ -179,3 +192,9 @@ def _census(census: Census, number: int) -> Iterator[Block]:
                 ),
                 rows=rows,
             )
+
+
+def leak_page(growth: Growth) -> Page:
+    """The page of `outlive leak`."""
+    sections = [*findings_sections(growth.findings), *leak_sections(growth)]
+    return make_page("leak", growth.what, leak_verdict(growth), tuple(leak_tiles(growth)), sections)

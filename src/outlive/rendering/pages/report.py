@@ -24,18 +24,16 @@ from outlive.rendering.document import Json, document, finding_json
 from outlive.rendering.drift_json import drift_json
 from outlive.rendering.finding_text import count_findings
 from outlive.rendering.flight_json import flight_json
-from outlive.rendering.html.blocks import Command, Page, Section, Tile, Verdict
-from outlive.rendering.html.check_page import check_verdict
-from outlive.rendering.html.coverage_blocks import coverage_section
-from outlive.rendering.html.diagnosis_blocks import diagnosis_section, diagnosis_verdict
-from outlive.rendering.html.drift_blocks import drift_section
-from outlive.rendering.html.flight_blocks import flight_section, flight_tiles
-from outlive.rendering.html.model_blocks import model_section, operators_section, what_is_known
-from outlive.rendering.html.pages import findings_sections, model_tiles, plan_verdict
-from outlive.rendering.html.plan_blocks import plan_section, plan_tiles
 from outlive.rendering.model_json import tensor_json
+from outlive.rendering.page import Command, Page, PageVerdict, Section, Tile, findings_sections
+from outlive.rendering.pages.check import check_verdict
+from outlive.rendering.pages.compare import drift_section
+from outlive.rendering.pages.delegates import coverage_section
+from outlive.rendering.pages.diagnose import diagnosis_section, diagnosis_verdict
+from outlive.rendering.pages.plan import amount, plan_section, plan_tiles, plan_verdict
+from outlive.rendering.pages.read import model_section, model_tiles, operators_section, what_is_known
+from outlive.rendering.pages.run import flight_section, flight_tiles
 from outlive.rendering.plan_json import plan_json
-from outlive.rendering.plan_text import amount
 from outlive.units import format_bytes
 from outlive.worker.flight import Flight
 
@@ -82,7 +80,7 @@ class Examination:
         return self.diagnosis is not None and self.diagnosis.verdict is not None
 
 
-def report_verdict(seen: Examination) -> Verdict:
+def report_verdict(seen: Examination) -> PageVerdict:
     """The worst that is known; if nothing is wrong, what it needs and that it runs."""
     checked, plan = seen.checked, seen.plan
     if seen.diagnosis is not None and seen.ended_badly:
@@ -96,14 +94,14 @@ def report_verdict(seen: Examination) -> Verdict:
     tight = checked.verdict is not None and checked.verdict.word == "tight"
     if seen.flight is None:
         word = f"no error found{fits}"
-        return Verdict(tone="warn" if tight else "plain", word=word, sentence=f"It was not run. {need}")
+        return PageVerdict(tone="warn" if tight else "plain", word=word, sentence=f"It was not run. {need}")
     warned = any(item.severity is Severity.WARNING for item in seen.findings)
-    return Verdict(tone="warn" if tight or warned else "good", word=f"runs{fits}", sentence=need)
+    return PageVerdict(tone="warn" if tight or warned else "good", word=f"runs{fits}", sentence=need)
 
 
-def _first_error(seen: Examination) -> Verdict:
+def _first_error(seen: Examination) -> PageVerdict:
     first = next(item for item in seen.findings if item.severity is Severity.ERROR)
-    return Verdict(tone="bad", word=first.headline, sentence=first.where)
+    return PageVerdict(tone="bad", word=first.headline, sentence=first.where)
 
 
 def _need(seen: Examination) -> str:
@@ -138,7 +136,6 @@ def report_page(seen: Examination) -> Page:
         verdict=report_verdict(seen),
         tiles=tuple(tiles),
         sections=tuple(_sections(seen)),
-        document=report_json(seen),
         subtitle=seen.path,
     )
 

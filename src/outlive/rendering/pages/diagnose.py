@@ -6,40 +6,46 @@ from collections.abc import Iterator
 
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.finding import shell_path
-from outlive.rendering.html.blocks import (
+from outlive.model import Model
+from outlive.rendering.page import (
     Block,
     Column,
     Command,
     Findings,
     Listing,
+    Page,
+    PageVerdict,
     Section,
     Table,
-    Verdict,
     Words,
+    findings_sections,
+    make_page,
 )
+from outlive.rendering.pages.read import model_section, model_tiles, operators_section, what_is_known
+from outlive.rendering.pages.run import flight_section
 from outlive.units import format_bytes, plural
 from outlive.worker.flight import OpSeen
 
 _TONES = {"ran": "good", "died": "bad", "deadline": "bad", "refused": "warn"}
 
 
-def diagnosis_verdict(diagnosis: Diagnosis) -> Verdict:
+def diagnosis_verdict(diagnosis: Diagnosis) -> PageVerdict:
     """How it ends, and why, in a sentence."""
     finding, end = diagnosis.verdict, diagnosis.end
     if finding is None:
-        return Verdict(tone="good", word="runs", sentence="It was run, and came back with its outputs.")
+        return PageVerdict(tone="good", word="runs", sentence="It was run, and came back with its outputs.")
     sentence = finding.headline + (f" ({finding.where})" if finding.where else "")
     if end is None:
         ran = any(trial.ran for trial in diagnosis.trials)
         word = "ran here, but is not sound" if ran else "cannot be run"
-        return Verdict(tone="warn", word=word, sentence=sentence)
+        return PageVerdict(tone="warn", word=word, sentence=sentence)
     flight = end.flight
     if end.manner == "deadline":
-        return Verdict(tone="bad", word=f"does not come back from {flight.stage}", sentence=sentence)
+        return PageVerdict(tone="bad", word=f"does not come back from {flight.stage}", sentence=sentence)
     if end.manner == "died":
         how = flight.signal or f"exit code {flight.exit_code}"
-        return Verdict(tone="bad", word=f"dies: {how} in {flight.stage}", sentence=sentence)
-    return Verdict(tone="bad", word=f"refused in {flight.stage}: {flight.error_type}", sentence=sentence)
+        return PageVerdict(tone="bad", word=f"dies: {how} in {flight.stage}", sentence=sentence)
+    return PageVerdict(tone="bad", word=f"refused in {flight.stage}: {flight.error_type}", sentence=sentence)
 
 
 def diagnosis_section(diagnosis: Diagnosis) -> Section:
@@ -106,3 +112,17 @@ def _trials(diagnosis: Diagnosis) -> Table:
             (trial.name, trial.manner, trial.ending, round(trial.seconds, 3)) for trial in diagnosis.trials
         ],
     )
+
+
+def diagnose_page(diagnosis: Diagnosis, model: Model | None = None) -> Page:
+    """The page of `outlive diagnose`."""
+    sections = [diagnosis_section(diagnosis)]
+    if diagnosis.end is not None:
+        sections.append(flight_section(diagnosis.end.flight))
+    told = {(item.code, item.op) for item in (diagnosis.verdict, *diagnosis.silent) if item is not None}
+    others = [finding for finding in diagnosis.findings if (finding.code, finding.op) not in told]
+    sections += findings_sections(others, "What else was found")
+    if model is not None:
+        sections += [operators_section(model, what_is_known()), model_section(model)]
+    tiles = model_tiles(model) if model is not None else ()
+    return make_page("diagnose", diagnosis.path, diagnosis_verdict(diagnosis), tuple(tiles), sections)

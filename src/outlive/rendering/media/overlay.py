@@ -9,18 +9,26 @@ index, so that operators without named outputs have a value too.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from outlive.accelerators import Coverage
 from outlive.arena.plan import Plan
 from outlive.model import Model
-from outlive.rendering.csv_tables import taken_by
-from outlive.rendering.document import Json
+from outlive.rendering.document import Json, dump
+from outlive.rendering.media.csv import taken_by
 
 _WHITE, _RED = "#ffffff", "#c8443c"
 # By how many accelerators take an operator: none, one, more.
 _TAKEN = ("#f4b6ae", "#bfe3c0", "#8fcf95")
 # LiteRT's own kernels take everything they can run; they are what others are held against.
 _PLAIN = ("reference", "builtin")
+
+
+def render(result: Any) -> str:
+    """The values for the graph of the result's model, by the result's kind."""
+    graph = graph_name(result.source)
+    drawn = plan_overlay(result, graph) if result.kind == "plan" else coverage_overlay(result, graph)
+    return dump(drawn) + "\n"
 
 
 def graph_name(model: Model | None) -> str:

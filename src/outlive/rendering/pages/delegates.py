@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from outlive.accelerators import Accelerator, Coverage
-from outlive.rendering.html.blocks import Block, Chart, Column, Listing, Section, Table, Tile, Verdict
+from outlive.finding import Finding
+from outlive.model import Model
+from outlive.rendering.page import (
+    Block,
+    Chart,
+    Column,
+    Listing,
+    Page,
+    PageVerdict,
+    Section,
+    Table,
+    Tile,
+    findings_sections,
+    make_page,
+)
+from outlive.rendering.pages.read import model_section, operators_section, what_is_known
 from outlive.units import plural
 
 TONES = {
@@ -20,7 +35,7 @@ TONES = {
 }
 
 
-def coverage_verdict(coverage: Coverage) -> Verdict:
+def coverage_verdict(coverage: Coverage) -> PageVerdict:
     """Which accelerators run the model, and the quickest."""
     # What only compiles here, for another chip, says nothing of a run.
     here = [one for one in coverage.accelerators if one.available and one.outcome != "compiles"]
@@ -32,11 +47,11 @@ def coverage_verdict(coverage: Coverage) -> Verdict:
         sentence = f"The quickest that agrees with the others is {best.title}: {best.milliseconds:,.2f} ms."
     if dead:
         names = ", ".join(one.title for one in dead)
-        return Verdict(
+        return PageVerdict(
             tone="bad", word=f"{names} {'dies' if len(dead) == 1 else 'die'} on it", sentence=sentence
         )
     tone = "good" if len(good) == len(here) else "warn"
-    return Verdict(
+    return PageVerdict(
         tone="good" if tone == "good" else "warn",
         word=f"{len(good)} of {plural(len(here), 'accelerator')} here run it and agree",
         sentence=sentence,
@@ -176,3 +191,12 @@ def _documented(coverage: Coverage) -> Table:
         ],
         is_folded=True,
     )
+
+
+def delegates_page(coverage: Coverage, findings: Sequence[Finding], model: Model | None = None) -> Page:
+    """The page of `outlive delegates`."""
+    sections = [*findings_sections(findings), coverage_section(coverage)]
+    if model is not None:
+        sections += [operators_section(model, what_is_known(coverage=coverage)), model_section(model)]
+    tiles = tuple(coverage_tiles(coverage))
+    return make_page("delegates", coverage.path, coverage_verdict(coverage), tiles, sections)

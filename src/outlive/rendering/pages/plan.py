@@ -1,27 +1,34 @@
-"""A plan as blocks: its parts, bytes alive at each operator, the arena as a map, what is not known."""
+"""A plan: whether it fits, its parts, bytes alive at each operator, the arena as a map, what is not known."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from outlive.arena.budget import Verdict, needed_bytes, worst_moment
-from outlive.arena.plan import OpLoad, Placement, Plan
+from outlive.arena.accuracy import said_of
+from outlive.arena.budget import needed_bytes, worst_moment
+from outlive.arena.plan import OpLoad, Placement, Plan, PlannedSetting, Verdict, is_exact
 from outlive.names import safe
-from outlive.rendering.html.blocks import (
+from outlive.rendering.page import (
     Block,
+    Cell,
     Chart,
     Choice,
     Column,
     Listing,
+    Page,
+    PageVerdict,
     Section,
     Table,
     Tile,
     Tone,
     Words,
+    findings_sections,
+    make_page,
 )
-from outlive.rendering.plan_text import amount, certainty
-from outlive.units import format_bytes, plural
+from outlive.rendering.pages.read import model_section, model_tiles, operators_section, what_is_known
+from outlive.units import format_bytes, format_shape, plural
 
 _NAME = 120
 # Boxes beyond these are too small to be seen or hit; a browser draws this many at once.
@@ -34,28 +41,85 @@ TONES: dict[str, Tone] = {
     "refused": "bad",
 }
 _PALETTE = 7
+_INPUTS = 4
+_CERTAINTY = {
+    "at most": "an upper bound",
+    "at least": "a lower bound: memory whose size is not known comes on top",
+    "about": "an estimate",
+}
+_KERNELS = {
+    "cpu": "XNNPACK, LiteRT's default on CPUs",
+    "builtin": "LiteRT's builtin kernels",
+    "reference": "LiteRT's reference kernels",
+    "tflm": "TensorFlow Lite Micro",
+}
+_SIZES = (
+    ("arena", "arena_bytes"),
+    ("persistent", "persistent_bytes"),
+    ("packed weights", "packed_weights_bytes"),
+    ("workspace", "workspace_bytes"),
+    ("peak", "peak_bytes"),
+    ("smallest arena", "min_arena_bytes"),
+)
 
 
-def plan_section(plan: Plan, verdict: Verdict | None = None) -> Section:
+def page(plan: Plan) -> Page:
+    """The page of a plan."""
+    rows = plan.sweep or plan.compare
+    sections = [
+        *findings_sections(plan.findings),
+        *([_settings(rows)] if rows else []),
+        plan_section(plan, plan.verdict, 1 if rows else 0),
+    ]
+    tiles = list(plan_tiles(plan, plan.verdict))
+    if plan.source is not None:
+        sections.append(replace(operators_section(plan.source, what_is_known(plan)), detail=2))
+        sections.append(replace(model_section(plan.source), detail=2))
+        tiles += model_tiles(plan.source)
+    return make_page("plan", plan.path, plan_verdict(plan, plan.verdict), tiles, sections)
+
+
+def plan_section(plan: Plan, verdict: Verdict | None = None, detail: int = 0) -> Section:
     """Everything a plan says about memory."""
     blocks: list[Block] = []
     if plan.refusals:
         said = [f"op {item.op} {item.type}: {item.reason}" for item in plan.refusals[:20]]
         blocks.append(Listing(title="The runtime refuses", items=tuple(said)))
     else:
-        blocks += [_parts(plan), *_pictures(plan), *_unshared(plan)]
+        blocks += [_parts(plan), *_charts(plan), *_unshared(plan)]
+    blocks += _measured(plan)
     if verdict is not None and verdict.ways:
         blocks.append(_ways(verdict))
     if plan.unknown:
-        blocks.append(Listing(title="Not known", items=plan.unknown[:40]))
+        blocks.append(
+            Listing(title="Not known", items=plan.unknown[:40], detail=0 if plan.bound == "lower" else 1)
+        )
     if plan.assumed:
-        blocks.append(Listing(title="Assumed", items=plan.assumed[:40]))
-    return Section(id="memory", title="Memory", blocks=tuple(blocks), lead=_lead(plan))
+        blocks.append(Listing(title="Assumed", items=plan.assumed[:40], detail=1))
+    return Section(id="memory", title="Memory", blocks=tuple(blocks), lead=_lead(plan), detail=detail)
 
 
 def _lead(plan: Plan) -> str:
-    said = certainty(plan)
-    return f"What the model will need, {said}; accelerator {plan.accelerator}. Nothing was run for it."
+    ends = ", ".join(f"{name} {format_shape(shape)} {dtype}" for name, shape, dtype in plan.inputs[:_INPUTS])
+    more = f" and {len(plan.inputs) - _INPUTS} more" if len(plan.inputs) > _INPUTS else ""
+    kernels = _KERNELS.get(plan.accelerator, plan.accelerator)
+    return f"Planned for {kernels}, {certainty(plan)}; {ends or 'no inputs'}{more}."
+
+
+def amount(plan: Plan, size: int | None) -> str:
+    """A sum of a plan's parts: to the byte where that is known, else `at most`, `at least` or `about`."""
+    if size is None:
+        return "not known"
+    return f"{size:,} bytes" if is_exact(plan) else f"{said_of(plan.bound, size)} {format_bytes(size)}"
+
+
+def certainty(plan: Plan) -> str:
+    """What the figures are worth."""
+    return (
+        "computed by the runtime's own rules"
+        if is_exact(plan)
+        else _CERTAINTY[said_of(plan.bound, plan.peak_bytes or 0)]
+    )
 
 
 def plan_tiles(plan: Plan, verdict: Verdict | None = None) -> Iterator[Tile]:
@@ -77,7 +141,7 @@ def plan_tiles(plan: Plan, verdict: Verdict | None = None) -> Iterator[Tile]:
 
 def _parts(plan: Plan) -> Table:
     whole = max(1, plan.peak_bytes or 0)
-    rows = [
+    rows: list[Sequence[Cell]] = [
         (
             part.name,
             part.bytes,
@@ -88,9 +152,7 @@ def _parts(plan: Plan) -> Table:
         for part in plan.parts
         if part.bytes
     ]
-    if plan.mapped_bytes:
-        said = "shared; its pages can be dropped and read again"
-        rows.append(("the mapped file", plan.mapped_bytes, None, said, "exact"))
+    rows += [(name, size, None, said, None) for name, size, said in _totals(plan) if size is not None]
     return Table(
         id="parts",
         caption=f"Parts of the memory; {amount(plan, plan.peak_bytes)}, all its own",
@@ -98,14 +160,56 @@ def _parts(plan: Plan) -> Table:
             Column(title="part"),
             Column(title="size", kind="bar"),
             Column(title="share", kind="share"),
-            Column(title="how it is known", wide=True),
-            Column(title="certainty", kind="chip", tones={"exact": "good", "estimate": "warn"}),
+            Column(title="how it is known", wide=True, detail=1),
+            Column(title="certainty", kind="chip", tones={"exact": "good", "estimate": "warn"}, detail=1),
         ),
         rows=rows,
     )
 
 
-def _pictures(plan: Plan) -> Iterator[Block]:
+def _totals(plan: Plan) -> Iterator[tuple[str, int | None, str]]:
+    if plan.accelerator == "tflm":
+        used = None if plan.arena_bytes is None else plan.arena_bytes + (plan.persistent_bytes or 0)
+        yield "arena used", used, "head and tail, once the model is allocated"
+        yield "smallest arena", plan.min_arena_bytes, "that allocates: planning needs room of its own"
+        yield "file", plan.file_bytes, "in flash"
+    else:
+        yield "peak", plan.peak_bytes, "private memory, from load to the last invoke"
+        yield "mapped file", plan.mapped_bytes, "shared; its pages can be dropped and read again"
+    yield "lower bound", plan.lower_bound_bytes, "alive at one operator: no planner can do with less"
+
+
+def _measured(plan: Plan) -> Iterator[Block]:
+    """Planned beside measured, stage by stage."""
+    if plan.measured is None:
+        return
+    micro = plan.accelerator == "tflm"
+    show: Callable[[int], str] = "{:,}".format if micro else format_bytes
+    rows = [
+        (
+            row["stage"],
+            show(row["predicted_bytes"]),
+            "not reached" if row["measured_bytes"] is None else show(row["measured_bytes"]),
+            _difference(row["difference_bytes"], show),
+            row.get("why", ""),
+        )
+        for row in plan.measured.get("stages") or ()
+    ]
+    where = str(plan.measured.get("runtime") or "private memory above the worker's baseline")
+    if rows:
+        titles = ("part" if micro else "after", "planned", "measured", "difference", "")
+        columns = tuple(Column(title=title, wide=not title) for title in titles)
+        yield Table(id="measured", caption=f"Measured: {where}", columns=columns, rows=rows)
+    explained = tuple(str(said) for said in plan.measured.get("explanation") or ())
+    if explained:
+        yield Listing(items=explained, title="" if rows else "Measured")
+
+
+def _difference(size: int | None, show: Callable[[int], str]) -> str:
+    return "" if size is None else f"{'+' if size >= 0 else '-'}{show(abs(size))}"
+
+
+def _charts(plan: Plan) -> Iterator[Block]:
     if any(load.live_bytes for load in plan.ops):
         yield alive_chart(plan)
     arena = [place for place in plan.placements if place.subgraph == 0 and not place.persistent]
@@ -156,6 +260,7 @@ def alive_chart(plan: Plan) -> Chart:
         ]
     return Chart(
         id="alive",
+        detail=0,
         title="Bytes alive while each operator runs",
         summary=summary,
         data=data,
@@ -286,3 +391,51 @@ def _ways(verdict: Verdict) -> Table:
             for way in verdict.ways
         ],
     )
+
+
+def plan_verdict(plan: Plan, verdict: Verdict | None) -> PageVerdict:
+    """Whether it fits; without a budget, what it needs."""
+    needed = needed_bytes(plan)
+    if needed is None:
+        return PageVerdict(tone="bad", word="refused", sentence="It does not run on this runtime.")
+    need = f"needs {amount(plan, needed)}"
+    if verdict is None:
+        return PageVerdict(tone="plain", word=need)
+    reasons = [reason[:1].upper() + reason[1:] for reason in verdict.reasons]
+    said = ". ".join((f"It {need}; {_room(verdict)}", *reasons))
+    return PageVerdict(tone=TONES[verdict.word], word=verdict.word, sentence=f"{said}.")
+
+
+def _room(verdict: Verdict) -> str:
+    """What there is, and what is left of it."""
+    budget = verdict.budget
+    said = f"{budget.title} has {format_bytes(budget.ram_bytes)}"
+    if verdict.margin_bytes is not None:
+        share = abs(verdict.margin_bytes) / max(1, budget.ram_bytes)
+        size = format_bytes(abs(verdict.margin_bytes))
+        said += f", {size} ({share:.0%}) " + ("to spare" if verdict.margin_bytes >= 0 else "too little")
+    if budget.free_bytes is not None:
+        said += f"; free just now: {format_bytes(budget.free_bytes)}"
+    if verdict.flash_margin_bytes is not None and budget.flash_bytes is not None:
+        said += f"; file {format_bytes(verdict.plan.file_bytes)} of {format_bytes(budget.flash_bytes)} flash"
+    return f"{said} ({budget.source})"
+
+
+def _settings(rows: Sequence[PlannedSetting]) -> Section:
+    names = list(dict.fromkeys(name for row in rows for name in row.setting))
+    judged = any(row.verdict for row in rows)
+    columns = [Column(title=name, kind="mono") for name in names]
+    columns += [Column(title=title, kind="bar" if title == "peak" else "bytes") for title, _ in _SIZES]
+    columns += [Column(title="verdict", kind="chip", tones=TONES)] if judged else []
+    columns.append(Column(title="", wide=True))
+    cells = [
+        [
+            *(row.setting.get(name, "") for name in names),
+            *(None if row.plan is None else getattr(row.plan, field) for _, field in _SIZES),
+            *([row.verdict.word if row.verdict else None] if judged else []),
+            row.problem,
+        ]
+        for row in rows
+    ]
+    table = Table(id="settings-table", caption="Settings side by side", columns=tuple(columns), rows=cells)
+    return Section(id="settings", title="What if", blocks=(table,))

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from outlive.accelerators import Accelerator, Coverage
-from outlive.arena.budget import Verdict
-from outlive.arena.plan import Placement, Plan
+from outlive.arena.plan import Placement, Plan, PlannedSetting
 from outlive.names import plain_cell, safe
 from outlive.worker.flight import Flight
 
@@ -27,8 +27,16 @@ _SIZES = (
 )  # fmt: skip
 
 
+def render(result: Any) -> str:
+    """The table of a result, by its kind."""
+    tables: dict[str, Callable[[Any], str]] = {"plan": plan_csv, "run": run_csv, "delegates": coverage_csv}
+    return tables[result.kind](result)
+
+
 def plan_csv(plan: Plan) -> str:
-    """A row for each tensor that has a place: where it lies, from which operator to which."""
+    """A row for each tensor that has a place, from which operator to which; of a sweep, for each setting."""
+    if plan.sweep or plan.compare:
+        return settings_csv(plan.sweep or plan.compare)
     rows: list[Sequence[object]] = []
     for place in plan.placements:
         rows.append(_tensor(plan, place, "persistent" if place.persistent else "arena"))
@@ -37,20 +45,17 @@ def plan_csv(plan: Plan) -> str:
     return _table(_PLAN, rows)
 
 
-def settings_csv(
-    rows: Iterable[tuple[Mapping[str, str], Plan | None, Verdict | None, str]],
-) -> str:
-    """A row for each setting of a sweep or a comparison: (setting, plan, verdict, problem)."""
-    listed = list(rows)
-    names = list(dict.fromkeys(name for setting, *_ in listed for name in setting))
+def settings_csv(rows: Sequence[PlannedSetting]) -> str:
+    """A row for each setting of a sweep or a comparison."""
+    names = list(dict.fromkeys(name for row in rows for name in row.setting))
     body = [
         [
-            *(_text(setting.get(name, "")) for name in names),
-            *("" if plan is None else getattr(plan, size) for size in _SIZES),
-            "" if verdict is None else verdict.word,
-            _text(problem),
+            *(_text(row.setting.get(name, "")) for name in names),
+            *("" if row.plan is None else getattr(row.plan, size) for size in _SIZES),
+            "" if row.verdict is None else row.verdict.word,
+            _text(row.problem),
         ]
-        for setting, plan, verdict, problem in listed
+        for row in rows
     ]
     return _table([*map(_text, names), *_SIZES, "verdict", "problem"], body)
 
