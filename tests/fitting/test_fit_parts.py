@@ -28,8 +28,9 @@ from outlive.fitting.losing import CHOICE, REAL, WHOLE, Incomparable, Judging, o
 from outlive.fitting.nouns import Candidate, Fit, Outcome, Shortage
 from outlive.fitting.offering import RECIPES, Offer, rounds_for, settings_for, smaller_batches
 from outlive.fitting.scoring_child import count_arguments, load_metric
-from outlive.jupyter.formats import CARDS
+from outlive.rendering import page_of
 from outlive.rendering.fit_plot import draw_fit
+from outlive.rendering.media.notebook import card_bundle
 from outlive.rendering.plan_plot import svg
 from outlive.worker.flight import Flight
 
@@ -339,16 +340,17 @@ def test_the_card_says_what_the_terminal_says() -> None:
     fit = Fit(
         chosen=chosen, candidates=(chosen,), budget=budget, source="m\x1b[31m.tflite", snippet="print(1)"
     )
-    card = CARDS["outlive.fitting.nouns", "Fit"](fit)
-    assert "o-good" in card.html()
-    assert "<script>" not in card.html()
-    assert "<b>mine" not in card.html()
-    assert "print(1)" in card.html()
-    assert "\x1b" not in card.plain()
-    assert "as it is; XNNPACK fits" in card.plain()
+    card = card_bundle(page_of(fit))
+    assert "o-good" in card["text/html"]
+    assert "<script>" not in card["text/html"]
+    assert "<b>mine" not in card["text/html"]
+    assert "print(1)" in card["text/html"]
+    assert "\x1b" not in card["text/plain"]
+    assert "fits: as it is" in card["text/plain"]
     nothing = replace(fit, chosen=None, shortage=Shortage(smallest=chosen, op=3, op_type="CONV_2D"))
-    assert "o-bad" in CARDS["outlive.fitting.nouns", "Fit"](nothing).html()
-    assert "op 3, CONV_2D" in CARDS["outlive.fitting.nouns", "Fit"](nothing).plain()
+    card = card_bundle(page_of(nothing))
+    assert "o-bad" in card["text/html"]
+    assert "op 3, CONV_2D" in card["text/plain"]
 
 
 def test_a_picture_can_be_drawn_of_anything() -> None:

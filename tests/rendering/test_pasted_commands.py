@@ -25,12 +25,11 @@ from outlive.fitting.nouns import Fit
 from outlive.names import whole
 from outlive.rendering.diagnosis_text import diagnosis_text
 from outlive.rendering.finding_text import plain_finding
-from outlive.rendering.fit_text import fit_text
 from outlive.rendering.media.html import render_html
 from outlive.rendering.page import Command, Findings, Page, PageVerdict, Section
 from outlive.rendering.pages.diagnose import diagnosis_section
 from outlive.rules.telling import command
-from tests.rendering.stage import plain
+from tests.rendering.stage import drawn, plain
 from tests.rendering.test_fit import BUDGET
 
 SOURCES = Path(outlive.__file__).parent
@@ -114,8 +113,8 @@ def diagnosis() -> Diagnosis:
 
 def test_the_command_of_a_model_that_does_not_run(folder: Path) -> None:
     for name in NAMES:
-        told = plain(fit_text(Fit(chosen=None, candidates=(), budget=BUDGET, source=name, refusal="no")))
-        (line,) = re.findall(r"^`(outlive diagnose .*)` says why$", told, re.MULTILINE)
+        told = drawn(Fit(chosen=None, candidates=(), budget=BUDGET, source=name, refusal="no"))
+        (line,) = re.findall(r"^    (outlive diagnose .*)$", told, re.MULTILINE)
         assert_is_one_word(line, name, folder)
 
 

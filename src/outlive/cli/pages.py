@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     from outlive.diagnosis.nouns import Diagnosis
     from outlive.finding import Finding
     from outlive.fitting.checking import Checked
-    from outlive.fitting.nouns import Fit
     from outlive.growth.growth import Growth
     from outlive.model import Model
-    from outlive.quant.nouns import Drift
     from outlive.rendering.page import Page
     from outlive.worker.flight import Flight
 
@@ -66,21 +64,6 @@ def show_coverage(
     from outlive.rendering.pages.delegates import delegates_page
 
     write_page(args, delegates_page(coverage, findings, _model(args.file)), document)
-
-
-def show_drift(args: argparse.Namespace, drift: Drift, document: Any) -> None:
-    """A comparison."""
-    from outlive.rendering.pages.compare import compare_page
-
-    write_page(args, compare_page(drift, args.reference, args.candidate, _model(args.candidate)), document)
-
-
-def show_fit(args: argparse.Namespace, fit: Fit) -> None:
-    """What was tried to make a model fit."""
-    from outlive.rendering.fit_json import fit_json
-    from outlive.rendering.pages.fit import fit_page
-
-    write_page(args, fit_page(fit), fit_json(fit))
 
 
 def show_growth(args: argparse.Namespace, growth: Growth, document: Any) -> None:

@@ -191,7 +191,7 @@ class Caution:
     tone: Literal["warn", "bad"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Fit:
     """What would fit: `.chosen` of all `.candidates`, and its file.
 
@@ -223,6 +223,19 @@ class Fit:
     snippet: str = field(default="", repr=False)
     every: bool = False
     written: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> str:
+        """What it comes to: "clean" if something fits, "does not fit", or why the model runs in no way."""
+        if self.refusal:
+            died = any(row.verdict == "died" for row in self.candidates)
+            return "died" if died else "errors"
+        return "clean" if self.chosen is not None else "does not fit"
+
+    def __repr__(self) -> str:
+        """In a line: the model, and what would fit."""
+        found = "nothing that was tried fits" if self.chosen is None else str(self.chosen)
+        return f"<Fit {safe(self.source or 'model', 100)}: {found}>"
 
     @property
     def caution(self) -> Caution | None:

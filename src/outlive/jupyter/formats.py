@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from outlive.jupyter.cards import BAD, GOOD, ODD, PLAIN, Card, finding_tone, findings_parts
-from outlive.jupyter.fit_card import fit_card
 
 
 def finding_card(finding: Any) -> Card:
@@ -62,18 +61,6 @@ def coverage_card(coverage: Any) -> Card:
     return Card(label="accelerators", parts=lambda: coverage_text(coverage))
 
 
-def drift_card(drift: Any) -> Card:
-    """What quantization changed."""
-    from outlive.rendering.drift_text import drift_text
-
-    is_bad = drift.verdict.tone == "bad" or finding_tone(drift.findings) == BAD
-    return Card(
-        label="comparison",
-        parts=lambda: drift_text(drift, "reference", "candidate"),
-        tone=BAD if is_bad else PLAIN,
-    )
-
-
 def growth_card(growth: Any) -> Card:
     """Whether memory grows with every round."""
     from outlive.rendering.leak_text import leak_text
@@ -85,13 +72,6 @@ def growth_card(growth: Any) -> Card:
     )
 
 
-def quantized_card(made: Any) -> Card:
-    """A quantized model, and what became of its operators."""
-    from outlive.rendering.quantize_text import quantize_text
-
-    return Card(label="quantized model", parts=lambda: quantize_text(made, None))
-
-
 CARDS: dict[tuple[str, str], Callable[[Any], Card]] = {
     ("outlive.finding", "Finding"): finding_card,
     ("outlive.rules.engine", "Judgement"): findings_card,
@@ -99,15 +79,19 @@ CARDS: dict[tuple[str, str], Callable[[Any], Card]] = {
     ("outlive.worker.flight", "Flight"): flight_card,
     ("outlive.diagnosis.nouns", "Diagnosis"): diagnosis_card,
     ("outlive.accelerators.nouns", "Coverage"): coverage_card,
-    ("outlive.quant.nouns", "Drift"): drift_card,
-    ("outlive.quant.nouns", "Quantized"): quantized_card,
     ("outlive.growth.growth", "Growth"): growth_card,
-    ("outlive.fitting.nouns", "Fit"): fit_card,
 }
 
 
 # Results whose page every medium draws.
-RESULTS = (("outlive.arena.plan", "Plan"), ("outlive.verbs.devices", "Devices"))
+RESULTS = (
+    ("outlive.arena.plan", "Plan"),
+    ("outlive.verbs.devices", "Devices"),
+    ("outlive.quant.nouns", "Drift"),
+    ("outlive.quant.nouns", "Quantized"),
+    ("outlive.quant.converting", "Converted"),
+    ("outlive.fitting.nouns", "Fit"),
+)
 
 
 def register(shell: Any) -> None:

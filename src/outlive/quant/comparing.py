@@ -189,7 +189,7 @@ class Comparison:
             candidate_bytes=self.task.candidate.file_bytes,
             reference=self.task.reference.path or "",
             candidate=self.task.candidate.path or "",
-            model=self.task.candidate,
+            source=self.task.candidate,
             input_ranges=tuple(ranges),
             notes=() if any(row.pair.reference_op is not None for row in self.rows) else self._strangers(),
         )

@@ -19,10 +19,11 @@ from outlive.errors import ModelError
 from outlive.finding import Evidence, Finding, Remedy, Tag
 from outlive.keeping import write_whole
 from outlive.model import Tensor, read_source
-from outlive.names import foreign_lines
+from outlive.names import foreign_lines, safe
 from outlive.quant.convert_child import convert_source
 from outlive.quant.feeding import Samples
 from outlive.quant.quantizing import Guard
+from outlive.units import format_bytes, plural
 from outlive.worker.verdicts import Call, missing, refused
 
 Signature = Sequence["tuple[Sequence[int | None], str] | str"]
@@ -36,12 +37,12 @@ _LISTS = ("optimizations", "supported_ops", "supported_types", "experimental_sel
 _TYPE = re.compile(r"[a-z]+\d+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Converted:
     """A model that TensorFlow's converter made: `.model` is its bytes, `.save(path)` writes them.
 
     `findings` is what is to be said of it: asked to quantize and got float, for one. `source` is what it was
-    made of, in words; `inputs` and `outputs` are its tensors.
+    made of, in words, `inputs` and `outputs` are its tensors, and `written` is where it was written.
     """
 
     kind: ClassVar[str] = "convert"
@@ -55,6 +56,12 @@ class Converted:
     outputs: tuple[Tensor, ...] = field(default=(), repr=False)
     operators: int = 0
     seconds: float = 0.0
+    written: str = ""
+
+    def __repr__(self) -> str:
+        """In a line: what it was made of, and its size."""
+        told = f"{plural(self.operators, 'operator')}, {format_bytes(self.file_bytes)}"
+        return f"<Converted {safe(self.source, 100)}: {told}>"
 
     @property
     def file_bytes(self) -> int:

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Literal
 from outlive.finding import Finding
 from outlive.keeping import write_whole
 from outlive.model import Model
-from outlive.units import plural
+from outlive.names import safe
+from outlive.units import format_bytes, plural
 
 # From here on noise in an input takes less than a thousandth of the blame.
 _CLEAN_DB = 30.0
@@ -223,11 +224,12 @@ class OutputsVerdict:
     tone: Literal["good", "warn", "bad"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Drift:
     """How far a candidate is from its reference, tensor by tensor in the order of its operators.
 
-    `reference` and `candidate` are files, empty for bytes; `model` is the candidate as it was read.
+    `reference` and `candidate` are files, empty for bytes; `source` is the candidate as it was read,
+    and `top` how many layers are shown at first.
     """
 
     kind: ClassVar[str] = "compare"
@@ -244,7 +246,8 @@ class Drift:
     findings: tuple[Finding, ...] = ()
     reference: str = ""
     candidate: str = ""
-    model: Model | None = field(default=None, repr=False, compare=False)
+    source: Model | None = field(default=None, repr=False, compare=False)
+    top: int = 5
 
     @property
     def verdict(self) -> OutputsVerdict:
@@ -270,6 +273,11 @@ class Drift:
             words=f"{decibels:.1f} dB of signal to noise at the outputs",
             tone="good" if decibels >= _GOOD_DB else "warn",
         )
+
+    def __repr__(self) -> str:
+        """In a line: the files, and what the comparison came to."""
+        names = f"{self.candidate or 'candidate'} against {self.reference or 'reference'}"
+        return f"<Drift {safe(names, 200)}: {self.verdict.words}, {plural(self.samples, 'sample')}>"
 
     def worst(self, count: int = 10) -> tuple[TensorDrift, ...]:
         """The layers where most error is born, the worst first."""
@@ -331,13 +339,14 @@ class Step:
     user_metrics: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Quantized:
     """A quantized model: `.model` is its bytes, accepted wherever a source is; `.save(path)` writes them.
 
     `layers` says what became of each operator of the float model, and `findings` what is to be said of it.
     `refusal` is what the runtime says if it does not take the model; `steps` are the tries, where there was
-    a target to meet. `source` is the float model's file, empty for bytes.
+    a target to meet. `path` is the float model's file, empty for bytes, and `written` where
+    this one was written.
     """
 
     kind: ClassVar[str] = "quantize"
@@ -352,7 +361,13 @@ class Quantized:
     input_ranges: tuple[InputRange, ...] = ()
     refusal: str = ""
     steps: tuple[Step, ...] = ()
-    source: str = ""
+    path: str = ""
+    written: str = ""
+
+    def __repr__(self) -> str:
+        """In a line: the recipe, and how much it made of the model."""
+        told = f"{len(self.quantized_layers)} of {plural(len(self.layers), 'operator')}"
+        return f"<Quantized {safe(self.recipe, 100)}: {told}, {format_bytes(self.file_bytes)}>"
 
     @property
     def file_bytes(self) -> int:

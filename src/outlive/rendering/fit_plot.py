@@ -15,7 +15,7 @@ from pathlib import Path
 from outlive.fitting.nouns import Fit, Outcome
 from outlive.keeping import write_whole
 from outlive.names import safe
-from outlive.rendering.fit_text import loss_words
+from outlive.rendering.pages.fit import loss_words
 from outlive.rendering.plan_drawing import HEIGHT, WIDTH, Box, Label, Line, Mark
 from outlive.rendering.plan_plot import check_plot, svg, write_png
 from outlive.units import format_bytes

@@ -78,7 +78,7 @@ def quantize(
         held = partial(_held_against, model, samples=stream, metrics=metrics or {})
         made = make(()) if target is None else select(make, held, target)
     path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else model.path or ""
-    return replace(made, source=path, findings=judge({"quantized": made}, RULES).findings)
+    return replace(made, path=path, findings=judge({"quantized": made}, RULES).findings)
 
 
 def _bounds(sqnr: float | None, agreement: float | None) -> dict[str, float] | None:

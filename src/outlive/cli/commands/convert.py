@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from outlive import verbs
 from outlive.cli import exits
 from outlive.cli.failures import tell_failure
-from outlive.cli.output import (
-    complain_lines,
-    progress,
-    refuse_to_overwrite,
-    write_file,
-    write_json,
-    write_text,
-)
+from outlive.cli.output import complain_lines, progress, refuse_to_overwrite, write_file
+from outlive.cli.present import add_telling_options, need_a_pipe, present
 from outlive.errors import OutliveError
-from outlive.finding import Severity
 
 EXAMPLES = """\
 settings are those of tf.lite.TFLiteConverter and of its target_spec; lists have commas between
@@ -58,13 +52,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--memory", metavar="SIZE", help="what the worker may use")
     parser.add_argument("--seconds", type=float, metavar="S", help="how long it may take")
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="how to tell what was done (default text)"
-    )
+    add_telling_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Convert, write and report; the exit code says what it came to."""
+    need_a_pipe(args)
     refuse_to_overwrite(args.output, [args.source.partition("::")[0]])
     try:
         with progress("converting") as tell:
@@ -86,14 +79,8 @@ def run(args: argparse.Namespace) -> int:
         complain_lines(trace.rstrip())
         return exits.FINDINGS
     write_file(args.output, made.model)
-    from outlive.rendering.convert_text import convert_json, convert_text
-
-    told = argparse.Namespace(output=None)  # the file is the model; what is said goes to standard output
-    if args.format == "json":
-        write_json(told, convert_json(made, args.output))
-    else:
-        write_text(told, convert_text(made, args.output))
-    return exits.FINDINGS if any(one.severity is Severity.ERROR for one in made.findings) else exits.CLEAN
+    made, args.output = replace(made, written=args.output), None  # the rest goes to standard output
+    return present(args, made)
 
 
 def _setting(word: str) -> tuple[str, str]:

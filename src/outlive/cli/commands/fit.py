@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
-from typing import Any
 
 from outlive import verbs
 from outlive.cli import exits
 from outlive.cli.failures import tell_failure
-from outlive.cli.output import OutputError, progress, refuse_to_overwrite, write_json, write_text, writing
-from outlive.cli.pages import show_fit
+from outlive.cli.output import OutputError, progress, refuse_to_overwrite, writing
+from outlive.cli.present import add_telling_options, need_a_pipe, present
 from outlive.cli.signals import ended_like_ctrl_c
 from outlive.errors import OutliveError
+from outlive.rendering.fit_plot import plot_fit
+from outlive.rendering.plan_plot import check_plot
 from outlive.verbs.fit import JSON_NAME, SNIPPET_NAME, save_fit, save_targets
 
 EXAMPLES = """\
@@ -90,12 +90,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--no-cache", dest="cache", action="store_false", help="find out anew what was found out before"
     )
     parser.add_argument("--plot", metavar="FILE", help="draw memory against loss as .svg or .png")
-    parser.add_argument(
-        "--format",
-        choices=("text", "json", "html"),
-        default="text",
-        help="how to tell what was found (default text); html goes to standard output: > page.html",
-    )
+    add_telling_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -128,22 +123,18 @@ def run(args: argparse.Namespace) -> int:
             with writing(args.output):
                 fit = save_fit(fit, args.output)
     finally:  # what took so long to find out is not lost with the disk
-        _report(args, fit)
-    if fit.stopped == "interrupted":
-        return exits.INTERRUPTED
-    if fit.refusal:
-        died = any(row.verdict == "died" for row in fit.candidates)
-        return exits.DIED if died else exits.FINDINGS
-    return exits.CLEAN if fit.chosen is not None else exits.DOES_NOT_FIT
+        args.output = None  # it is the model; what is said goes to standard output
+        if args.plot:
+            with writing(args.plot):
+                plot_fit(fit, args.plot)
+        code = present(args, fit)
+    return exits.INTERRUPTED if fit.stopped == "interrupted" else code
 
 
 def _check(args: argparse.Namespace) -> None:
     """What is wrong with the options is told before anything is tried."""
-    if args.format == "html" and sys.stdout.isatty():
-        raise OutputError("a page is to be opened in a browser: send it to a file, > page.html")
+    need_a_pipe(args)
     if args.plot:
-        from outlive.rendering.plan_plot import check_plot
-
         check_plot(args.plot)
         refuse_to_overwrite(args.plot, [args.model])
     if args.output is not None:
@@ -164,21 +155,3 @@ def _check_folder(model: Path) -> None:
         raise OutputError(f"cannot write {model}: {folder} is no folder")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise OutputError(f"cannot write {model}: {folder} is not yours to write to")
-
-
-def _report(args: argparse.Namespace, fit: Any) -> None:
-    from outlive.rendering.fit_json import fit_json
-    from outlive.rendering.fit_text import fit_text
-
-    if args.plot:
-        from outlive.rendering.fit_plot import plot_fit
-
-        with writing(args.plot):
-            plot_fit(fit, args.plot)
-    told = argparse.Namespace(output=None)  # --output is the model; what is said goes to standard output
-    if args.format == "json":
-        write_json(told, fit_json(fit))
-    elif args.format == "html":
-        show_fit(told, fit)
-    else:
-        write_text(told, fit_text(fit))

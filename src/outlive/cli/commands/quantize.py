@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from dataclasses import replace
 
 from outlive import verbs
-from outlive.cli import exits
 from outlive.cli.failures import tell_failure
-from outlive.cli.output import progress, refuse_to_overwrite, write_file, write_json, write_text
+from outlive.cli.output import progress, refuse_to_overwrite, write_file
+from outlive.cli.present import add_telling_options, need_a_pipe, present
 from outlive.errors import OutliveError
-from outlive.finding import Severity
 from outlive.verbs.quantize import recipe_names
 
 EXAMPLES = """\
@@ -58,13 +57,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--memory", metavar="SIZE", help="what the worker may use")
     parser.add_argument("--seconds", type=float, metavar="S", help="how long it may take")
     parser.add_argument("--list", action="store_true", help="say what became of every operator")
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="how to tell what was done (default text)"
-    )
+    add_telling_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Quantize, write and report; the exit code says what it came to."""
+    need_a_pipe(args)
     refuse_to_overwrite(args.output, [args.model])
     try:
         with progress("quantizing") as tell:
@@ -84,15 +82,6 @@ def run(args: argparse.Namespace) -> int:
     except (OutliveError, ValueError, OSError) as error:
         return tell_failure(args, error)
     write_file(args.output, made.model)
-    _report(args, made)
-    return exits.FINDINGS if any(one.severity is Severity.ERROR for one in made.findings) else exits.CLEAN
-
-
-def _report(args: argparse.Namespace, made: Any) -> None:
-    from outlive.rendering.quantize_text import quantize_json, quantize_text
-
-    told = argparse.Namespace(output=None)  # the file is the model; what is said goes to standard output
-    if args.format == "json":
-        write_json(told, quantize_json(made, args.model, args.output))
-    else:
-        write_text(told, quantize_text(made, args.output, args.list))
+    made, args.output = replace(made, written=args.output), None  # the rest goes to standard output
+    args.verbose = max(args.verbose, int(args.list))
+    return present(args, made)

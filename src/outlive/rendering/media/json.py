@@ -29,4 +29,35 @@ def _devices(listed: Any) -> Json:
     return devices_json(listed.devices)
 
 
-_WRITERS = {"plan": _plan, "devices": _devices}
+def _compare(drift: Any) -> Json:
+    from outlive.rendering.drift_json import drift_json
+
+    return drift_json(drift, drift.reference or None, drift.candidate or None)
+
+
+def _quantize(made: Any) -> Json:
+    from outlive.rendering.quantize_json import quantize_json
+
+    return quantize_json(made)
+
+
+def _convert(made: Any) -> Json:
+    from outlive.rendering.convert_json import convert_json
+
+    return convert_json(made)
+
+
+def _fit(fit: Any) -> Json:
+    from outlive.rendering.fit_json import fit_json
+
+    return fit_json(fit)
+
+
+_WRITERS = {
+    "plan": _plan,
+    "devices": _devices,
+    "compare": _compare,
+    "quantize": _quantize,
+    "convert": _convert,
+    "fit": _fit,
+}
