@@ -46,23 +46,27 @@ if TYPE_CHECKING:
     from outlive.fleet.rows import Row
     from outlive.fleet.scanning import Scan
     from outlive.growth.growth import Growth
-    from outlive.guarding.guarding import guard
     from outlive.jupyter.protecting import protect, unprotect
     from outlive.model import Model, Operator, Quantization, Signature, Subgraph, Tensor
     from outlive.quant.converting import Converted
-    from outlive.quant.debugging import QuantizationDebugger, QuantizationDebugOptions
+    from outlive.quant.debugging import QuantizationDebugOptions
     from outlive.quant.nouns import Drift, Quantized
     from outlive.surgery import Cut, CutTensor
     from outlive.verbs import (
+        autopsy,
+        blackbox,
         check,
         compare,
         convert,
         cut,
+        delegates,
         dequantize_output,
         devices,
         diagnose,
+        doctor,
         explain,
         fit,
+        guard,
         leak,
         plan,
         probe,
@@ -73,10 +77,10 @@ if TYPE_CHECKING:
         scan,
         watch,
     )
-    from outlive.worker.compiled_buffers import TensorBuffer
-    from outlive.worker.compiled_model import CompiledModel, HardwareAccelerator
+    from outlive.verbs.debugger import QuantizationDebugger
+    from outlive.verbs.drop_ins import CompiledModel, Interpreter, InterpreterWithCustomOps, TensorBuffer
+    from outlive.worker.compiled_model import HardwareAccelerator
     from outlive.worker.flight import Flight
-    from outlive.worker.interpreter import Interpreter, InterpreterWithCustomOps
     from outlive.worker.limits import Limits
     from outlive.worker.options import Delegate, OpResolverType, load_delegate
     from outlive.worker.signature import SignatureRunner
@@ -131,13 +135,17 @@ __all__ = [
     "TensorBuffer",
     "WorkerUnavailable",
     "__version__",
+    "autopsy",
+    "blackbox",
     "check",
     "compare",
     "convert",
     "cut",
+    "delegates",
     "dequantize_output",
     "devices",
     "diagnose",
+    "doctor",
     "explain",
     "fit",
     "guard",
@@ -159,15 +167,20 @@ __all__ = [
 
 _ROOMS = {
     "outlive.verbs": (
+        "autopsy",
+        "blackbox",
         "check",
         "compare",
         "convert",
         "cut",
+        "delegates",
         "dequantize_output",
         "devices",
         "diagnose",
+        "doctor",
         "explain",
         "fit",
+        "guard",
         "leak",
         "plan",
         "probe",
@@ -200,15 +213,14 @@ _ROOMS = {
     "outlive.growth.growth": ("Growth",),
     "outlive.model": ("Model", "Operator", "Quantization", "Signature", "Subgraph", "Tensor"),
     "outlive.quant.converting": ("Converted",),
-    "outlive.quant.debugging": ("QuantizationDebugOptions", "QuantizationDebugger"),
+    "outlive.quant.debugging": ("QuantizationDebugOptions",),
     "outlive.quant.nouns": ("Drift", "Quantized"),
     "outlive.jupyter.protecting": ("protect", "unprotect"),
     "outlive.surgery": ("Cut", "CutTensor"),
-    "outlive.worker.compiled_buffers": ("TensorBuffer",),
-    "outlive.worker.compiled_model": ("CompiledModel", "HardwareAccelerator"),
+    "outlive.verbs.debugger": ("QuantizationDebugger",),
+    "outlive.verbs.drop_ins": ("CompiledModel", "Interpreter", "InterpreterWithCustomOps", "TensorBuffer"),
+    "outlive.worker.compiled_model": ("HardwareAccelerator",),
     "outlive.worker.flight": ("Flight",),
-    "outlive.guarding.guarding": ("guard",),
-    "outlive.worker.interpreter": ("Interpreter", "InterpreterWithCustomOps"),
     "outlive.worker.limits": ("Limits",),
     "outlive.worker.options": ("Delegate", "OpResolverType", "load_delegate"),
     "outlive.worker.signature": ("SignatureRunner",),
@@ -222,7 +234,6 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'outlive' has no attribute {name!r}")
     from importlib import import_module
 
-    import_module("outlive.verbs")  # hands workers the judge they need
     value: object = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value

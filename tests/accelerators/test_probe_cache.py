@@ -14,6 +14,7 @@ from outlive.accelerators.probing import result_cache
 from outlive.accelerators.trying import Order
 from outlive.accelerators.ways import choose_ways
 from outlive.cache import cache_folder
+from outlive.verbs.judging import JUDGE
 from tests.accelerators.small_library import build, needs_compiler
 from tests.accelerators.small_models import line
 
@@ -79,7 +80,7 @@ def test_nothing_is_kept_where_nothing_can_be_written(monkeypatch: pytest.Monkey
 
 def test_arrays_of_the_users_are_not_remembered() -> None:
     for inputs, kept in (([np.zeros(3)], {}), ("zeros", {"a": 1})):
-        cache = result_cache(Order(source=MODEL, inputs=inputs))
+        cache = result_cache(Order(source=MODEL, judge=JUDGE, inputs=inputs))
         cache.keep({"a": 1}, "key")
         assert cache.recall("key") == kept
 

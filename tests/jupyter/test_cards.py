@@ -21,6 +21,7 @@ from outlive.kernel_deaths.record import Record
 from outlive.meter import Point
 from outlive.rendering import page_of
 from outlive.rendering.media.notebook import card_bundle
+from outlive.verbs.blackbox import explain_death
 
 EVIL = '<script>alert("x")</script><img src=x onerror=y> ${style} $body </style> &amp; \x1b[31m'
 
@@ -93,10 +94,10 @@ def evil_things() -> dict[str, Any]:
     return {
         "finding": formats.finding_card(finding(EVIL)),
         "plan": PageCard(plan),
-        "flight": formats.flight_card(flight),
-        "death": death_card(record),
+        "flight": PageCard(flight),
+        "death": death_card(explain_death(record)),
         "error": error_card(outlive.ModelDied(finding(EVIL), EVIL, flight=flight)),
-        "model": formats.model_card(dataclasses.replace(model, path=EVIL, description=EVIL)),
+        "model": PageCard(dataclasses.replace(model, path=EVIL, description=EVIL)),
     }
 
 

@@ -20,15 +20,17 @@ from outlive.diagnosis.verdict import Seen, decide, decide_unhurt
 from outlive.finding import Finding
 from outlive.fitting.checking import check_reading, make_order
 from outlive.model import Model, read_source
+from outlive.rendering import page_of
 from outlive.rendering.annotations import workflow_commands
 from outlive.rendering.check_json import check_json
 from outlive.rendering.check_text import check_text
 from outlive.rendering.diagnosis_json import diagnosis_json
-from outlive.rendering.diagnosis_text import diagnosis_text
 from outlive.rendering.document import dump
+from outlive.rendering.media.text import draw_text
 from outlive.rendering.sarif import sarif_log
 from outlive.rules.catalogue import assess_run
 from outlive.surgery import Request
+from outlive.verbs.judging import JUDGE
 from outlive.worker.flight import Flight, OpSeen, OutputSeen
 from outlive.worker.limits import Limits
 
@@ -64,7 +66,7 @@ def check_and_say(data: bytes) -> list[str]:
 
 def judge_ends(data: bytes, seed: int) -> None:
     """Every kind of end that this file may come to, judged and drawn; no process is started."""
-    case = open_case(data, None, Limits())
+    case = open_case(data, None, Limits(), judge=JUDGE)
     chance, model = random.Random(seed), case.model
     judged: list[tuple[Finding, Flight]] = []
     for flight in _ends(model, chance):
@@ -124,5 +126,5 @@ def diagnose_and_say(data: bytes) -> Diagnosis:
     """Diagnose a file for real, in workers with limits, and say it in every way."""
     diagnosis = outlive.diagnose(data, limits=_LIMITS)
     dump(diagnosis_json(diagnosis))
-    list(diagnosis_text(diagnosis))
+    list(draw_text(page_of(diagnosis), 2))
     return diagnosis

@@ -8,6 +8,7 @@ import pytest
 
 import outlive
 from outlive.quant.converting import _in_words, _spec, parse_settings
+from outlive.verbs.judging import JUDGE
 
 
 def test_settings_may_be_words() -> None:
@@ -34,6 +35,6 @@ def test_a_converter_that_is_not_installed_is_told() -> None:
         raise ModuleNotFoundError("No module named 'tensorflow'")
 
     with pytest.raises(outlive.RuntimeMissing) as caught:
-        _in_words(convert)()
+        _in_words(convert, JUDGE)()
     assert caught.value.finding.code == "E401"
     assert "pip install tensorflow" in str(caught.value)

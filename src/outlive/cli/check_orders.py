@@ -119,14 +119,9 @@ def load_inputs(words: list[str]) -> Any:
     """The arrays that `--inputs` names: by input, or one for the only input; None if nothing is given."""
     if not words:
         return None
-    import zipfile
-
-    from outlive.cli.commands.run import parse_inputs
+    from outlive.verbs.inputs import parse_inputs
 
     for word in words:
         if Path(word.rpartition("=")[2]).suffix.lower() not in (".npy", ".npz"):
             raise ValueError(f"{word!r} holds no values: give an .npz file, or NAME=FILE.npy")
-    try:
-        return parse_inputs(words)
-    except (EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"no arrays can be read from {' '.join(words)}: {error}") from error
+    return parse_inputs(words)

@@ -17,8 +17,9 @@ from outlive.fitting.feeding import calls_of, make_feed
 from outlive.fitting.planning import plan_model
 from outlive.fitting.verdicts import here_budget, judge_fit
 from outlive.model import Model, Reading
+from outlive.model.file_bytes import FileChanged
 from outlive.rules import Judgement, NotChecked, Rule, judge
-from outlive.rules.catalogue import file_errors
+from outlive.rules.catalogue import file_errors, of_change
 from outlive.rules.choosing import choose_rules
 from outlive.rules.engine import by_weight
 from outlive.rules.quantization.expecting import Expectation, find_expectation
@@ -95,8 +96,8 @@ def check_reading(reading: Reading, order: Order) -> Checked:
     """What all rules say about a file that was opened; ValueError for values of inputs there are not."""
     try:
         return _check(reading, order)
-    except ModelError as error:  # the file has changed since it was opened
-        return Checked(reading=reading, judgement=Judgement(findings=error.findings, not_checked=()))
+    except (ModelError, FileChanged) as error:
+        return Checked(reading=reading, judgement=Judgement(findings=of_change(error), not_checked=()))
 
 
 def _check(reading: Reading, order: Order) -> Checked:
@@ -135,7 +136,7 @@ def _weigh(model: Model, order: Order) -> tuple[Plan | None, Verdict | None, str
         if order.budget is None:
             return plan, None, ""
         return plan, judge_fit(model, order.wish, plan, order.budget), ""
-    except ModelError:
+    except (ModelError, FileChanged):
         raise
     except Exception as error:
         # As with rules: what one part cannot do must not cost what all the others found, and is said.

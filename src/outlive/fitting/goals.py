@@ -18,12 +18,14 @@ from outlive.guarding.guarding import make_guarded
 from outlive.model import Model, read_source
 from outlive.surgery.cutting import Request
 from outlive.units import parse_bytes
+from outlive.worker.verdicts import Judge
 
 _ACCELERATORS = ("cpu", "builtin", "reference", "tflm")
 
 
 def make_goal(
     *,
+    judge: Judge,
     ram: str | int | None = None,
     device: str | Device | None = None,
     flash: str | int | None = None,
@@ -58,6 +60,7 @@ def make_goal(
     return Goal(
         budget=budget,
         wish=_wish(found, accelerator, threads),
+        judge=judge,
         samples=samples,
         metric=check_metric(metric),
         max_loss=None if max_loss is None else parse_share(max_loss),
@@ -81,7 +84,7 @@ def fit_model(
 
     `source` is what it was converted from, if it was: shapes that it does not take are made from that.
     """
-    origin = None if source is None else Origin(source=source, model=model)
+    origin = None if source is None else Origin(source=source, model=model, judge=goal.judge)
     named = inputs if isinstance(inputs, Mapping) else dict(map(parse_input, inputs))
     wish = Wish(batch=batch, inputs={name: check_shape(shape) for name, shape in named.items()})
     shapes = input_shapes(model, wish)
@@ -104,7 +107,7 @@ def _started(model: Model, shapes: Mapping[int, Shape], origin: Origin | None, g
         if origin is None:
             raise
         wanted = [shapes.get(tensor.index, tensor.shape) for tensor in model.inputs]
-        guard = partial(make_guarded, seconds=goal.seconds, quiet=True)
+        guard = partial(make_guarded, judge=goal.judge, seconds=goal.seconds, quiet=True)
         try:
             return origin.convert(wanted, goal.result_cache(), guard)
         except ValueError as second:

@@ -35,6 +35,7 @@ from outlive.fitting.offering import MIXED_FROM, Offer, Round, mixed, rounds_for
 from outlive.fitting.reconverting import Origin
 from outlive.fitting.stocking import Stock
 from outlive.model import Model
+from outlive.worker.verdicts import Judge
 
 _MOST_JOBS = 4
 # What was begun in time may still do this much.
@@ -52,6 +53,7 @@ class Goal:
 
     budget: Budget
     wish: Wish
+    judge: Judge
     samples: Any = None
     metric: Metric | None = None
     max_loss: float | None = None
@@ -79,12 +81,12 @@ class Search:
         self._ranks = count()
         self._stopped = ""
         cache = goal.result_cache()
-        self._stock = Stock(goal.samples, model, folder / "samples")
+        self._stock = Stock(goal.samples, model, folder / "samples", goal.judge)
         micro = goal.wish.accelerator == "tflm"
         self._workshop = Workshop(model, self._stock, cache, folder, micro, origin, seconds_left=self._left)
         original = self._workshop.build(Candidate())
         self._jury = Jury(model, original, self._stock, cache, folder, goal.metric, self._left, self._is_over)
-        cage = Cage(cache, self._left)
+        cage = Cage(cache, goal.judge, self._left)
         self._bench = Bench(self._workshop, cage, self._jury, goal.budget, goal.wish, goal.max_loss)
 
     def run(self) -> Fit:

@@ -27,6 +27,7 @@ from outlive.fleet.running import Landed, run_model, try_accelerators
 from outlive.model import Model, Reading, read_source
 from outlive.rules.catalogue import file_errors
 from outlive.units import format_bytes
+from outlive.worker.verdicts import Judge
 
 # Up to this size a file is read and not mapped: one that is cut short meanwhile cannot end this process then.
 _READ_BYTES = 256 << 20
@@ -51,12 +52,12 @@ class _Seen:
     notes: list[str] = field(default_factory=list)
 
 
-def look(task: Task) -> Row:
+def look(task: Task, judge: Judge) -> Row:
     """The row of a file. One that changes while it is looked at is looked at again, and said to change."""
     start = time.monotonic()
-    row = _look(task)
+    row = _look(task, judge)
     if stamp(task.place) != (row.file_bytes, row.mtime_ns) and row.mtime_ns:
-        row = _look(task)
+        row = _look(task, judge)
         row = replace(row, changed=stamp(task.place) != (row.file_bytes, row.mtime_ns))
     return replace(row, seconds=round(time.monotonic() - start, 3))
 
@@ -79,10 +80,10 @@ def unseen(task: Task, outcome: Outcome, note: str) -> Row:
     )
 
 
-def _look(task: Task) -> Row:
+def _look(task: Task, judge: Judge) -> Row:
     bare = unseen(task, "failed", "")
     try:
-        return _row(bare, _see(task))
+        return _row(bare, _see(task, judge))
     except Exception as error:
         # A bug of ours must not cost the other files; the row says what to report.
         return replace(bare, note=f"a bug of outlive: {type(error).__name__}: {error}"[:_MOST_NOTE])
@@ -97,9 +98,9 @@ def stamp(path: str) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _see(task: Task) -> _Seen:
+def _see(task: Task, judge: Judge) -> _Seen:
     order = task.order
-    reading = _read(task.place)
+    reading = _read(task.place, judge)
     checked = check_reading(reading, make_order(select=order.select, ignore=order.ignore))
     found: Outcome = "flawed" if checked.judgement.errors else "sound"
     seen = _Seen(reading=reading, outcome=found, findings=list(checked.judgement.findings))
@@ -115,13 +116,13 @@ def _see(task: Task) -> _Seen:
         _plan(seen, model, order)
     if model is not None and model.subgraphs:
         if order.run:
-            _run(seen, task)
+            _run(seen, task, judge)
         if order.delegates and seen.outcome != "broken":
-            _try(seen, model, task)
+            _try(seen, model, task, judge)
     return seen
 
 
-def _read(path: str) -> Reading:
+def _read(path: str, judge: Judge) -> Reading:
     """The file, read rather than mapped unless it is huge."""
     try:
         with open(path, "rb", opener=_open_regular) as file:
@@ -129,7 +130,7 @@ def _read(path: str) -> Reading:
                 return read_source(file)
     except (OSError, ValueError):
         pass  # reading by path finds the words for it
-    return read_source(path)
+    return read_source(path, judge.changed_file)
 
 
 def _open_regular(path: str, flags: int) -> int:
@@ -168,7 +169,7 @@ def _fit(model: Model, device: Device, plan: Plan | None) -> DeviceFit:
     )
 
 
-def _run(seen: _Seen, task: Task) -> None:
+def _run(seen: _Seen, task: Task, judge: Judge) -> None:
     """Run it when there is room; what is larger than all the room there is stays on the ground."""
     order = task.order
     budget = order.memory_bytes if order.memory_bytes is not None else usable_bytes()
@@ -178,7 +179,7 @@ def _run(seen: _Seen, task: Task) -> None:
         seen.notes.append(f"not run: {format_bytes(planned)} planned, {format_bytes(budget)} to be had")
         return
     with admitted(planned, budget):
-        seen.landed = run_model(task.place, order, budget)
+        seen.landed = run_model(task.place, order, budget, judge)
     landed = seen.landed
     seen.findings += landed.findings
     if landed.outcome != "refused" or seen.outcome != "broken":
@@ -190,10 +191,10 @@ def _planned_bytes(seen: _Seen) -> int:
     return seen.reading.file_bytes * _UNPLANNED_SHARE + _UNPLANNED_BYTES if planned is None else planned
 
 
-def _try(seen: _Seen, model: Model, task: Task) -> None:
+def _try(seen: _Seen, model: Model, task: Task, judge: Judge) -> None:
     budget = task.order.memory_bytes if task.order.memory_bytes is not None else usable_bytes()
     with admitted(_planned_bytes(seen), budget):
-        accelerators, findings, problem = try_accelerators(model, task.place, task.order)
+        accelerators, findings, problem = try_accelerators(model, task.place, task.order, judge)
     seen.findings += findings
     seen.landed = replace(seen.landed or Landed(outcome=seen.outcome), accelerators=accelerators)
     if problem:

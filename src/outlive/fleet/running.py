@@ -24,6 +24,7 @@ from outlive.worker.flight import Flight
 from outlive.worker.intermediates import Feeding, with_inside
 from outlive.worker.limits import Limits
 from outlive.worker.running import fly
+from outlive.worker.verdicts import Judge
 
 _SAMPLES = 16
 _MOST_OUTPUTS = 16
@@ -41,24 +42,24 @@ class Landed:
     accelerators: tuple[AcceleratorSeen, ...] = ()
 
 
-def run_model(path: str, order: Order, budget_bytes: int | None) -> Landed:
+def run_model(path: str, order: Order, budget_bytes: int | None, by: Judge) -> Landed:
     """Run a file in a worker, and find out why if it does not come back well."""
     limits = Limits(memory=budget_bytes, seconds=order.seconds)
-    flight = _fly(path, order, limits)
+    flight = _fly(path, order, limits, by)
     if flight is not None and not flight.died and not flight.error_type:
-        found = assess_run(flight, read_source(path))
+        found = assess_run(flight, read_source(path, by.changed_file))
         return Landed(outcome="ran", run=_run_seen(flight), findings=found)
-    diagnosis = diagnose_case(open_case(path, None, limits, order.accelerator))
+    diagnosis = diagnose_case(open_case(path, None, limits, order.accelerator, judge=by))
     if diagnosis.verdict is None and flight is not None:
         diagnosis = diagnose_flight(flight)  # it went well the second time: what is known is the first
     return _fallen(diagnosis, flight)
 
 
-def _fly(path: str, order: Order, limits: Limits) -> Flight | None:
+def _fly(path: str, order: Order, limits: Limits, by: Judge) -> Flight | None:
     """The flight; None if even the call was refused, which a diagnosis then explains."""
     try:
         given = {"model_path": path, "memory": limits.memory_bytes, **run_arguments(order.accelerator)}
-        flight = fly(None, order.repeat, 0, seconds=limits.seconds, **given)
+        flight = fly(None, order.repeat, 0, judge=by, seconds=limits.seconds, **given)
         return with_inside(flight, Feeding(), given, vary=False)
     except RuntimeMissing:
         raise
@@ -122,12 +123,12 @@ def _fallen(diagnosis: Diagnosis, flight: Flight | None) -> Landed:
 
 
 def try_accelerators(
-    model: Model, path: str, order: Order
+    model: Model, path: str, order: Order, by: Judge
 ) -> tuple[tuple[AcceleratorSeen, ...], tuple[Finding, ...], str]:
     """What each accelerator takes and does, the findings on that, and why there is nothing, if so."""
     limits = Limits(seconds=order.seconds)
     try:
-        coverage = probe_source(model, path, (), (), None, limits)
+        coverage = probe_source(model, path, (), (), None, limits, judge=by)
     except (OutliveError, ValueError, OSError, RuntimeError) as error:
         return (), (), f"accelerators not tried: {type(error).__name__}: {error}"
     rules = [rule for rule in RULES if rule.facts == ("coverage",)]

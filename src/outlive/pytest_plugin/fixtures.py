@@ -11,7 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from outlive.arena.budget import Verdict
     from outlive.growth.growth import Growth
-    from outlive.worker.interpreter import Interpreter
+    from outlive.verbs.drop_ins import Interpreter
 
 
 @pytest.fixture
@@ -21,8 +21,7 @@ def guarded_interpreter() -> Iterator[Callable[..., Interpreter]]:
     `guarded_interpreter("m.tflite", memory="64MB")`: a path or the bytes of a model, and whatever
     `outlive.Interpreter` takes.
     """
-    import outlive.verbs  # hands workers the judge they need  # noqa: F401
-    from outlive.worker.interpreter import Interpreter
+    from outlive.verbs.drop_ins import Interpreter
 
     with contextlib.ExitStack() as made:
 
@@ -59,13 +58,13 @@ def assert_fits() -> Callable[..., Verdict]:
 def _fit(model: Any, device: Any, ram: str | int | None, accelerator: str | None) -> Verdict:
     __tracebackhide__ = True
     from outlive.fitting.checking import FIT_CODES, check_reading, make_order
-    from outlive.model import read_source
     from outlive.rendering.finding_text import plain_finding
+    from outlive.verbs.read import reading_of
 
     if device is None and ram is None:
         raise TypeError("assert_fits needs device= or ram=: what is the model to fit?")
     order = make_order(device=device, ram=ram, accelerator=accelerator)
-    checked = check_reading(read_source(model), order)
+    checked = check_reading(reading_of(model), order)
     if checked.verdict is None or not checked.verdict.fits:
         # A file that cannot be trusted has no plan; what is wrong with it is said in its place.
         found = [item for item in checked.judgement.errors if item.code in FIT_CODES or not checked.verdict]

@@ -24,7 +24,7 @@ from outlive.quant.convert_child import convert_source
 from outlive.quant.feeding import Samples
 from outlive.quant.quantizing import Guard
 from outlive.units import format_bytes, plural
-from outlive.worker.verdicts import Call, missing, refused
+from outlive.worker.verdicts import Call, Judge
 
 Signature = Sequence["tuple[Sequence[int | None], str] | str"]
 Shapes = Mapping[str, Sequence[int]]
@@ -80,13 +80,14 @@ def convert_model(
     samples: Any,
     signature: Signature | None,
     guard: Guard,
+    judge: Judge,
     tell: Callable[[int], None],
 ) -> Converted:
     """Convert in a worker; the samples are checked first, against the float model of the same source."""
     with tempfile.TemporaryDirectory(prefix="outlive-convert-") as folder:
         kind, what = _described(source, Path(folder))
         specs = None if signature is None else [_spec(one) for one in signature]
-        convert = _in_words(guard(convert_source, plain=bytes))
+        convert = _in_words(guard(convert_source, plain=bytes), judge)
         if samples is None:
             return Converted(model=convert(kind, what, specs, dict(settings), None))
         plain = {name: value for name, value in settings.items() if name not in _QUANTIZING}
@@ -94,7 +95,7 @@ def convert_model(
         floating = read_source(convert(kind, what, specs, plain, None)).model
         if floating is None:
             raise ValueError("the converter gave no model that samples could be held against")
-        feeds = Samples(samples, floating)
+        feeds = Samples(samples, floating, judge)
         try:
             made = convert(kind, what, specs, dict(settings), _stream(feeds, tell))
         finally:
@@ -144,7 +145,7 @@ def _spec(one: tuple[Sequence[int | None], str] | str) -> tuple[list[int | None]
     return [None if size == "?" else int(size) for size in sizes], dtype
 
 
-def convert_with_shapes(source: Any, key: str, shapes: Shapes, guard: Guard) -> bytes:
+def convert_with_shapes(source: Any, key: str, shapes: Shapes, guard: Guard, judge: Judge) -> bytes:
     """The float model once more, with other shapes for the inputs of signature `key`, by their names in it.
 
     ValueError if the model itself does not take them, with its own reason.
@@ -152,10 +153,10 @@ def convert_with_shapes(source: Any, key: str, shapes: Shapes, guard: Guard) -> 
     with tempfile.TemporaryDirectory(prefix="outlive-convert-") as folder:
         kind, what = _described(source, Path(folder))
         wanted = (key, {name: list(shape) for name, shape in shapes.items()})
-        return _in_words(guard(convert_source, plain=bytes))(kind, what, None, {}, None, wanted)
+        return _in_words(guard(convert_source, plain=bytes), judge)(kind, what, None, {}, None, wanted)
 
 
-def _in_words(convert: Callable[..., bytes]) -> Callable[..., bytes]:
+def _in_words(convert: Callable[..., bytes], judge: Judge) -> Callable[..., bytes]:
     """The same; where the converter gives up, a `ModelError` that says what it lacks."""
 
     def told(*arguments: Any) -> bytes:
@@ -163,11 +164,11 @@ def _in_words(convert: Callable[..., bytes]) -> Callable[..., bytes]:
             return convert(*arguments)
         except Exception as error:
             if isinstance(error, ImportError) and "tensorflow" in str(error):
-                raise missing(str(error)) from error
+                raise judge.missing("absence", str(error)) from error
             if type(error).__name__ != "ConverterError":
                 raise
             words = str(error)
-            refusal = refused(Call(problem="converter-refused", text=words))
+            refusal = judge.refused(Call(problem="converter-refused", text=words))
             # Its pages of words stay in the cause.
             raise ModelError(
                 refusal.finding, str(refusal).removeprefix(f"{foreign_lines(words)}\n")

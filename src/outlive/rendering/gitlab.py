@@ -16,8 +16,7 @@ from outlive.fitting.checking import Checked
 from outlive.names import safe
 from outlive.rendering.document import Json
 from outlive.rendering.finding_text import plain_finding
-from outlive.rendering.places import relative_path
-from outlive.rendering.within import place_within
+from outlive.rendering.places import place_within, relative_path
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.NOTE: "info"}
 _LIMIT = 300

@@ -15,8 +15,7 @@ from outlive.finding import Finding, Severity
 from outlive.fitting.checking import Checked
 from outlive.names import safe
 from outlive.rendering.finding_text import plain_finding
-from outlive.rendering.places import relative_path
-from outlive.rendering.within import place_within
+from outlive.rendering.places import place_within, relative_path
 
 _LIMIT = 1000
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from outlive.model import Model, Source, read_source
+from outlive.model import Model, Source
+from outlive.verbs.read import reading_of
 
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
@@ -42,4 +43,4 @@ def check(
         select=select,
         ignore=ignore,
     )
-    return check_reading(read_source(source), order).judgement
+    return check_reading(reading_of(source), order).judgement

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Source
 from outlive.units import parse_bytes
+from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import sound
 from outlive.verbs.progress import heard
 
@@ -51,6 +52,7 @@ def compare(
     task = Task(
         reference=right,
         candidate=asked,
+        judge=JUDGE,
         accelerator=accelerator,
         budget_bytes=parse_bytes(memory) if isinstance(memory, str) else memory,
         metrics=metrics or {},
@@ -59,7 +61,7 @@ def compare(
         tell=tell,
     )
     given = some_samples(right, _RANDOM_SAMPLES) if samples is None else samples
-    with Samples(given, right) as stream, leaving_nothing():
+    with Samples(given, right, JUDGE) as stream, leaving_nothing():
         drift = compare_models(task, stream)
     notes = (*drift.notes, _RANDOM) if samples is None else drift.notes
     return replace(drift, notes=notes, findings=judge({"drift": drift}, RULES).findings)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from outlive.keeping import write_whole
 from outlive.model import Model, Source
 from outlive.verbs.convert import convert
+from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import sound
 from outlive.verbs.progress import heard
 
@@ -63,7 +64,7 @@ def fit(
     goal = make_goal(
         ram=ram, device=device, flash=flash, samples=samples, metric=metric, cache=cache, every=all or every,
         accelerator=accelerator, threads=threads, seconds=seconds, jobs=jobs, tell=tell,
-        max_loss=tolerance if max_loss is None else max_loss,
+        max_loss=tolerance if max_loss is None else max_loss, judge=JUDGE,
     )  # fmt: skip
     converted = needs_conversion(source)
     model = sound(convert(source, seconds=seconds).model if converted else source)

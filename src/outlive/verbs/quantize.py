@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Source, read_source
 from outlive.verbs.convert import convert
+from outlive.verbs.guard import guarded
+from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import sound
 from outlive.verbs.progress import heard
 
@@ -45,7 +47,6 @@ def quantize(
     a Drift.
     A Keras model (.keras, .h5 or an object) or a SavedModel is converted first, by TensorFlow in a worker.
     """
-    from outlive.guarding.guarding import make_guarded
     from outlive.quant.capturing import leaving_nothing
     from outlive.quant.feeding import Samples
     from outlive.quant.lending import needs_conversion
@@ -64,17 +65,17 @@ def quantize(
     name, rows = find_recipe(recipe)
     is_tflite = not needs_conversion(source)
     model = sound(source if is_tflite else convert(source, memory=memory, seconds=seconds).model)
-    guard = partial(make_guarded, memory=memory, seconds=seconds, quiet=True)
+    guard = partial(guarded, memory=memory, seconds=seconds, quiet=True)
 
     def make(kept: tuple[str, ...]) -> Quantized:
         left_out = (*skip, *kept)
         chosen = narrowed(rows, model, left_out, only, io)
-        order = Order(model=model, name=name, recipe=chosen, skip=left_out, only=tuple(only))
+        order = Order(model=model, name=name, recipe=chosen, judge=JUDGE, skip=left_out, only=tuple(only))
         return quantize_model(order, stream, guard, tell)
 
     with ExitStack() as stack:
         stack.enter_context(leaving_nothing())
-        stream = None if samples is None else stack.enter_context(Samples(samples, model))
+        stream = None if samples is None else stack.enter_context(Samples(samples, model, JUDGE))
         held = partial(_held_against, model, samples=stream, metrics=metrics or {})
         made = make(()) if target is None else select(make, held, target)
     path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else model.path or ""
@@ -95,7 +96,9 @@ def _held_against(
     candidate = read_source(content).model
     assert candidate is not None, "the quantizer writes files that can be read"
     assert samples is not None, "a target needs them"
-    return compare_models(Task(reference=reference, candidate=candidate, metrics=metrics), samples)
+    return compare_models(
+        Task(reference=reference, candidate=candidate, judge=JUDGE, metrics=metrics), samples
+    )
 
 
 def recipe_names() -> tuple[str, ...]:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from outlive.verbs.judging import JUDGE
+
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
     from outlive.fleet.comparing import Tolerances
@@ -57,12 +59,12 @@ def scan(
 
 
 def examine(task: Task) -> Row:
-    """What an engine process does with one file. It is found here, so that the judge is at hand there too."""
+    """What an engine process does with one file."""
     from outlive.fleet.looking import look
     from outlive.fleet.nest import NEST, go_with
 
     if task.owner == os.getpid():
-        return look(task)  # threads of the user's own process: its workers may be in use
+        return look(task, JUDGE)  # threads of the user's own process: its workers may be in use
     go_with(task.owner)
     with NEST.task():
-        return look(task)
+        return look(task, JUDGE)

@@ -9,12 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from outlive.worker.hatchery import Kind
+from outlive.worker.hatchery import RUNTIMES, Kind
 from outlive.worker.limits import Limits
 from outlive.worker.sandbox import choose_mode
 from outlive.worker.session import Opening
-
-RUNTIMES = ("litert", "tensorflow", "tflite_runtime")
+from outlive.worker.verdicts import Judge
 
 
 @enum.unique
@@ -57,6 +56,7 @@ def brings_xnnpack(opening: Opening) -> bool:
 
 def make_opening(
     *,
+    judge: Judge,
     model_path: Any,
     model_content: Any,
     delegates: Sequence[Delegate] | None,
@@ -86,6 +86,7 @@ def make_opening(
     else:
         raise ValueError("Can't both provide `model_path` and `model_content`")
     return Opening(
+        judge=judge,
         kind=Kind(
             runtime=runtime,
             python=python or sys.executable,

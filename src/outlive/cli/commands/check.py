@@ -16,8 +16,8 @@ from outlive.cli.config_values import UnreadableConfig
 from outlive.cli.output import complain, refuse_to_overwrite, track, write_json, write_plain, write_text
 from outlive.cli.pages import need_a_file, show_checks
 from outlive.finding import Severity
-from outlive.model import read_source
 from outlive.rules.quantization.expecting import EXPECTATIONS
+from outlive.verbs.read import reading_of
 
 if TYPE_CHECKING:
     from outlive.fitting.checking import Checked
@@ -131,7 +131,7 @@ def run(args: argparse.Namespace) -> int:
         files = _files(args, config)
         for _, output in ((args.format, args.output), *also):
             refuse_to_overwrite(output, files)
-        rows = [check_file(read_source(file), orders.of(file)) for file in track(files, "checking")]
+        rows = [check_file(reading_of(file), orders.of(file)) for file in track(files, "checking")]
     except (ValueError, OSError) as error:
         hint = " (--no-config leaves it out)" if isinstance(error, UnreadableConfig) else ""
         complain(f"outlive check: {error}{hint}")

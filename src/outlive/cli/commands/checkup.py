@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from outlive import verbs
 from outlive.arena.plan import Plan
 from outlive.cli import exits
-from outlive.cli.commands.diagnose import exit_code
 from outlive.cli.output import (
     add_output_options,
     complain,
@@ -19,12 +18,14 @@ from outlive.cli.output import (
     write_text,
 )
 from outlive.cli.parser import Parser
+from outlive.cli.present import exit_code
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import OutliveError
 from outlive.finding import Finding, Severity
-from outlive.model import Reading, Tensor, read_source
+from outlive.model import Reading, Tensor
 from outlive.rules import Judgement
 from outlive.rules.catalogue import assess
+from outlive.verbs.read import reading_of
 from outlive.worker.flight import Flight
 from outlive.worker.limits import Limits
 
@@ -94,7 +95,7 @@ def run(words: Sequence[str]) -> int:
 
 
 def _check_up(path: str, say: Callable[[str], None]) -> Checkup:
-    reading = read_source(path)
+    reading = reading_of(path)
     judgement = assess(reading)
     if reading.model is None:
         return Checkup(reading=reading, judgement=judgement)
@@ -136,7 +137,8 @@ def _document(found: Checkup) -> object:
 
 
 def _text(found: Checkup) -> Iterator[RenderableType]:
-    from outlive.rendering.diagnosis_text import diagnosis_text
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
 
     yield from _opening(found.reading)
     yield from _need(found.plan)
@@ -144,7 +146,7 @@ def _text(found: Checkup) -> Iterator[RenderableType]:
     yield from _run(found.flight)
     yield from _told(found.silent)
     if found.diagnosis is not None:
-        yield from diagnosis_text(found.diagnosis)
+        yield from draw_text(page_of(found.diagnosis))
 
 
 def _opening(reading: Reading) -> Iterator[RenderableType]:

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 from outlive import verbs
 from outlive.arena.questions import ACCELERATORS
 from outlive.cli import exits
-from outlive.cli.commands.diagnose import exit_code
-from outlive.cli.commands.run import parse_inputs
 from outlive.cli.output import (
     complain,
     progress,
@@ -22,9 +20,11 @@ from outlive.cli.output import (
     write_text,
 )
 from outlive.cli.parser import Parser
+from outlive.cli.present import exit_code
 from outlive.errors import OutliveError
 from outlive.finding import Severity
-from outlive.model import read_source
+from outlive.verbs.inputs import parse_inputs
+from outlive.verbs.read import reading_of
 from outlive.worker.limits import Limits
 
 if TYPE_CHECKING:
@@ -181,9 +181,9 @@ def _examine(args: argparse.Namespace, tell: Callable[[str], None]) -> Examinati
     from outlive.fitting.checking import check_reading, make_order
     from outlive.rendering.pages.report import Examination
 
-    limits, inputs = Limits(memory=args.memory, seconds=args.seconds), parse_inputs(args.input)
+    limits, inputs = Limits(memory=args.memory, seconds=args.seconds), parse_inputs(args.input or None)
     order = make_order(device=args.device, ram=args.ram, here=args.here, accelerator=args.accelerator)
-    reading = read_source(args.file)
+    reading = reading_of(args.file)
     tell("checking")
     checked = check_reading(reading, order)
     if reading.model is None:
@@ -236,10 +236,8 @@ def _run(
 def _probe(
     args: argparse.Namespace, limits: Limits, inputs: Any, tell: Callable[[str], None]
 ) -> dict[str, Any]:
-    from outlive.rendering.coverage_verdict import judge_coverage
-
-    coverage = verbs.probe(args.file, inputs=inputs, limits=limits, tell=tell)
-    return {"coverage": coverage, "coverage_findings": judge_coverage(coverage).findings}
+    coverage = verbs.delegates(args.file, inputs=inputs, limits=limits, tell=tell)
+    return {"coverage": coverage, "coverage_findings": coverage.findings}
 
 
 def _compare(args: argparse.Namespace, tell: Callable[[str], None]) -> dict[str, Any]:

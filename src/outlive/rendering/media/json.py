@@ -53,6 +53,67 @@ def _fit(fit: Any) -> Json:
     return fit_json(fit)
 
 
+def _read(found: Any) -> Json:
+    from outlive.rendering.model_json import reading_json, readings_json
+    from outlive.rendering.pruning_report import pruning_json
+
+    documents = []
+    for file in found.files:
+        document = reading_json(file.reading, file.judgement)
+        if file.sparsity is not None:
+            document["sparsity"] = pruning_json(file.sparsity)
+        documents.append(document)
+    return documents[0] if len(documents) == 1 else readings_json(documents)
+
+
+def _cut(part: Any) -> Json:
+    from outlive.rendering.cut_json import cut_json
+
+    return cut_json(part, part.whole, part.path)
+
+
+def _explain(found: Any) -> Json:
+    from outlive.rendering.document import document
+
+    rules = [
+        {
+            "code": rule.code,
+            "name": rule.name,
+            "severity": rule.severity.value,
+            "since": rule.since,
+            "headline": rule.summary,
+            "facts": rule.facts,
+            "page": rule.doc,
+        }
+        for rule in found.rules
+    ]
+    return document("explain", {"rules": rules})
+
+
+def _run(flight: Any) -> Json:
+    from outlive.rendering.flight_json import flight_json
+
+    return flight_json(flight, flight.path, () if flight.judge is None else flight.findings)
+
+
+def _diagnose(diagnosis: Any) -> Json:
+    from outlive.rendering.diagnosis_json import diagnosis_json
+
+    return diagnosis_json(diagnosis)
+
+
+def _delegates(coverage: Any) -> Json:
+    from outlive.rendering.coverage_json import coverage_json
+
+    return coverage_json(coverage, coverage.findings)
+
+
+def _leak(growth: Any) -> Json:
+    from outlive.rendering.leak_json import leak_json
+
+    return leak_json(growth)
+
+
 _WRITERS = {
     "plan": _plan,
     "devices": _devices,
@@ -60,4 +121,11 @@ _WRITERS = {
     "quantize": _quantize,
     "convert": _convert,
     "fit": _fit,
+    "read": _read,
+    "cut": _cut,
+    "explain": _explain,
+    "run": _run,
+    "diagnose": _diagnose,
+    "delegates": _delegates,
+    "leak": _leak,
 }
