@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from outlive.model import Model, Operator, Quantization, Signature, Subgraph, Tensor
     from outlive.quant.converting import Converted
     from outlive.quant.debugging import QuantizationDebugOptions
-    from outlive.quant.nouns import Drift, Quantized
+    from outlive.quant.nouns import Drift
+    from outlive.quant.quantized import Quantized
     from outlive.surgery import Cut, CutTensor
     from outlive.verbs import (
         autopsy,
@@ -214,7 +215,8 @@ _ROOMS = {
     "outlive.model": ("Model", "Operator", "Quantization", "Signature", "Subgraph", "Tensor"),
     "outlive.quant.converting": ("Converted",),
     "outlive.quant.debugging": ("QuantizationDebugOptions",),
-    "outlive.quant.nouns": ("Drift", "Quantized"),
+    "outlive.quant.nouns": ("Drift",),
+    "outlive.quant.quantized": ("Quantized",),
     "outlive.jupyter.protecting": ("protect", "unprotect"),
     "outlive.surgery": ("Cut", "CutTensor"),
     "outlive.verbs.debugger": ("QuantizationDebugger",),

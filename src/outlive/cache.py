@@ -17,12 +17,13 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from outlive.keeping import DRAFT, DRAFT_END, write_whole
+from outlive.records import written
 from outlive.units import parse_bytes
 
 ROOMS = ("delegates", "fit", "scan")
@@ -61,9 +62,9 @@ class Usage:
     """How much is kept, or was removed, in a folder."""
 
     name: str
-    folder: Path
+    folder: Path = field(metadata=written("path"))
     files: int
-    size_bytes: int
+    size_bytes: int = field(metadata=written("bytes"))
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ import pytest
 from outlive import demo_models
 from outlive.fitting.checking import Checked, check_reading, make_order
 from outlive.model import Source, read_source
-from outlive.rendering.document import dump
+from outlive.rendering.media.json import dump
 from outlive.rendering.sarif import sarif_log
 from outlive.rules import Judgement, NotChecked
 from outlive.rules.catalogue import RULES

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
 
 from outlive.arena.budget import Verdict
-from outlive.arena.plan import Plan
+from outlive.arena.plan import Plan, Word
 from outlive.arena.room import Arena, arena_for
 from outlive.exporting.foreign import identifier, is_namespace
-from outlive.exporting.ports import Layout, layout_of
+from outlive.exporting.ports import Layout, Port, layout_of
 from outlive.exporting.rendering import render
 from outlive.exporting.resolver import Adder, adders_of, resolver_table
 from outlive.exporting.snippets import KINDS
+from outlive.finding import Finding
 from outlive.model import Model
+from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 
 FILES = ("model_data.h", "model_data.cc", "model_ops.h", "main.cc", "README.md")
 _TYPES = frozenset(
@@ -27,16 +30,95 @@ _MOST_MODEL_BYTES = 64 * 2**20
 _BYTES_A_LINE = 16
 
 
+class ExportedFile(NamedTuple):
+    """A file that was written."""
+
+    name: str
+    file_bytes: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
     """The files by name, and what they were made of."""
 
-    name: str
+    kind: ClassVar[str] = "export"
+
+    path: str | None = None  # the folder that they were written to
+    name: str = field(metadata=written("namespace"))
     files: tuple[tuple[str, str], ...] = field(repr=False)
-    layout: Layout
-    adders: tuple[Adder, ...]
-    arena: Arena
+    layout: Layout = field(metadata=NOT_WRITTEN)
+    arena: Arena = field(metadata=written(flat=True))
     model_bytes: int
+    adders: tuple[Adder, ...] = field(metadata=written("operators"))
+    plan: Plan = field(repr=False, metadata=NOT_WRITTEN)
+    verdict: Verdict | None = None
+    removed: tuple[str, ...] = ()  # what was left out of the model
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    @in_document()
+    def model(self) -> ModelFile:
+        """The model that was exported."""
+        return self.plan.model
+
+    @property
+    @in_document("files")
+    def file_sizes(self) -> tuple[ExportedFile, ...]:
+        """The files and their sizes."""
+        return tuple(ExportedFile(name, len(text.encode())) for name, text in self.files)
+
+    @property
+    @in_document()
+    def exact(self) -> bool:
+        """True if every size of the plan is computed by the runtime's own rules."""
+        return self.plan.exact
+
+    @property
+    @in_document()
+    def unknown(self) -> tuple[str, ...]:
+        """What the plan does not know."""
+        return self.plan.unknown
+
+    @property
+    @in_document()
+    def assumed(self) -> tuple[str, ...]:
+        """What the plan takes for granted."""
+        return self.plan.assumed
+
+    @property
+    @in_document("verdict")
+    def word(self) -> Word | None:
+        """Whether it fits the device, in a word."""
+        return None if self.verdict is None else self.verdict.word
+
+    @property
+    @in_document()
+    def device(self) -> str | None:
+        """The device that it was held against."""
+        return None if self.verdict is None else self.verdict.budget.title
+
+    @property
+    @in_document()
+    def inputs(self) -> tuple[Port, ...]:
+        """What to feed."""
+        return self.layout.inputs
+
+    @property
+    @in_document()
+    def outputs(self) -> tuple[Port, ...]:
+        """What it gives."""
+        return self.layout.outputs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotExported:
+    """Why nothing was written."""
+
+    kind: ClassVar[str] = "export"
+
+    path: str | None
+    files: tuple[str, ...] = ()
+    findings: tuple[Finding, ...]
 
 
 def export_micro(
@@ -82,6 +164,8 @@ def export_micro(
         files=tuple(files),
         layout=layout,
         adders=adders,
+        plan=plan,
+        verdict=verdict,
         arena=arena,
         model_bytes=model.file_bytes,
     )

@@ -6,12 +6,14 @@ Model ──> ports.layout_of ──> templates/snippet/LANGUAGE.j2 ──> Snip
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 from outlive.exporting.foreign import identifier
 from outlive.exporting.ports import Layout, Port, layout_of
 from outlive.exporting.rendering import render
 from outlive.model import Model
+from outlive.records import NOT_WRITTEN, ModelPath, in_document, written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +73,36 @@ _MOST_PORTS = 200
 class Snippet:
     """The code, its language, and the name a file of it should have."""
 
+    kind: ClassVar[str] = "snippet"
+
     language: str
     file_name: str
-    text: str
-    layout: Layout
+    text: str = field(metadata=written("code"))
+    layout: Layout = field(metadata=NOT_WRITTEN)
+
+    @property
+    @in_document()
+    def model(self) -> ModelPath:
+        """The model that it calls."""
+        return ModelPath(path=self.layout.path.text)
+
+    @property
+    @in_document()
+    def signature(self) -> str | None:
+        """The signature that it calls; None for the main graph."""
+        return None if self.layout.signature is None else self.layout.signature.text
+
+    @property
+    @in_document()
+    def inputs(self) -> tuple[Port, ...]:
+        """What it feeds."""
+        return self.layout.inputs
+
+    @property
+    @in_document()
+    def outputs(self) -> tuple[Port, ...]:
+        """What it reads."""
+        return self.layout.outputs
 
 
 def make_snippet(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 from outlive.arena.budget import Budget, Verdict, device_budget
 from outlive.arena.devices import Device, find_device
@@ -18,6 +18,7 @@ from outlive.fitting.planning import plan_model
 from outlive.fitting.verdicts import here_budget, judge_fit
 from outlive.model import Model, Reading
 from outlive.model.file_bytes import FileChanged
+from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 from outlive.rules import Judgement, NotChecked, Rule, judge
 from outlive.rules.catalogue import file_errors, of_change
 from outlive.rules.choosing import choose_rules
@@ -56,15 +57,46 @@ class Order:
 class Checked:
     """A file, what the rules say about it, and the verdict on its memory if one was asked for."""
 
-    reading: Reading
-    judgement: Judgement
+    kind: ClassVar[str] = "check"
+
+    reading: Reading = field(metadata=NOT_WRITTEN)
+    judgement: Judgement = field(metadata=NOT_WRITTEN)
     verdict: Verdict | None = None
+
+    @property
+    @in_document()
+    def model(self) -> ModelFile:
+        """The file that was checked."""
+        model = self.reading.model
+        sha256 = None if model is None else model.sha256
+        return ModelFile(path=self.reading.path, sha256=sha256, file_bytes=self.reading.file_bytes)
+
+    @property
+    @in_document()
+    def findings(self) -> tuple[Finding, ...]:
+        """What the rules say about it, the worst first."""
+        return self.judgement.findings
+
+    @property
+    @in_document()
+    def not_checked(self) -> tuple[NotChecked, ...]:
+        """The rules that could not look, and why."""
+        return self.judgement.not_checked
 
     @property
     def only_too_big(self) -> bool:
         """True if the one thing wrong is that it does not fit."""
         codes = {finding.code for finding in self.judgement.errors}
         return bool(codes) and codes <= FIT_CODES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedFiles:
+    """Several files that were checked."""
+
+    kind: ClassVar[str] = "check"
+
+    files: tuple[Checked, ...] = field(metadata=written(document=True))
 
 
 def make_order(

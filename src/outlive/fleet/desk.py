@@ -25,6 +25,7 @@ from outlive.fleet.journal import Journal
 from outlive.fleet.looking import unseen
 from outlive.fleet.nouns import EngineError, Order, Task, versions
 from outlive.fleet.rows import Row, row_of
+from outlive.records import document_of
 
 _CHUNK_BYTES = 1 << 20
 # How often a task may be lost among others before it has to show that it is not to blame, alone.
@@ -157,7 +158,7 @@ class Desk:
             return
         elsewhere = (self._order.run or self._order.delegates) and row.host != platform.node()
         if not elsewhere and dict(row.versions) == versions():
-            self._cache.keep(row.as_json(), row.sha256, row.order_key)
+            self._cache.keep(document_of(row), row.sha256, row.order_key)
 
     def take(self, row: Row) -> None:
         """Write the row that came for a task, and those of identical files."""

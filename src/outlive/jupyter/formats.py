@@ -39,7 +39,7 @@ RESULTS = (
     ("outlive.model.nouns", "Model"),
     ("outlive.surgery.cutting", "Cut"),
     ("outlive.quant.nouns", "Drift"),
-    ("outlive.quant.nouns", "Quantized"),
+    ("outlive.quant.quantized", "Quantized"),
     ("outlive.quant.converting", "Converted"),
     ("outlive.fitting.nouns", "Fit"),
 )

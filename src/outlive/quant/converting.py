@@ -23,6 +23,7 @@ from outlive.names import foreign_lines, safe
 from outlive.quant.convert_child import convert_source
 from outlive.quant.feeding import Samples
 from outlive.quant.quantizing import Guard
+from outlive.records import NOT_WRITTEN, FileSize, in_document
 from outlive.units import format_bytes, plural
 from outlive.worker.verdicts import Call, Judge
 
@@ -37,26 +38,42 @@ _LISTS = ("optimizations", "supported_ops", "supported_types", "experimental_sel
 _TYPE = re.compile(r"[a-z]+\d+")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvertedTensor:
+    """An input or output of a converted model; -1 where the size is open."""
+
+    name: str
+    index: int
+    shape: tuple[int, ...]
+    dtype: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Converted:
     """A model that TensorFlow's converter made: `.model` is its bytes, `.save(path)` writes them.
 
     `findings` is what is to be said of it: asked to quantize and got float, for one. `source` is what it was
-    made of, in words, `inputs` and `outputs` are its tensors, and `written` is where it was written.
+    made of, in words; `output_path` is where it was written.
     """
 
     kind: ClassVar[str] = "convert"
 
-    model: bytes = field(repr=False)
-    samples: int = 0
-    findings: tuple[Finding, ...] = ()
     source: str = ""
+    model: bytes = field(metadata=NOT_WRITTEN)
+    output_path: str | None = field(default=None, metadata=NOT_WRITTEN)
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    inputs: tuple[Tensor, ...] = field(default=(), repr=False)
-    outputs: tuple[Tensor, ...] = field(default=(), repr=False)
-    operators: int = 0
+    samples: int = 0
     seconds: float = 0.0
-    written: str = ""
+    operators: int = 0
+    inputs: tuple[ConvertedTensor, ...] = ()
+    outputs: tuple[ConvertedTensor, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    @in_document()
+    def output(self) -> FileSize:
+        """The file that was written."""
+        return FileSize(path=self.output_path, file_bytes=self.file_bytes)
 
     def __repr__(self) -> str:
         """In a line: what it was made of, and its size."""
@@ -112,11 +129,16 @@ def described(made: Converted, source: Any, settings: Mapping[str, Any], seconds
         made,
         source=named,
         settings=dict(settings),
-        inputs=() if model is None else model.inputs,
-        outputs=() if model is None else model.outputs,
+        inputs=() if model is None else tuple(map(_told, model.inputs)),
+        outputs=() if model is None else tuple(map(_told, model.outputs)),
         operators=0 if model is None else sum(1 for _ in model.operators()),
         seconds=seconds,
     )
+
+
+def _told(tensor: Tensor) -> ConvertedTensor:
+    shape = tensor.shape_signature or tensor.shape
+    return ConvertedTensor(name=tensor.name, index=tensor.index, shape=shape, dtype=tensor.dtype)
 
 
 def parse_settings(given: Mapping[str, Any]) -> dict[str, Any]:

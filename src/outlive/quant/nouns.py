@@ -1,18 +1,17 @@
-"""What a comparison and a quantization come to: plain data."""
+"""What a comparison comes to: plain data."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from outlive.finding import Finding
-from outlive.keeping import write_whole
+from outlive.finding import Finding, OpPlace
 from outlive.model import Model
 from outlive.names import safe
-from outlive.units import format_bytes, plural
+from outlive.records import NOT_WRITTEN, FileSize, in_document, written
+from outlive.units import plural
 
 # From here on noise in an input takes less than a thousandth of the blame.
 _CLEAN_DB = 30.0
@@ -20,7 +19,6 @@ _CLEAN_DB = 30.0
 _GOOD_DB = 20.0
 # A range that is half as wide again as it had to be is nothing unusual.
 _COARSE = 1.6
-Recipe = tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +42,7 @@ class Metrics:
     cosine: float
     reference_min: float
     reference_max: float
-    rmse_over_scale: float | None = None
+    rmse_over_scale: float | None = field(default=None, metadata=written("rmse/scale"))
     at_limit_share: float | None = None
     saturated_share: float | None = None
     range_used: float | None = None
@@ -89,6 +87,14 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceTensor:
+    """A tensor of the reference."""
+
+    name: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TensorDrift:
     """One tensor of the candidate beside the one of the reference that it stands for.
 
@@ -99,26 +105,38 @@ class TensorDrift:
 
     name: str
     index: int
-    op: int | None
-    op_type: str
-    op_name: str
-    reference_name: str
-    reference_index: int
+    op: int | None = field(metadata=NOT_WRITTEN)
+    op_type: str = field(metadata=NOT_WRITTEN)
+    op_name: str = field(metadata=NOT_WRITTEN)
+    reference_name: str = field(metadata=NOT_WRITTEN)
+    reference_index: int = field(metadata=NOT_WRITTEN)
+    paired_by: str = "name"
     dtype: str
     shape: tuple[int, ...]
     scale: float | None
     zero_point: int | None
     metrics: Metrics | None
     born_here: Metrics | None
-    alone: str = ""
-    paired_by: str = "name"
-    per_sample: PerSample | None = None
-    input_sqnr_db: float | None = None
-    has_free_scale: bool = False
+    alone: str = field(default="", metadata=written("why_not_alone", null=True))
+    per_sample: PerSample | None = field(default=None, metadata=NOT_WRITTEN)
+    input_sqnr_db: float | None = field(default=None, metadata=NOT_WRITTEN)
+    has_free_scale: bool = field(default=False, metadata=NOT_WRITTEN)
     weights: Weights | None = None
-    used_sqnr_db: float | None = None
-    used_by: int | None = None
-    reference_op: int | None = None
+    used_sqnr_db: float | None = field(default=None, metadata=NOT_WRITTEN)
+    used_by: int | None = field(default=None, metadata=NOT_WRITTEN)
+    reference_op: int | None = field(default=None, metadata=NOT_WRITTEN)
+
+    @property
+    @in_document("op")
+    def place(self) -> OpPlace | None:
+        """The operator that makes it."""
+        return None if self.op is None else OpPlace(subgraph=0, index=self.op, type=self.op_type)
+
+    @property
+    @in_document()
+    def reference(self) -> ReferenceTensor:
+        """The tensor of the reference that it stands for."""
+        return ReferenceTensor(name=self.reference_name, index=self.reference_index)
 
     @property
     def harm(self) -> float:
@@ -137,6 +155,7 @@ class TensorDrift:
         return max(own, share * _noise(self.used_sqnr_db))
 
     @property
+    @in_document()
     def blame(self) -> float:
         """What layers are ranked by; 0 where nothing is known.
 
@@ -182,17 +201,16 @@ class OutputDrift:
 
     name: str
     index: int
-    reference_name: str
+    reference_name: str = field(metadata=written("reference"))
     metrics: Metrics | None
     argmax_agreement: float | None
     user_metrics: Mapping[str, float] = field(default_factory=dict)
-    why: str = ""
+    why: str = field(default="", metadata=written("why_not_compared", null=True))
 
     @property
-    def is_finite(self) -> bool:
-        """False if values of it are NaN or infinite, in either model."""
-        found = self.metrics
-        return found is None or not (found.not_finite or math.isnan(found.sqnr_db))
+    def is_strange(self) -> bool:
+        """True if values of it are NaN or infinite, in either model, or nothing can be said therefore."""
+        return self.metrics is not None and (self.metrics.not_finite > 0 or math.isnan(self.metrics.sqnr_db))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,56 +246,78 @@ class OutputsVerdict:
 class Drift:
     """How far a candidate is from its reference, tensor by tensor in the order of its operators.
 
-    `reference` and `candidate` are files, empty for bytes; `source` is the candidate as it was read,
-    and `top` how many layers are shown at first.
+    `source` is the candidate as it was read, and `top` how many layers are shown at first.
     """
 
     kind: ClassVar[str] = "compare"
 
+    samples: int
     tensors: tuple[TensorDrift, ...]
     outputs: tuple[OutputDrift, ...]
-    samples: int
     unpaired: tuple[Unpaired, ...] = ()
     turns: Turns
+    reference_path: str | None = field(default=None, metadata=NOT_WRITTEN)
+    candidate_path: str | None = field(default=None, metadata=NOT_WRITTEN)
+    reference_bytes: int = field(default=0, metadata=NOT_WRITTEN)
+    candidate_bytes: int = field(default=0, metadata=NOT_WRITTEN)
+    input_ranges: tuple[InputRange, ...] = field(default=(), metadata=written("inputs"))
     notes: tuple[str, ...] = ()
-    reference_bytes: int = 0
-    candidate_bytes: int = 0
-    input_ranges: tuple[InputRange, ...] = ()
     findings: tuple[Finding, ...] = ()
-    reference: str = ""
-    candidate: str = ""
-    source: Model | None = field(default=None, repr=False, compare=False)
-    top: int = 5
+    source: Model | None = field(default=None, compare=False, metadata=NOT_WRITTEN)
+    top: int = field(default=5, metadata=NOT_WRITTEN)
 
     @property
     def verdict(self) -> OutputsVerdict:
-        """Equal only where every value of every output was compared, is finite, and is the same."""
-        rows = self.outputs
-        strange = [row for row in rows if not row.is_finite]
-        if strange:
-            return OutputsVerdict(name="not finite", words=_not_finite(strange, len(rows)), tone="bad")
-        left = [row for row in rows if row.metrics is None or row.why]
-        if left or not rows:
-            words = (
-                f"{_which(len(left), len(rows))} could not be compared" if rows else "there are no outputs"
-            )
-            return OutputsVerdict(name="not compared", words=words, tone="bad")
+        """What `outputs_are`, in words."""
+        rows, name = self.outputs, self.outputs_are
+        if name == "not finite":
+            strange = [row for row in rows if row.is_strange]
+            return OutputsVerdict(name=name, words=_not_finite(strange, len(rows)), tone="bad")
+        if name == "not compared":
+            count = sum(1 for row in rows if row.metrics is None or row.why)
+            words = f"{_which(count, len(rows))} could not be compared" if rows else "there are no outputs"
+            return OutputsVerdict(name=name, words=words, tone="bad")
+        if name == "equal":
+            return OutputsVerdict(name=name, words="the outputs are equal", tone="good")
         decibels = min(row.metrics.sqnr_db for row in rows if row.metrics is not None)
-        if decibels == math.inf:
-            return OutputsVerdict(name="equal", words="the outputs are equal", tone="good")
         if decibels == -math.inf:
-            words = "an output that should be all zeros is not"
-            return OutputsVerdict(name="differ", words=words, tone="bad")
-        return OutputsVerdict(
-            name="differ",
-            words=f"{decibels:.1f} dB of signal to noise at the outputs",
-            tone="good" if decibels >= _GOOD_DB else "warn",
-        )
+            return OutputsVerdict(name=name, words="an output that should be all zeros is not", tone="bad")
+        words = f"{decibels:.1f} dB of signal to noise at the outputs"
+        return OutputsVerdict(name=name, words=words, tone="good" if decibels >= _GOOD_DB else "warn")
 
     def __repr__(self) -> str:
         """In a line: the files, and what the comparison came to."""
-        names = f"{self.candidate or 'candidate'} against {self.reference or 'reference'}"
+        names = f"{self.candidate_path or 'candidate'} against {self.reference_path or 'reference'}"
         return f"<Drift {safe(names, 200)}: {self.verdict.words}, {plural(self.samples, 'sample')}>"
+
+    @property
+    @in_document()
+    def reference(self) -> FileSize:
+        """The model that is right."""
+        return FileSize(path=self.reference_path, file_bytes=self.reference_bytes)
+
+    @property
+    @in_document()
+    def candidate(self) -> FileSize:
+        """The model that is held against it."""
+        return FileSize(path=self.candidate_path, file_bytes=self.candidate_bytes)
+
+    @property
+    @in_document()
+    def outputs_are(self) -> Literal["equal", "differ", "not finite", "not compared"]:
+        """Equal only where every value of every output was compared, is finite, and is the same."""
+        if any(row.is_strange for row in self.outputs):
+            return "not finite"
+        if not self.outputs or any(row.metrics is None or row.why for row in self.outputs):
+            return "not compared"
+        worst = min(row.metrics.sqnr_db for row in self.outputs if row.metrics is not None)
+        return "equal" if worst == math.inf else "differ"
+
+    @property
+    @in_document("worst")
+    def worst_indices(self) -> tuple[int, ...]:
+        """The tensors where most error is born, the worst first."""
+        return tuple(row.index for row in self.worst())
 
     def worst(self, count: int = 10) -> tuple[TensorDrift, ...]:
         """The layers where most error is born, the worst first."""
@@ -308,77 +348,4 @@ class InputRange:
     low: float
     high: float
     can_hold: tuple[float, float] | None
-    held_by: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
-    """What became of one operator: `how` is int8, int16, int8 weights, float ...; `why` it is float."""
-
-    op: int
-    type: str
-    name: str
-    how: str
-    why: str = ""
-
-    @property
-    def is_quantized(self) -> bool:
-        """True if anything of it is no longer float32."""
-        return self.how not in ("float", "")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One try on the way to a target: the layers that stayed float, and what it came to."""
-
-    kept: tuple[str, ...]
-    file_bytes: int
-    sqnr_db: float | None
-    agreement: float | None
-    met: bool
-    user_metrics: Mapping[str, float] = field(default_factory=dict, hash=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Quantized:
-    """A quantized model: `.model` is its bytes, accepted wherever a source is; `.save(path)` writes them.
-
-    `layers` says what became of each operator of the float model, and `findings` what is to be said of it.
-    `refusal` is what the runtime says if it does not take the model; `steps` are the tries, where there was
-    a target to meet. `path` is the float model's file, empty for bytes, and `written` where
-    this one was written.
-    """
-
-    kind: ClassVar[str] = "quantize"
-
-    model: bytes = field(repr=False)
-    recipe: str
-    layers: tuple[Layer, ...]
-    samples: int
-    float_bytes: int
-    seconds: float
-    findings: tuple[Finding, ...] = ()
-    input_ranges: tuple[InputRange, ...] = ()
-    refusal: str = ""
-    steps: tuple[Step, ...] = ()
-    path: str = ""
-    written: str = ""
-
-    def __repr__(self) -> str:
-        """In a line: the recipe, and how much it made of the model."""
-        told = f"{len(self.quantized_layers)} of {plural(len(self.layers), 'operator')}"
-        return f"<Quantized {safe(self.recipe, 100)}: {told}, {format_bytes(self.file_bytes)}>"
-
-    @property
-    def file_bytes(self) -> int:
-        """The size of the quantized file."""
-        return len(self.model)
-
-    @property
-    def quantized_layers(self) -> tuple[Layer, ...]:
-        """The operators that are no longer float."""
-        return tuple(layer for layer in self.layers if layer.is_quantized)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, whole or not at all."""
-        write_whole(path, self.model)
+    held_by: int | None = field(default=None, metadata=NOT_WRITTEN)

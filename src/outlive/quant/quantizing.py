@@ -17,8 +17,9 @@ from outlive.quant.child import quantize_content
 from outlive.quant.feeding import Samples, to_real
 from outlive.quant.graphs import CONVERSIONS, Graph, affine
 from outlive.quant.lending import SIGNATURE, prepared, taken_back
-from outlive.quant.nouns import InputRange, Layer, Quantized, Recipe
+from outlive.quant.nouns import InputRange
 from outlive.quant.pairing import pair_models
+from outlive.quant.quantized import Layer, Quantized, Recipe
 from outlive.quant.recipes import find_layers, needs_samples
 from outlive.worker.interpreter import WorkerInterpreter
 from outlive.worker.verdicts import Call, Judge

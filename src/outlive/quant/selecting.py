@@ -14,7 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.quant.graphs import CONVERSIONS
-from outlive.quant.nouns import Drift, OutputDrift, Quantized, Step
+from outlive.quant.nouns import Drift, OutputDrift
+from outlive.quant.quantized import Quantized, Step
 
 Target = Mapping[str, float] | Callable[[Drift], bool]
 _NAMES = ("sqnr", "agreement")

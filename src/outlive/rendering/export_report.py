@@ -1,4 +1,4 @@
-"""What was handed over: the files of an export and the code of a snippet, in words and as JSON."""
+"""What was handed over: the files of an export, in words."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 from outlive.arena.budget import Verdict
 from outlive.arena.plan import Plan
 from outlive.exporting.micro import Export
-from outlive.exporting.ports import Port
-from outlive.exporting.snippets import Snippet
 from outlive.names import safe
-from outlive.rendering.document import Json, document
 from outlive.rendering.model_text import grid, heading
 from outlive.units import format_bytes, plural
 
@@ -49,61 +46,3 @@ def export_text(
         yield from (f"  {safe(line)}" for line in removed)
     for line in plan.unknown[:_SHOWN]:
         yield f"  not known: {safe(line)}"
-
-
-def export_json(
-    made: Export, plan: Plan, verdict: Verdict | None, folder: str, removed: tuple[str, ...]
-) -> Json:
-    """The document of `outlive export`."""
-    arena = made.arena
-    body = {
-        "model": {"path": plan.path, "sha256": plan.sha256, "file_bytes": plan.file_bytes},
-        "path": folder,
-        "namespace": made.name,
-        "files": [{"name": name, "file_bytes": len(text.encode())} for name, text in made.files],
-        "arena_bytes": arena.bytes,
-        "planned_bytes": arena.planned_bytes,
-        "variable_bytes": arena.variable_bytes,
-        "margin_bytes": arena.margin_bytes,
-        "model_bytes": made.model_bytes,
-        "exact": plan.exact,
-        "unknown": list(plan.unknown),
-        "assumed": list(plan.assumed),
-        "operators": [
-            {"type": item.operator, "function": item.function, "count": item.count} for item in made.adders
-        ],
-        "removed": list(removed),
-        "verdict": None if verdict is None else verdict.word,
-        "device": None if verdict is None else verdict.budget.title,
-        "inputs": [_port(port) for port in made.layout.inputs],
-        "outputs": [_port(port) for port in made.layout.outputs],
-        "findings": [],
-    }
-    return document("export", body)
-
-
-def snippet_json(made: Snippet) -> Json:
-    """The document of `outlive snippet`: the code, and what it knows of the model."""
-    layout = made.layout
-    body = {
-        "model": {"path": layout.path.text},
-        "language": made.language,
-        "file_name": made.file_name,
-        "signature": None if layout.signature is None else layout.signature.text,
-        "inputs": [_port(port) for port in layout.inputs],
-        "outputs": [_port(port) for port in layout.outputs],
-        "code": made.text,
-    }
-    return document("snippet", body)
-
-
-def _port(port: Port) -> Json:
-    return {
-        "name": port.name.text,
-        "variable": port.variable,
-        "index": port.index,
-        "shape": list(port.open_shape),
-        "dtype": port.dtype,
-        "scale": port.scale,
-        "zero_point": port.zero_point if port.scale is not None else None,
-    }

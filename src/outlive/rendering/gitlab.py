@@ -14,7 +14,7 @@ from pathlib import Path
 from outlive.finding import Finding, Severity
 from outlive.fitting.checking import Checked
 from outlive.names import safe
-from outlive.rendering.document import Json
+from outlive.records import Json
 from outlive.rendering.finding_text import plain_finding
 from outlive.rendering.places import place_within, relative_path
 

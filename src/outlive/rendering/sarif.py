@@ -14,7 +14,7 @@ from pathlib import Path
 from outlive.finding import Finding, Severity
 from outlive.fitting.checking import Checked
 from outlive.names import safe, whole
-from outlive.rendering.document import Json
+from outlive.records import Json
 from outlive.rendering.pages.explain import rule_markdown, rule_page
 from outlive.rendering.places import artifact_uri
 from outlive.rules import Rule

@@ -103,8 +103,7 @@ def _is_a_search(path: Path) -> bool:
 def save_fit(fit: Fit, output: str) -> Fit:
     """The same, written: the model, the document and the Python file; without a model, the document alone."""
     from outlive.fitting.loading import loading_snippet, stale_caches
-    from outlive.rendering.document import dump
-    from outlive.rendering.fit_json import fit_json
+    from outlive.rendering.media.json import document_of, dump
 
     model, document, snippet = _targets(output)
     document.parent.mkdir(parents=True, exist_ok=True)
@@ -115,6 +114,7 @@ def save_fit(fit: Fit, output: str) -> Fit:
             cache.unlink(missing_ok=True)
         write_whole(snippet, loading_snippet(fit.chosen, fit.budget, model.name, beside=True))
         written = [str(model), str(document), str(snippet)]
-    saved = replace(fit, written=tuple(written))
-    write_whole(document, dump(fit_json(saved)) + "\n")
+    where = str(model) if fit.chosen is not None else None
+    saved = replace(fit, written=where, written_files=tuple(written))
+    write_whole(document, dump(document_of(saved)) + "\n")
     return saved

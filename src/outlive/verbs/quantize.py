@@ -18,7 +18,8 @@ from outlive.verbs.progress import heard
 
 if TYPE_CHECKING:
     from outlive.quant.feeding import Samples
-    from outlive.quant.nouns import Drift, Quantized
+    from outlive.quant.nouns import Drift
+    from outlive.quant.quantized import Quantized
 
 
 @heard
@@ -78,8 +79,8 @@ def quantize(
         stream = None if samples is None else stack.enter_context(Samples(samples, model, JUDGE))
         held = partial(_held_against, model, samples=stream, metrics=metrics or {})
         made = make(()) if target is None else select(make, held, target)
-    path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else model.path or ""
-    return replace(made, path=path, findings=judge({"quantized": made}, RULES).findings)
+    path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else model.path
+    return replace(made, source_path=path, findings=judge({"quantized": made}, RULES).findings)
 
 
 def _bounds(sqnr: float | None, agreement: float | None) -> dict[str, float] | None:

@@ -164,10 +164,10 @@ def _show(args: argparse.Namespace, orders: Orders, rows: list[Checked], strict:
     """Write one format to its place."""
     here = Path.cwd()
     if args.format in ("json", "html"):
-        from outlive.rendering.check_json import check_json, checks_json
+        from outlive.fitting.checking import CheckedFiles
+        from outlive.rendering.media.json import document_of
 
-        documents = [check_json(row) for row in rows]
-        told = documents[0] if len(documents) == 1 else checks_json(documents)
+        told = document_of(rows[0] if len(rows) == 1 else CheckedFiles(files=tuple(rows)))
         if args.format == "html":
             show_checks(args, rows, told)
         else:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
 from outlive import verbs
 from outlive.arena.plan import Plan
@@ -22,11 +22,14 @@ from outlive.cli.present import exit_code
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import OutliveError
 from outlive.finding import Finding, Severity
+from outlive.fitting.file_read import FileRead
 from outlive.model import Reading, Tensor
+from outlive.records import NOT_WRITTEN, ModelPath, in_document, written
+from outlive.rendering.media.json import document_of
 from outlive.rules import Judgement
 from outlive.rules.catalogue import assess
 from outlive.verbs.read import reading_of
-from outlive.worker.flight import Flight
+from outlive.worker.flight import Flight, RunTold
 from outlive.worker.limits import Limits
 
 if TYPE_CHECKING:
@@ -42,11 +45,27 @@ _SHOWN_NOTES = 3
 class Checkup:
     """What each part of the check-up came to; None where it was not reached."""
 
-    reading: Reading
-    judgement: Judgement
-    plan: Plan | None = None
-    flight: Flight | None = None
-    diagnosis: Diagnosis | None = None
+    kind: ClassVar[str] = "checkup"
+
+    reading: Reading = field(metadata=NOT_WRITTEN)
+    judgement: Judgement = field(metadata=NOT_WRITTEN)
+    plan: Plan | None = field(default=None, metadata=written(document=True))
+    flight: Flight | None = field(default=None, metadata=NOT_WRITTEN)
+    diagnosis: Diagnosis | None = field(default=None, metadata=written("diagnose", document=True))
+
+    @property
+    @in_document(document=True)
+    def read(self) -> FileRead:
+        """What the file says."""
+        return FileRead(reading=self.reading, judgement=self.judgement)
+
+    @property
+    @in_document(document=True)
+    def run(self) -> RunTold | None:
+        """How it ran; None if it was not run."""
+        if self.flight is None:
+            return None
+        return RunTold(model=ModelPath(path=self.reading.path), flight=self.flight, findings=self.silent)
 
     @property
     def silent(self) -> tuple[Finding, ...]:
@@ -88,7 +107,7 @@ def run(words: Sequence[str]) -> int:
         complain(error)
         return exits.FINDINGS
     if args.format == "json":
-        write_json(args, _document(found))
+        write_json(args, document_of(found))
     else:
         write_text(args, _text(found))
     return found.code
@@ -117,23 +136,6 @@ def _flight(path: str) -> Flight | None:
         return verbs.run(path, limits=Limits(seconds=_SECONDS))
     except (OutliveError, ValueError, TypeError, IndexError, KeyError, RuntimeError, MemoryError):
         return None
-
-
-def _document(found: Checkup) -> object:
-    from outlive.rendering.diagnosis_json import diagnosis_json
-    from outlive.rendering.document import document
-    from outlive.rendering.flight_json import flight_json
-    from outlive.rendering.model_json import reading_json
-    from outlive.rendering.plan_json import plan_json
-
-    path = found.reading.path
-    body = {
-        "read": reading_json(found.reading, found.judgement),
-        "plan": None if found.plan is None else plan_json(found.plan, None, ()),
-        "run": None if found.flight is None else flight_json(found.flight, path, found.silent),
-        "diagnose": None if found.diagnosis is None else diagnosis_json(found.diagnosis),
-    }
-    return document("checkup", body)
 
 
 def _text(found: Checkup) -> Iterator[RenderableType]:

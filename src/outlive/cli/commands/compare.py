@@ -11,7 +11,7 @@ from outlive.cli.failures import tell_failure
 from outlive.cli.output import progress, refuse_to_overwrite, write_file, writing
 from outlive.cli.present import add_output_options, need_a_file, present
 from outlive.errors import OutliveError
-from outlive.rendering.document import dump
+from outlive.rendering.media.json import dump
 from outlive.rendering.plan_plot import check_plot
 
 EXAMPLES = """\
@@ -95,8 +95,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write_more(args: argparse.Namespace, drift: Any) -> None:
-    from outlive.rendering.drift_json import drift_csv, drift_node_data
     from outlive.rendering.drift_plot import plot_drift
+    from outlive.rendering.drift_tables import drift_csv, drift_node_data
     from outlive.rendering.media.overlay import graph_name
 
     if args.csv:

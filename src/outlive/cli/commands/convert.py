@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
         complain_lines(trace.rstrip())
         return exits.FINDINGS
     write_file(args.output, made.model)
-    made, args.output = replace(made, written=args.output), None  # the rest goes to standard output
+    made, args.output = replace(made, output_path=args.output), None  # the rest goes to standard output
     return present(args, made)
 
 

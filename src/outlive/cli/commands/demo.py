@@ -39,10 +39,12 @@ def run(args: argparse.Namespace) -> int:
     if args.copy is not None:
         return _copy(Path(args.copy))
     if args.format == "json":
-        from outlive.rendering.model_json import reading_json, readings_json
+        from outlive.fitting.file_read import FileRead, FilesRead
+        from outlive.rendering.media.json import document_of
 
         readings = [reading_of(demo_models.path(model.name)) for model in demo_models.DEMO_MODELS]
-        write_json(args, readings_json([reading_json(reading, assess(reading)) for reading in readings]))
+        files = (FileRead(reading=reading, judgement=assess(reading)) for reading in readings)
+        write_json(args, document_of(FilesRead(files=tuple(files))))
     else:
         write_text(args, _tour(args.all, args.report))
     return exits.CLEAN

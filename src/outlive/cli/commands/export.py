@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -158,13 +159,13 @@ def _verdict(
 
 def _refuse(args: argparse.Namespace, findings: tuple[Finding, ...], verdict: Verdict | None) -> int:
     """Say why nothing is written."""
-    from outlive.rendering.document import document, finding_json
+    from outlive.exporting.micro import NotExported
     from outlive.rendering.finding_text import rich_finding
+    from outlive.rendering.media.json import document_of
 
     told = argparse.Namespace(output=None)
     if args.format == "json":
-        body = {"path": args.file, "files": [], "findings": [finding_json(item) for item in findings]}
-        write_json(told, document("export", body))
+        write_json(told, document_of(NotExported(path=args.file, findings=findings)))
     else:
         write_text(told, (rich_finding(finding) for finding in findings))
         complain("outlive export: nothing was written")
@@ -185,10 +186,11 @@ def _write(made: Export, folder: Path) -> None:
 def _tell(
     args: argparse.Namespace, made: Export, plan: Plan, verdict: Verdict | None, removed: tuple[str, ...]
 ) -> None:
-    from outlive.rendering.export_report import export_json, export_text
+    from outlive.rendering.export_report import export_text
+    from outlive.rendering.media.json import document_of
 
     told = argparse.Namespace(output=None)
     if args.format == "json":
-        write_json(told, export_json(made, plan, verdict, args.output, removed))
+        write_json(told, document_of(replace(made, path=args.output, verdict=verdict, removed=removed)))
     else:
         write_text(told, export_text(made, plan, verdict, args.output, removed))

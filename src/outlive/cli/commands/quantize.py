@@ -82,6 +82,6 @@ def run(args: argparse.Namespace) -> int:
     except (OutliveError, ValueError, OSError) as error:
         return tell_failure(args, error)
     write_file(args.output, made.model)
-    made, args.output = replace(made, written=args.output), None  # the rest goes to standard output
+    made, args.output = replace(made, output_path=args.output), None  # the rest goes to standard output
     args.verbose = max(args.verbose, int(args.list))
     return present(args, made)

@@ -138,10 +138,11 @@ def _check_arguments(args: argparse.Namespace) -> None:
 def _tell(args: argparse.Namespace, seen: Examination) -> str:
     if args.format == "html":
         return _write(args, seen)
-    from outlive.rendering.pages.report import report_json, report_page
+    from outlive.rendering.media.json import document_of
+    from outlive.rendering.pages.report import report_page
 
     if args.format == "json":
-        write_json(args, report_json(seen))
+        write_json(args, document_of(seen))
     else:
         write_text(args, _text(report_page(seen), seen))
     return ""
@@ -168,11 +169,12 @@ def _write(args: argparse.Namespace, seen: Examination) -> str:
     """Write the page; the line that says so."""
     from outlive.names import safe
     from outlive.rendering.media.html import render_html
-    from outlive.rendering.pages.report import report_json, report_page
+    from outlive.rendering.media.json import document_of
+    from outlive.rendering.pages.report import report_page
     from outlive.units import format_bytes
 
     page = report_page(seen)
-    text = render_html(page, report_json(seen))
+    text = render_html(page, document_of(seen))
     write_plain(args, text)
     return f"{safe(args.output, 200)}  {format_bytes(len(text))}  {safe(page.verdict.word, 120)}"
 

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -249,9 +250,10 @@ def _write_one(output: Path, scan: Scan, outputs: list[str]) -> None:
 def _say(args: argparse.Namespace, scan: Scan) -> None:
     told = argparse.Namespace(output=None)  # the files are the tables; what is said goes to standard output
     if args.format == "json":
-        from outlive.rendering.fleet_json import scan_json
+        from outlive.rendering.media.json import document_of
 
-        write_json(told, scan_json(scan, args.output, with_rows=not args.output))
+        scan = replace(scan, written=tuple(args.output), with_rows=not args.output)
+        write_json(told, document_of(scan))
     else:
         from outlive.rendering.fleet_text import scan_text
 

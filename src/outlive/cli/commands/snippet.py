@@ -53,9 +53,9 @@ def run(args: argparse.Namespace) -> int:
         complain(f"outlive snippet: {error}")
         return exits.USAGE
     if args.format == "json":
-        from outlive.rendering.export_report import snippet_json
+        from outlive.rendering.media.json import document_of
 
-        write_json(args, snippet_json(made))
+        write_json(args, document_of(made))
     else:
         write_plain(args, made.text)
     return exits.CLEAN

@@ -42,8 +42,8 @@ def page(drift: Drift) -> Page:
     if drift.source is not None:
         sections.append(replace(operators_section(drift.source, what_is_known(drift=drift)), detail=2))
         sections.append(replace(model_section(drift.source), detail=2))
-    made = make_page("compare", drift.candidate, drift_verdict(drift), drift_tiles(drift), sections)
-    candidate, reference = drift.candidate or "the candidate", drift.reference or "the reference"
+    made = make_page("compare", drift.candidate_path, drift_verdict(drift), drift_tiles(drift), sections)
+    candidate, reference = drift.candidate_path or "the candidate", drift.reference_path or "the reference"
     return replace(made, subtitle=f"{candidate} against {reference}")
 
 
@@ -67,7 +67,7 @@ def drift_verdict(drift: Drift) -> PageVerdict:
 def _explained(drift: Drift) -> Iterator[str]:
     """What is to be said of outputs that cannot be trusted; of the first, where there are many."""
     for row in drift.outputs:
-        if not row.is_finite:
+        if row.is_strange:
             yield f'output "{safe(row.name, 80)}": {_strange_words(row)}'
             return
         if row.metrics is None or row.why:

@@ -32,13 +32,13 @@ def _verdict(made: Converted) -> PageVerdict:
         f"{format_bytes(made.file_bytes)}, {plural(made.operators, 'operator')}",
         *([plural(made.samples, "sample")] if made.samples else []),
         f"{made.seconds:.1f} s",
-        *([f"written to {made.written}"] if made.written else []),
+        *([f"written to {made.output_path}"] if made.output_path else []),
     ]
     return PageVerdict(tone=worst_tone(made.findings), word="converted", sentence=", ".join(said))
 
 
 def _tiles(made: Converted) -> Iterator[Tile]:
-    yield Tile(label="file", value=format_bytes(made.file_bytes), note=made.written)
+    yield Tile(label="file", value=format_bytes(made.file_bytes), note=made.output_path or "")
     yield Tile(label="operators", value=f"{made.operators:,}")
 
 
@@ -53,10 +53,7 @@ def _blocks(made: Converted) -> Iterator[Block]:
             Column(title="shape", kind="mono"),
             Column(title="type", kind="mono"),
         ),
-        rows=[
-            (what, tensor.name, format_shape(tensor.shape_signature or tensor.shape), tensor.dtype)
-            for what, tensor in ends
-        ],
+        rows=[(what, tensor.name, format_shape(tensor.shape), tensor.dtype) for what, tensor in ends],
     )
     if made.settings:
         yield Table(

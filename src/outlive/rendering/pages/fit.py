@@ -173,7 +173,7 @@ def _remarks(fit: Fit) -> Iterator[Block]:
         yield Words(text=_STOPPED[fit.stopped], tone="warn")
     if fit.refusal:
         yield Command(command=_asking_why(fit), words="This says why:")
-    lines = [f"note: {note}" for note in fit.notes] + [f"written: {path}" for path in fit.written]
+    lines = [f"note: {note}" for note in fit.notes] + [f"written: {path}" for path in fit.written_files]
     if lines:
         yield Listing(items=tuple(lines))
 

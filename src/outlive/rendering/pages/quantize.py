@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from outlive.names import safe
-from outlive.quant.nouns import Quantized, Step
+from outlive.quant.quantized import Quantized, Step
 from outlive.rendering.page import (
     Block,
     Column,
@@ -28,7 +28,7 @@ def page(made: Quantized) -> Page:
     """The page of a quantization."""
     section = Section(id="operators", title="Operators", blocks=tuple(_blocks(made)))
     sections = [*findings_sections(made.findings), section]
-    return make_page("quantize", made.path, _verdict(made), _tiles(made), sections)
+    return make_page("quantize", made.source_path, _verdict(made), _tiles(made), sections)
 
 
 def _verdict(made: Quantized) -> PageVerdict:
@@ -37,15 +37,15 @@ def _verdict(made: Quantized) -> PageVerdict:
         f"{made.recipe}: {format_bytes(made.float_bytes)} to {format_bytes(made.file_bytes)} ({share:.0%})",
         *([plural(made.samples, "sample")] if made.samples else []),
         f"{made.seconds:.1f} s",
-        *([f"written to {made.written}"] if made.written else []),
+        *([f"written to {made.output_path}"] if made.output_path else []),
     ]
     word = f"{len(made.quantized_layers)} of {plural(len(made.layers), 'operator')} quantized"
     return PageVerdict(tone=worst_tone(made.findings), word=word, sentence=", ".join(said))
 
 
 def _tiles(made: Quantized) -> Iterator[Tile]:
-    yield Tile(label="quantized", value=format_bytes(made.file_bytes), note=made.written)
-    yield Tile(label="float", value=format_bytes(made.float_bytes), note=made.path)
+    yield Tile(label="quantized", value=format_bytes(made.file_bytes), note=made.output_path or "")
+    yield Tile(label="float", value=format_bytes(made.float_bytes), note=made.source_path or "")
     yield Tile(label="recipe", value=made.recipe, note=plural(made.samples, "sample"))
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from outlive.accelerators import Coverage
 from outlive.arena.budget import needed_bytes
@@ -16,15 +17,10 @@ from outlive.arena.plan import Plan
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.finding import Finding, Severity, shell_path
 from outlive.fitting.checking import Checked
+from outlive.model import Tensor
 from outlive.quant.nouns import Drift
-from outlive.rendering.check_json import check_json
-from outlive.rendering.coverage_json import coverage_json
-from outlive.rendering.diagnosis_json import diagnosis_json
-from outlive.rendering.document import Json, document, finding_json
-from outlive.rendering.drift_json import drift_json
+from outlive.records import NOT_WRITTEN, ModelFile, ModelPath, in_document, written
 from outlive.rendering.finding_text import count_findings
-from outlive.rendering.flight_json import flight_json
-from outlive.rendering.model_json import tensor_json
 from outlive.rendering.page import Command, Page, PageVerdict, Section, Tile, findings_sections
 from outlive.rendering.pages.check import check_verdict
 from outlive.rendering.pages.compare import drift_section
@@ -33,25 +29,80 @@ from outlive.rendering.pages.diagnose import diagnosis_section, diagnosis_verdic
 from outlive.rendering.pages.plan import amount, plan_section, plan_tiles, plan_verdict
 from outlive.rendering.pages.read import model_section, model_tiles, operators_section, what_is_known
 from outlive.rendering.pages.run import flight_section, flight_tiles
-from outlive.rendering.plan_json import plan_json
 from outlive.units import format_bytes
-from outlive.worker.flight import Flight
+from outlive.worker.flight import Flight, RunTold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Examination:
     """What each part came to; None where it was not asked for or not reached."""
 
-    checked: Checked
-    plan: Plan | None = None
-    flight_findings: tuple[Finding, ...] = ()
-    flight: Flight | None = None
-    diagnosis: Diagnosis | None = None
-    coverage: Coverage | None = None
-    coverage_findings: tuple[Finding, ...] = ()
-    drift: Drift | None = None
-    drift_findings: tuple[Finding, ...] = ()
-    reference: str = ""
+    kind: ClassVar[str] = "report"
+
+    checked: Checked = field(metadata=written("check", document=True))
+    plan: Plan | None = field(default=None, metadata=NOT_WRITTEN)
+    flight_findings: tuple[Finding, ...] = field(default=(), metadata=NOT_WRITTEN)
+    flight: Flight | None = field(default=None, metadata=NOT_WRITTEN)
+    diagnosis: Diagnosis | None = field(default=None, metadata=written("diagnose", document=True))
+    coverage: Coverage | None = field(default=None, metadata=NOT_WRITTEN)
+    coverage_findings: tuple[Finding, ...] = field(default=(), metadata=NOT_WRITTEN)
+    drift: Drift | None = field(default=None, metadata=NOT_WRITTEN)
+    drift_findings: tuple[Finding, ...] = field(default=(), metadata=NOT_WRITTEN)
+    reference: str = field(default="", metadata=NOT_WRITTEN)
+
+    @property
+    @in_document()
+    def model(self) -> ModelFile:
+        """The file."""
+        return self.checked.model
+
+    @property
+    @in_document()
+    def verdict(self) -> PageVerdict:
+        """What it all comes to."""
+        return report_verdict(self)
+
+    @property
+    @in_document()
+    def inputs(self) -> tuple[Tensor, ...]:
+        """What the model is fed."""
+        return () if self.checked.reading.model is None else self.checked.reading.model.inputs
+
+    @property
+    @in_document()
+    def outputs(self) -> tuple[Tensor, ...]:
+        """What it gives."""
+        return () if self.checked.reading.model is None else self.checked.reading.model.outputs
+
+    @property
+    @in_document("plan", document=True)
+    def judged_plan(self) -> Plan | None:
+        """The plan, with the verdict on it."""
+        return None if self.plan is None else replace(self.plan, verdict=self.checked.verdict)
+
+    @property
+    @in_document(document=True)
+    def run(self) -> RunTold | None:
+        """How it ran; None if it was not run."""
+        if self.flight is None:
+            return None
+        model = ModelPath(path=self.checked.reading.path)
+        return RunTold(model=model, flight=self.flight, findings=self.flight_findings)
+
+    @property
+    @in_document(document=True)
+    def delegates(self) -> Coverage | None:
+        """What each accelerator takes; None if nobody asked."""
+        return None if self.coverage is None else replace(self.coverage, findings=self.coverage_findings)
+
+    @property
+    @in_document(document=True)
+    def compare(self) -> Drift | None:
+        """How far it is from its reference; None if there is none."""
+        if self.drift is None:
+            return None
+        path = self.checked.reading.path
+        return replace(self.drift, reference_path=self.reference, candidate_path=path)
 
     @property
     def path(self) -> str:
@@ -59,6 +110,7 @@ class Examination:
         return self.checked.reading.path or ""
 
     @property
+    @in_document()
     def findings(self) -> tuple[Finding, ...]:
         """Everything that was found, each once; what killed it stands in its own section."""
         parts = (
@@ -171,27 +223,3 @@ def _more(seen: Examination) -> Section:
         asked.append(("What does each accelerator here take of it?", f"outlive delegates {model}"))
     commands = tuple(Command(command=command, words=words) for words, command in asked)
     return Section(id="more", title="Go on from here", blocks=commands)
-
-
-def report_json(seen: Examination) -> Json:
-    """The document `report`: the documents of the commands it stands for."""
-    reading, model = seen.checked.reading, seen.checked.reading.model
-    verdict = report_verdict(seen)
-    body: Json = {
-        "model": {
-            "path": reading.path,
-            "sha256": None if model is None else model.sha256,
-            "file_bytes": reading.file_bytes,
-        },
-        "verdict": {"tone": verdict.tone, "word": verdict.word, "sentence": verdict.sentence},
-        "inputs": [] if model is None else [tensor_json(tensor) for tensor in model.inputs],
-        "outputs": [] if model is None else [tensor_json(tensor) for tensor in model.outputs],
-        "check": check_json(seen.checked),
-        "plan": None if seen.plan is None else plan_json(seen.plan, seen.checked.verdict, ()),
-        "run": None if seen.flight is None else flight_json(seen.flight, reading.path, seen.flight_findings),
-        "diagnose": None if seen.diagnosis is None else diagnosis_json(seen.diagnosis),
-        "delegates": None if seen.coverage is None else coverage_json(seen.coverage, seen.coverage_findings),
-        "compare": None if seen.drift is None else drift_json(seen.drift, seen.reference, reading.path),
-        "findings": [finding_json(item) for item in seen.findings],
-    }
-    return document("report", body)

@@ -8,9 +8,9 @@ from outlive.fleet.comparing import Comparison
 from outlive.fleet.rows import Row
 from outlive.fleet.scanning import Scan, Tally
 from outlive.names import safe
-from outlive.rendering.fleet_json import scan_json
 from outlive.rendering.fleet_tables import accelerators_in, why
 from outlive.rendering.media.html import render_html
+from outlive.rendering.media.json import document_of
 from outlive.rendering.page import Block, Cell, Column, Page, PageVerdict, Section, Table, Tile, Tone
 from outlive.rendering.pages.plan import TONES
 from outlive.rules.catalogue import find_rule
@@ -45,7 +45,7 @@ def scan_html(scan: Scan, files: list[str]) -> str:
         tiles=_tiles(scan.tally),
         sections=tuple(sections),
     )
-    return render_html(page, scan_json(scan, files, with_rows=False))
+    return render_html(page, document_of(scan, written=tuple(files)))
 
 
 def _verdict(scan: Scan) -> PageVerdict:
