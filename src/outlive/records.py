@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache, reduce
+from inspect import cleandoc
 from keyword import iskeyword
 from operator import or_
 from pathlib import Path
@@ -109,12 +110,6 @@ class Refused:
     findings: tuple[Finding, ...]
 
 
-def kind_of(cls: Any) -> str:
-    """The kind of a class's documents; `document_kind` where `kind` is one of its fields."""
-    kind: str = getattr(cls, "document_kind", None) or cls.kind
-    return kind
-
-
 def document_of(result: Any, **given: Any) -> Json:
     """The document of a result: its schema, its kind, and what its class says.
 
@@ -134,7 +129,7 @@ def part_of(value: Any) -> Any:
 
 def read_result(document: Any, kind: Any) -> Any:
     """The result whose document this is; ValueError if it is none, or a field has another type."""
-    return _read(document, _class_codec(kind, True), f"document of kind {kind_of(kind)}")
+    return _read(document, _class_codec(kind, True), f"document of kind {kind.kind}")
 
 
 def read_part(value: Any, kind: Any) -> Any:
@@ -153,10 +148,10 @@ def _read(value: Any, codec: _Codec, what: str) -> Any:
 
 
 def schema_of(kinds: Sequence[Any]) -> Json:
-    """The JSON Schema of documents that are one of these classes."""
+    """The JSON Schema of documents, or of parts of them, that are one of these classes."""
     import msgspec
 
-    types = [_class_codec(kind, True).type for kind in kinds]
+    types = [_class_codec(kind, hasattr(kind, "kind")).type for kind in kinds]
     schemas, parts = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     for part in parts.values():
         _require(part)
@@ -335,7 +330,7 @@ def _class_codec(cls: Any, whole: bool) -> _Codec:
         item.name: item.name if item.name.isidentifier() and not iskeyword(item.name) else f"field_{number}"
         for number, item in enumerate(items)
     }
-    kind: Any = Literal[kind_of(cls)] if whole and kind_of(cls) else str
+    kind: Any = Literal[cls.kind] if whole and cls.kind else str
     head: list[Any] = [("schema", Literal[SCHEMA]), ("kind", kind)] if whole else []
     body = [(keys[item.name], *item.typed()) for item in items]
     struct: Any = msgspec.defstruct(
@@ -343,10 +338,10 @@ def _class_codec(cls: Any, whole: bool) -> _Codec:
         [*head, *body],
         kw_only=True,
         rename={key: name for name, key in keys.items() if key != name},
-        namespace={"__doc__": cls.__doc__},
+        namespace={"__doc__": cleandoc(cls.__doc__ or "")},
         module=cls.__module__,
     )
-    told = {"schema": SCHEMA, "kind": kind_of(cls)} if whole else {}
+    told = {"schema": SCHEMA, "kind": cls.kind} if whole else {}
 
     def write(result: Any, **given: Any) -> Any:
         values = {

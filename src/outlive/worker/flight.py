@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from outlive.errors import InternalError
 from outlive.finding import Finding, Severity
 from outlive.meter import Point
 from outlive.names import safe
@@ -13,6 +12,18 @@ from outlive.records import NOT_WRITTEN, ModelPath, in_document, part_of, writte
 from outlive.worker.delegation import DelegationSeen
 
 _MOST_TENSORS = 20
+
+
+class Unjudged(Exception):
+    """What a worker without a judge raises in place of an error with a finding: `fact` is what was seen.
+
+    That is a `Flight` of a death or of a complaint, the `Call` that was refused, or what is missing.
+    """
+
+    def __init__(self, kind: str, fact: Any) -> None:
+        """Keep the fact."""
+        super().__init__(f"nobody was handed in who could say what this {kind} means: {fact!r}")
+        self.kind, self.fact = kind, fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,10 +177,10 @@ class Flight:
     def findings(self) -> tuple[Finding, ...]:
         """What the rules say of it: why it ended badly, or what went wrong without a word.
 
-        Of a record that no run of outlive made, nobody knows: `InternalError`. `diagnose` takes such a one.
+        `Unjudged` for a record that was made without a judge; `outlive.diagnose` takes such a one, too.
         """
         if self.judge is None:
-            raise InternalError("this record has no judge: ask for the findings of one that a run gave")
+            raise Unjudged("flight", self)
         found: tuple[Finding, ...] = self.judge.find_all(self)
         return found
 

@@ -17,11 +17,11 @@ from outlive.worker.affine import affine_of
 from outlive.worker.affine import dequantize as dequantize_values
 from outlive.worker.delegation import ask_delegation
 from outlive.worker.feeding import given_shapes, make_feeds
-from outlive.worker.flight import Flight, StageSeconds
+from outlive.worker.flight import Flight, StageSeconds, Unjudged
 from outlive.worker.interpreter import WorkerInterpreter
 from outlive.worker.slots import wrong_shape
 from outlive.worker.statistics import with_outputs
-from outlive.worker.verdicts import Judge, Unjudged
+from outlive.worker.verdicts import Judge
 
 
 class _Watch:

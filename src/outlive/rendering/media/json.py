@@ -35,7 +35,7 @@ def read_document(text: str | bytes, most_bytes: int = _MOST_BYTES) -> Any:
     except RecursionError as error:
         raise ValueError(f"it is no document: {error}") from error
     kind: Any = head.get("kind") if isinstance(head, dict) else None
-    if kind not in _READ_BACK:
+    if not isinstance(kind, str) or kind not in _READ_BACK:
         raise ValueError(f"it is no document of a kind that is read back: {', '.join(_READ_BACK)}")
     module, name = _READ_BACK[kind]
     return read_result(head, getattr(import_module(module), name))
