@@ -237,8 +237,8 @@ class Fit:
     `model` is the chosen file's bytes, accepted wherever a source is (empty if nothing fits); `snippet` is
     Python that loads it as it was measured: from a file, which is mapped (an interpreter that is given bytes
     keeps them in memory of its own). `refusal` is why the model runs in no way at all, `shortage` why nothing
-    fits. `stopped` is "seconds" or "interrupted" if not all was tried. `written` are the files that
-    `outlive fit -o` wrote.
+    fits. `stopped` is "seconds" or "interrupted" if not all was tried. `written` is where
+    `outlive fit -o` wrote the model, and `written_files` are all files it wrote.
     """
 
     kind: ClassVar[str] = "fit"

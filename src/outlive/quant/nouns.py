@@ -264,7 +264,7 @@ class Drift:
     notes: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     source: Model | None = field(default=None, compare=False, metadata=NOT_WRITTEN)
-    top: int = field(default=5, metadata=NOT_WRITTEN)
+    top: int = field(default=3, metadata=NOT_WRITTEN)
 
     @property
     def verdict(self) -> OutputsVerdict:

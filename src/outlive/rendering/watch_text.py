@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from outlive.keeping import write_whole
 from outlive.meter import Timeline
 from outlive.names import safe
 from outlive.rendering.console import print_parts
 from outlive.rendering.flight_text import _timeline as timeline_text
 from outlive.rendering.model_text import grid, heading
 from outlive.rendering.plan_drawing import HEIGHT, WIDTH, Label, Line, Mark
-from outlive.rendering.plan_plot import check_plot, svg, write_png
+from outlive.rendering.plan_plot import write_picture
 from outlive.units import format_bytes
 
 if TYPE_CHECKING:
@@ -49,12 +48,7 @@ def draw_watch(timeline: Timeline, path: str | None) -> Any:
     """Write the curve to an .svg file, or a .png through matplotlib; without a path, matplotlib's figure."""
     if path is None:
         return _figure(timeline)
-    check_plot(path)
-    marks = tuple(_marks(timeline))
-    if path.lower().endswith(".svg"):
-        write_whole(path, svg(marks))
-    else:
-        write_png(marks, path)
+    write_picture(_marks(timeline), path)
     return None
 
 

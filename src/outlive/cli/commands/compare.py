@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="do not run operators alone: quicker, and says less about where errors arise",
     )
     parser.add_argument(
-        "--top", type=int, default=5, metavar="N", help="how many layers to show (5; -v shows all)"
+        "--top", type=int, default=3, metavar="N", help="how many layers to show (3; -v shows all)"
     )
     group = parser.add_argument_group("more files")
     group.add_argument("--csv", metavar="FILE", help="layer statistics as TensorFlow's debugger writes them")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from outlive.finding import Tag, shell_path
 from outlive.fitting.nouns import Candidate, Fit, Outcome, Shortage
@@ -189,7 +189,7 @@ def _front(fit: Fit) -> Iterator[Block]:
     known = [one for one in fit.candidates if one.needed_bytes is not None and one.loss is not None]
     if len(known) < 2:
         return
-    front = _least_loss(known)
+    front = least_loss(known)
     points = [
         {
             "x": one.needed_bytes,
@@ -229,7 +229,7 @@ def _front(fit: Fit) -> Iterator[Block]:
     )
 
 
-def _least_loss(known: list[Outcome]) -> list[Outcome]:
+def least_loss(known: Sequence[Outcome]) -> list[Outcome]:
     """Those of which no other has both less memory and less loss, from little memory to much."""
     found: list[Outcome] = []
     for one in sorted(known, key=lambda item: (item.needed_bytes or 0, item.loss or 0.0)):
