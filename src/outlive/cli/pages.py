@@ -12,9 +12,7 @@ from outlive.cli.output import OutputError, write_plain
 if TYPE_CHECKING:
     from outlive.finding import Finding
     from outlive.fitting.checking import Checked
-    from outlive.fitting.nouns import Fit
     from outlive.model import Model
-    from outlive.quant.nouns import Drift
     from outlive.rendering.page import Page
 
 
@@ -36,21 +34,6 @@ def show_broken(args: argparse.Namespace, kind: str, findings: Sequence[Finding]
     from outlive.rendering.page import broken_page
 
     write_page(args, broken_page(kind, args.file, findings), document)
-
-
-def show_drift(args: argparse.Namespace, drift: Drift, document: Any) -> None:
-    """A comparison."""
-    from outlive.rendering.pages.compare import compare_page
-
-    write_page(args, compare_page(drift, args.reference, args.candidate, _model(args.candidate)), document)
-
-
-def show_fit(args: argparse.Namespace, fit: Fit, written: str | None) -> None:
-    """What was tried to make a model fit."""
-    from outlive.rendering.media.json import document_of
-    from outlive.rendering.pages.fit import fit_page
-
-    write_page(args, fit_page(fit), document_of(fit, written=written))
 
 
 def show_checks(args: argparse.Namespace, rows: Sequence[Checked], document: Any) -> None:

@@ -33,6 +33,24 @@ def add_output_options(parser: argparse.ArgumentParser, *more: str, default: str
     group.add_argument("-v", "--verbose", action="count", default=0, help="show more; -vv shows everything")
 
 
+def add_telling_options(parser: argparse.ArgumentParser) -> None:
+    """The same for a command whose `--output` is a model: what is said goes to standard output."""
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--format",
+        choices=("text", "json", "html"),
+        default="text",
+        help="how to tell what was done (default text); html goes to standard output: > page.html",
+    )
+    group.add_argument("-v", "--verbose", action="count", default=0, help="show more; -vv shows everything")
+
+
+def need_a_pipe(args: argparse.Namespace) -> None:
+    """`need_a_file` for such a command."""
+    if args.format == "html" and sys.stdout.isatty():
+        raise OutputError("a page is to be opened in a browser: send it to a file, > page.html")
+
+
 def need_a_file(args: argparse.Namespace) -> None:
     """`OutputError` for a page that would fill a terminal, before anything is done."""
     if args.format == "html" and args.output is None and sys.stdout.isatty():

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from outlive.keeping import write_whole
 from outlive.meter import Timeline
 from outlive.names import safe
 from outlive.rendering.plan_drawing import HEIGHT, WIDTH, Label, Line, Mark
-from outlive.rendering.plan_plot import check_plot, svg, write_png
+from outlive.rendering.plan_plot import write_picture
 from outlive.units import format_bytes
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 100, 30, 50, 60
@@ -25,12 +24,7 @@ def draw_watch(timeline: Timeline, path: str | None) -> Any:
     """Write the curve to an .svg file, or a .png through matplotlib; without a path, matplotlib's figure."""
     if path is None:
         return _figure(timeline)
-    check_plot(path)
-    marks = tuple(_marks(timeline))
-    if path.lower().endswith(".svg"):
-        write_whole(path, svg(marks))
-    else:
-        write_png(marks, path)
+    write_picture(_marks(timeline), path)
     return None
 
 

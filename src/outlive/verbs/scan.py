@@ -44,8 +44,8 @@ def scan(
     (calls of each run), seconds (for a call), memory (of all that run at once), accelerator, select, ignore.
     Nothing is raised because of what a file is or does; ValueError for what there is not.
     """
+    from outlive.cache import ResultCache, cache_folder
     from outlive.fleet.gathering import gather
-    from outlive.fleet.keeping import usual_cache
     from outlive.fleet.ordering import make_order
     from outlive.fleet.scanning import scan_files
 
@@ -53,8 +53,8 @@ def scan(
     return scan_files(
         gather([os.fspath(word) for word in named]), make_order(devices, run, delegates, **options),
         examine=examine, output=None if output is None else Path(output), resume=resume, on=on, jobs=jobs,
-        cache=usual_cache() if cache else None, against=None if against is None else Path(against),
-        tolerances=tolerances, tell=tell,
+        cache=ResultCache(cache_folder("scan")) if cache else None,
+        against=None if against is None else Path(against), tolerances=tolerances, tell=tell,
     )  # fmt: skip
 
 
