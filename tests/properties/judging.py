@@ -18,7 +18,6 @@ from outlive.diagnosis.probing import PROBES, feedable, probe, with_fitting_size
 from outlive.diagnosis.sizing import sized_by_inputs
 from outlive.diagnosis.verdict import Seen, decide, decide_unhurt
 from outlive.finding import Finding
-from outlive.fitting.checking import check_reading, make_order
 from outlive.model import Model, read_source
 from outlive.rendering.annotations import workflow_commands
 from outlive.rendering.check_json import check_json
@@ -29,6 +28,7 @@ from outlive.rendering.document import dump
 from outlive.rendering.sarif import sarif_log
 from outlive.rules.catalogue import assess_run
 from outlive.surgery import Request
+from outlive.verbs.checking import check_reading, make_criteria
 from outlive.worker.flight import Flight, OpSeen, OutputSeen
 from outlive.worker.limits import Limits
 
@@ -52,7 +52,7 @@ def values(model: Model | None) -> list[Any] | None:
 def check_and_say(data: bytes) -> list[str]:
     """Check a file and say it in every way; the rules that failed."""
     reading = read_source(data)
-    order = make_order(inputs=values(reading.model))
+    order = make_criteria(inputs=values(reading.model))
     checked = check_reading(reading, order)
     dump(check_json(checked))
     dump(sarif_log([checked], order.rules, Path.cwd()))

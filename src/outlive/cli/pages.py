@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from outlive.arena.plan import Plan
     from outlive.diagnosis.nouns import Diagnosis
     from outlive.finding import Finding
-    from outlive.fitting.checking import Checked
     from outlive.fitting.nouns import Fit
     from outlive.growth.growth import Growth
     from outlive.model import Model
     from outlive.quant.nouns import Drift
     from outlive.rendering.html.blocks import Page
     from outlive.rendering.plan_tables import Row
+    from outlive.rules.checked import Checked
     from outlive.worker.flight import Flight
 
 

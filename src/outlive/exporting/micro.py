@@ -1,12 +1,16 @@
 """A model as source code for a microcontroller: the array, its operators, its arena, a main that runs it.
 
-Model + Plan ──> Export: model_data.h, model_data.cc, model_ops.h, main.cc, README.md
+Model + Plan ──> Sources: model_data.h, model_data.cc, model_ops.h, main.cc, README.md
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
 
 from outlive.arena.budget import Verdict
 from outlive.arena.plan import Plan
@@ -16,6 +20,8 @@ from outlive.exporting.ports import Layout, layout_of
 from outlive.exporting.rendering import render
 from outlive.exporting.resolver import Adder, adders_of, resolver_table
 from outlive.exporting.snippets import KINDS
+from outlive.finding import Finding
+from outlive.keeping import whole_file
 from outlive.model import Model
 
 FILES = ("model_data.h", "model_data.cc", "model_ops.h", "main.cc", "README.md")
@@ -28,7 +34,7 @@ _BYTES_A_LINE = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Export:
+class Sources:
     """The files by name, and what they were made of."""
 
     name: str
@@ -39,7 +45,49 @@ class Export:
     model_bytes: int
 
 
-def export_micro(
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Export:
+    """A model as source code; `sources` is None where it cannot run there, and `findings` say why.
+
+    `removed` is what was left out of the model, `folder` where its files were written, empty if nowhere.
+    """
+
+    kind: ClassVar[str] = "export"
+
+    path: str | None
+    plan: Plan
+    sources: Sources | None = None
+    verdict: Verdict | None = None
+    findings: tuple[Finding, ...] = ()
+    removed: tuple[str, ...] = ()
+    folder: str = ""
+
+    def __repr__(self) -> str:
+        """The files, or how many findings say that there are none."""
+        told = ", ".join(name for name, _ in self.files) or f"refused, {len(self.findings)} findings"
+        return f"<Export: {told}>"
+
+    @property
+    def files(self) -> tuple[tuple[str, str], ...]:
+        """The text of each file by name."""
+        return () if self.sources is None else self.sources.files
+
+    @property
+    def does_not_fit(self) -> bool:
+        """True if it would run there, and there is too little memory."""
+        return self.verdict is not None and self.verdict.word == "does not fit"
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write every file before any takes its place: a full disk or Ctrl-C leaves what was there."""
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        with ExitStack() as opened:
+            for name, text in self.files:
+                file = opened.enter_context(whole_file(Path(folder) / name))
+                file.write(text.encode())
+                file.flush()
+
+
+def make_sources(
     model: Model,
     plan: Plan,
     *,
@@ -48,7 +96,7 @@ def export_micro(
     margin: str | None = None,
     name: str | None = None,
     verdict: Verdict | None = None,
-) -> Export:
+) -> Sources:
     """The source files for a model that TensorFlow Lite Micro takes, by its plan for this ABI and kernels.
 
     `margin` is added to the planned arena: a share such as "10%" or a size such as "2KB". ValueError for what
@@ -77,7 +125,7 @@ def export_micro(
     for file_name in FILES:
         array = {"array": "\n".join(_array_lines(model.content))} if file_name == "model_data.cc" else {}
         files.append((file_name, render(f"tflm/{file_name}.j2", **values, **array)))
-    return Export(
+    return Sources(
         name=called,
         files=tuple(files),
         layout=layout,

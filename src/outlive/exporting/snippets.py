@@ -5,12 +5,15 @@ Model ──> ports.layout_of ──> templates/snippet/LANGUAGE.j2 ──> Snip
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 from outlive.exporting.foreign import identifier
 from outlive.exporting.ports import Layout, Port, layout_of
 from outlive.exporting.rendering import render
+from outlive.keeping import write_whole
 from outlive.model import Model
 
 
@@ -71,10 +74,20 @@ _MOST_PORTS = 200
 class Snippet:
     """The code, its language, and the name a file of it should have."""
 
+    kind: ClassVar[str] = "snippet"
+
     language: str
     file_name: str
-    text: str
-    layout: Layout
+    text: str = field(repr=False)
+    layout: Layout = field(repr=False)
+
+    def __str__(self) -> str:
+        """The code."""
+        return self.text
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the code to a file, whole or not at all."""
+        write_whole(path, self.text)
 
 
 def make_snippet(

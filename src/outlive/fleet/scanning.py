@@ -7,9 +7,9 @@ import tempfile
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from outlive.arena.devices import Device
 from outlive.fleet.comparing import Comparison, Tolerances, compare_rows
@@ -65,13 +65,19 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scan:
-    """A finished scan. Iterate over it for its rows: they are read from disk, one at a time, by path."""
+    """A finished scan. Iterate over it for its rows: they are read from disk, one at a time, by path.
+
+    `written` are the files that its table was written to.
+    """
+
+    kind: ClassVar[str] = "scan"
 
     path: Path
     tally: Tally
     engine: str
     order: Order
     comparison: Comparison | None = None
+    written: tuple[str, ...] = ()
     keeper: Any = field(default=None, repr=False)  # holds the folder of a scan that is kept nowhere else
 
     def __iter__(self) -> Iterator[Row]:
@@ -83,6 +89,25 @@ class Scan:
     def __len__(self) -> int:
         """How many rows there are."""
         return self.tally.done
+
+    @property
+    def worst(self) -> Literal["clean", "does not fit", "errors", "died"]:
+        """The worst that was seen; against an older scan only whether something got worse."""
+        tally = self.tally
+        if self.comparison is not None:
+            return "errors" if self.comparison.worse else "clean"
+        bad = ("broken", "unreadable", "refused", "too large", "lost", "failed")
+        if tally.deaths:
+            return "died"
+        if tally.errors or any(tally.outcomes[name] for name in bad):
+            return "errors"
+        return "does not fit" if tally.too_big else "clean"
+
+    def kept_aside(self) -> Scan:
+        """The scan with its rows in a folder of its own, which is gone with the scan."""
+        keeper = _Folder()
+        path = shutil.move(self.path, Path(keeper.name) / "rows.jsonl")
+        return replace(self, path=Path(path), keeper=keeper)
 
 
 class _Folder:

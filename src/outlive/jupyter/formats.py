@@ -105,6 +105,7 @@ def quantized_card(made: Any) -> Card:
 CARDS: dict[tuple[str, str], Callable[[Any], Card]] = {
     ("outlive.finding", "Finding"): finding_card,
     ("outlive.rules.engine", "Judgement"): findings_card,
+    ("outlive.rules.checked", "Checks"): findings_card,
     ("outlive.model.nouns", "Model"): model_card,
     ("outlive.arena.plan", "Plan"): plan_card,
     ("outlive.worker.flight", "Flight"): flight_card,

@@ -58,21 +58,21 @@ def assert_fits() -> Callable[..., Verdict]:
 
 def _fit(model: Any, device: Any, ram: str | int | None, accelerator: str | None) -> Verdict:
     __tracebackhide__ = True
-    from outlive.fitting.checking import FIT_CODES, check_reading, make_order
-    from outlive.model import read_source
     from outlive.rendering.finding_text import plain_finding
+    from outlive.verbs import check
+    from outlive.verbs.checking import FIT_CODES
 
     if device is None and ram is None:
         raise TypeError("assert_fits needs device= or ram=: what is the model to fit?")
-    order = make_order(device=device, ram=ram, accelerator=accelerator)
-    checked = check_reading(read_source(model), order)
-    if checked.verdict is None or not checked.verdict.fits:
+    checked = check(model, device=device, ram=ram, accelerator=accelerator, config=False)
+    verdict = checked.verdict
+    if verdict is None or not verdict.fits:
         # A file that cannot be trusted has no plan; what is wrong with it is said in its place.
-        found = [item for item in checked.judgement.errors if item.code in FIT_CODES or not checked.verdict]
-        skipped = [item.reason for item in checked.judgement.not_checked if "planned" in item.reason]
-        reasons = checked.verdict.reasons if checked.verdict is not None else skipped[:1]
+        found = [item for item in checked.errors if item.code in FIT_CODES or not verdict]
+        skipped = [item.reason for item in checked.not_checked if "planned" in item.reason]
+        reasons = verdict.reasons if verdict is not None else skipped[:1]
         raise AssertionError("\n".join(map(plain_finding, found)) or "; ".join(reasons) or "it has no plan")
-    return checked.verdict
+    return verdict
 
 
 @pytest.fixture

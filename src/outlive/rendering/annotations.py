@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from outlive.finding import Finding, Severity
-from outlive.fitting.checking import Checked
 from outlive.names import safe_lines
 from outlive.rendering.finding_text import plain_finding
 from outlive.rendering.places import relative_path
+from outlive.rules.checked import Checked
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 

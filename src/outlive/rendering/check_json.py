@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from outlive.arena.budget import Verdict
-from outlive.fitting.checking import Checked
 from outlive.rendering.document import Json, document, finding_json
+from outlive.rules.checked import Checked
 
 
 def check_json(checked: Checked) -> Json:

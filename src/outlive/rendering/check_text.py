@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from outlive.finding import Severity
-from outlive.fitting.checking import Checked
 from outlive.names import safe
 from outlive.rendering.finding_text import count_findings, rich_finding
 from outlive.rendering.model_lists import listing
 from outlive.rules import NotChecked
+from outlive.rules.checked import Checked
 from outlive.units import format_bytes, plural
 
 if TYPE_CHECKING:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from outlive.arena.budget import Verdict
-from outlive.arena.plan import Plan
 from outlive.exporting.micro import Export
 from outlive.exporting.ports import Port
 from outlive.exporting.snippets import Snippet
 from outlive.names import safe
-from outlive.rendering.document import Json, document
+from outlive.rendering.document import Json, document, finding_json
+from outlive.rendering.finding_text import rich_finding
 from outlive.rendering.model_text import grid, heading
 from outlive.units import format_bytes, plural
 
@@ -21,11 +20,13 @@ if TYPE_CHECKING:
 _SHOWN = 24
 
 
-def export_text(
-    made: Export, plan: Plan, verdict: Verdict | None, folder: str, removed: tuple[str, ...]
-) -> Iterator[RenderableType]:
-    """The summary of an export, top to bottom."""
-    yield f"{safe(folder)}: {', '.join(name for name, _ in made.files)}"
+def export_text(export: Export) -> Iterator[RenderableType]:
+    """The summary of an export, top to bottom; the findings where nothing could be exported."""
+    made, plan, verdict = export.sources, export.plan, export.verdict
+    if made is None:
+        yield from map(rich_finding, export.findings)
+        return
+    yield f"{safe(export.folder)}: {', '.join(name for name, _ in made.files)}"
     yield heading("memory")
     arena = made.arena
     table = grid("left", "right", "left")
@@ -44,21 +45,23 @@ def export_text(
         yield f"  {adder.function:32} {adder.count:,}"
     if len(made.adders) > _SHOWN:
         yield f"  and {len(made.adders) - _SHOWN} more"
-    if removed:
+    if export.removed:
         yield heading("left out of the model")
-        yield from (f"  {safe(line)}" for line in removed)
+        yield from (f"  {safe(line)}" for line in export.removed)
     for line in plan.unknown[:_SHOWN]:
         yield f"  not known: {safe(line)}"
 
 
-def export_json(
-    made: Export, plan: Plan, verdict: Verdict | None, folder: str, removed: tuple[str, ...]
-) -> Json:
+def export_json(export: Export) -> Json:
     """The document of `outlive export`."""
+    made, plan, verdict = export.sources, export.plan, export.verdict
+    if made is None:
+        findings = [finding_json(item) for item in export.findings]
+        return document("export", {"path": export.path, "files": [], "findings": findings})
     arena = made.arena
     body = {
         "model": {"path": plan.path, "sha256": plan.sha256, "file_bytes": plan.file_bytes},
-        "path": folder,
+        "path": export.folder,
         "namespace": made.name,
         "files": [{"name": name, "file_bytes": len(text.encode())} for name, text in made.files],
         "arena_bytes": arena.bytes,
@@ -72,7 +75,7 @@ def export_json(
         "operators": [
             {"type": item.operator, "function": item.function, "count": item.count} for item in made.adders
         ],
-        "removed": list(removed),
+        "removed": list(export.removed),
         "verdict": None if verdict is None else verdict.word,
         "device": None if verdict is None else verdict.budget.title,
         "inputs": [_port(port) for port in made.layout.inputs],

@@ -32,7 +32,7 @@ _SEVERITIES = {"error": "bad", "warning": "warn"}
 _PATH = 240
 
 
-def scan_html(scan: Scan, files: list[str]) -> str:
+def scan_html(scan: Scan) -> str:
     """The page: verdict, numbers, all files, findings, and what got worse."""
     sections = [_all_files(scan), _findings(scan.tally)]
     if scan.comparison is not None:
@@ -44,7 +44,7 @@ def scan_html(scan: Scan, files: list[str]) -> str:
         verdict=_verdict(scan),
         tiles=_tiles(scan.tally),
         sections=tuple(sections),
-        document=scan_json(scan, files, with_rows=False),
+        document=scan_json(scan, list(scan.written), with_rows=False),
     )
     return render_page(page)
 

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from outlive.finding import Finding, Severity
-from outlive.fitting.checking import Checked
 from outlive.names import safe
 from outlive.rendering.document import Json
 from outlive.rendering.finding_text import plain_finding
 from outlive.rendering.places import relative_path
 from outlive.rendering.within import place_within
+from outlive.rules.checked import Checked
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.NOTE: "info"}
 _LIMIT = 300

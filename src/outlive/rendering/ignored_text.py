@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from outlive.fitting.checking import Checked
 from outlive.names import safe
+from outlive.rules.checked import Checked
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

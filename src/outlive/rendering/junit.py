@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from outlive.finding import Finding, Severity
-from outlive.fitting.checking import Checked
 from outlive.names import safe
 from outlive.rendering.finding_text import plain_finding
 from outlive.rendering.places import relative_path
 from outlive.rendering.within import place_within
+from outlive.rules.checked import Checked
 
 _LIMIT = 1000
 

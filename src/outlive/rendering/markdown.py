@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from outlive.finding import Finding, Severity
-from outlive.fitting.checking import Checked
 from outlive.names import safe
 from outlive.rendering.finding_text import count_findings, plain_finding
 from outlive.rendering.places import relative_path
+from outlive.rules.checked import Checked
 from outlive.units import format_bytes, plural
 
 # GitHub takes 1 MiB for each step, and nothing at all of more.

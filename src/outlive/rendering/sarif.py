@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from outlive.finding import Finding, Severity
-from outlive.fitting.checking import Checked
 from outlive.names import safe, whole
 from outlive.rendering.document import Json
 from outlive.rendering.pages import rule_markdown, rule_page
 from outlive.rendering.places import artifact_uri
 from outlive.rules import Rule
+from outlive.rules.checked import Checked
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}

@@ -20,14 +20,17 @@ from outlive.verbs.cut import cut
 from outlive.verbs.delegates import probe
 from outlive.verbs.diagnose import diagnose
 from outlive.verbs.explain import explain
+from outlive.verbs.export import export
 from outlive.verbs.fit import fit
 from outlive.verbs.leak import leak
 from outlive.verbs.plan import plan
 from outlive.verbs.quantize import quantize
 from outlive.verbs.read import changed_file as _changed_file
 from outlive.verbs.read import read
+from outlive.verbs.report import report
 from outlive.verbs.run import run
 from outlive.verbs.scan import scan
+from outlive.verbs.snippet import snippet
 from outlive.verbs.watch import watch
 from outlive.worker.flight import set_run_judge
 from outlive.worker.verdicts import set_judge
@@ -44,6 +47,7 @@ __all__ = [
     "dequantize_output",
     "diagnose",
     "explain",
+    "export",
     "fit",
     "leak",
     "plan",
@@ -51,8 +55,10 @@ __all__ = [
     "quantize",
     "quantize_input",
     "read",
+    "report",
     "run",
     "scan",
+    "snippet",
     "watch",
 ]
 

@@ -7,20 +7,14 @@ import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from outlive.arena.questions import ACCELERATORS
+from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.changed import changed_models
-from outlive.cli.check_orders import Orders, check_file
-from outlive.cli.config import NOTHING, Config, find_config
-from outlive.cli.config_values import UnreadableConfig
-from outlive.cli.output import complain, refuse_to_overwrite, track, write_json, write_plain, write_text
+from outlive.cli.output import complain, progress, refuse_to_overwrite, write_json, write_plain, write_text
 from outlive.cli.pages import need_a_file, show_checks
-from outlive.finding import Severity
-from outlive.model import read_source
-from outlive.rules.quantization.expecting import EXPECTATIONS
+from outlive.verbs.checking import ACCELERATORS, EXPECTATIONS, UnreadableConfig
 
 if TYPE_CHECKING:
-    from outlive.fitting.checking import Checked
+    from outlive.rules.checked import Checks
 
 EXAMPLES = """\
 examples:
@@ -28,7 +22,7 @@ examples:
   outlive check model.tflite --device raspberry-pi-pico  and whether it fits
   outlive check model.tflite --inputs samples.npz        and whether these values are right for it
   outlive check model.tflite --expect int8               and whether it was quantized as it was to be
-  outlive check models/*.tflite --select F,Q --ignore zero-scale
+  outlive check models/ --select F,Q --ignore zero-scale every model below a folder
   outlive check --changed                                models that git has not committed yet
   outlive check --changed=origin/main                    models that this branch changes
   outlive check model.tflite --format sarif --output outlive.sarif
@@ -52,7 +46,9 @@ _FORMATS = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("files", nargs="*", metavar="FILE", help="a .tflite model")
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="a .tflite model, or a folder or pattern of them"
+    )
     parser.add_argument(
         "--changed",
         nargs="?",
@@ -125,32 +121,35 @@ def run(args: argparse.Namespace) -> int:
     """Check the files and say what was found; the exit code says how bad it is."""
     need_a_file(args)
     try:
-        config = NOTHING if args.no_config else find_config(Path.cwd())
-        also = [_also(word) for word in args.also]
-        orders = Orders(args, config)
-        files = _files(args, config)
-        for _, output in ((args.format, args.output), *also):
-            refuse_to_overwrite(output, files)
-        rows = [check_file(read_source(file), orders.of(file)) for file in track(files, "checking")]
+        outputs = [(args.format, args.output), *map(_also, args.also)]
+        with progress("checking") as tell:
+            found = verbs.check(
+                args.files,
+                changed=args.changed,
+                force_exclude=args.force_exclude,
+                inputs=args.inputs or None,
+                expect=args.expect,
+                select=args.select,
+                ignore=args.ignore,
+                strict=args.strict,
+                config=not args.no_config,
+                ram=args.ram,
+                device=args.device,
+                here=args.here,
+                accelerator=args.accelerator,
+                tell=tell,
+            )
     except (ValueError, OSError) as error:
         hint = " (--no-config leaves it out)" if isinstance(error, UnreadableConfig) else ""
         complain(f"outlive check: {error}{hint}")
         return exits.USAGE
-    strict = config.strict if args.strict is None else args.strict
-    for name, output in ((args.format, args.output), *also):
+    for name, output in outputs:
+        refuse_to_overwrite(output, [file.reading.path or "" for file in found.files])
         args.format, args.output = name, output
-        _show(args, orders, rows, strict)
-    return _exit_code(rows, strict)
-
-
-def _files(args: argparse.Namespace, config: Config) -> list[str]:
-    if args.changed is None:
-        if not args.files:
-            raise ValueError("say which models to check, or --changed for those that git says have changed")
-        if not args.force_exclude:
-            return list(args.files)
-    found = args.files if args.changed is None else changed_models(args.changed, args.files)
-    return [file for file in found if not config.is_excluded(file)]
+        _show(args, found)
+    if found.only_too_big:
+        return exits.DOES_NOT_FIT
+    return exits.FINDINGS if found.fails else exits.CLEAN
 
 
 def _also(word: str) -> tuple[str, str]:
@@ -160,9 +159,9 @@ def _also(word: str) -> tuple[str, str]:
     return name, output
 
 
-def _show(args: argparse.Namespace, orders: Orders, rows: list[Checked], strict: bool) -> None:
+def _show(args: argparse.Namespace, found: Checks) -> None:
     """Write one format to its place."""
-    here = Path.cwd()
+    here, rows = Path.cwd(), found.files
     if args.format in ("json", "html"):
         from outlive.rendering.check_json import check_json, checks_json
 
@@ -175,7 +174,7 @@ def _show(args: argparse.Namespace, orders: Orders, rows: list[Checked], strict:
     elif args.format == "sarif":
         from outlive.rendering.sarif import sarif_log
 
-        write_json(args, sarif_log(rows, orders.rules(), here))
+        write_json(args, sarif_log(rows, found.rules, here))
     elif args.format == "gitlab":
         from outlive.rendering.gitlab import quality_issues
 
@@ -187,22 +186,13 @@ def _show(args: argparse.Namespace, orders: Orders, rows: list[Checked], strict:
     elif args.format == "junit":
         from outlive.rendering.junit import junit_xml
 
-        write_plain(args, junit_xml(rows, here, strict=strict))
+        write_plain(args, junit_xml(rows, here, strict=found.strict))
     elif args.format == "markdown":
         from outlive.rendering.markdown import summary_markdown
 
-        write_plain(args, summary_markdown(rows, here, orders.reasons()))
+        write_plain(args, summary_markdown(rows, here, found.reasons))
     else:
         from outlive.rendering.check_text import check_text
         from outlive.rendering.ignored_text import ignored_text
 
-        write_text(args, itertools.chain(check_text(rows), ignored_text(rows, orders.reasons())))
-
-
-def _exit_code(rows: list[Checked], strict: bool) -> int:
-    if strict and any(item.severity is Severity.WARNING for row in rows for item in row.judgement):
-        return exits.FINDINGS
-    bad = [row for row in rows if row.judgement.errors]
-    if not bad:
-        return exits.CLEAN
-    return exits.DOES_NOT_FIT if all(row.only_too_big for row in bad) else exits.FINDINGS
+        write_text(args, itertools.chain(check_text(rows), ignored_text(rows, found.reasons)))

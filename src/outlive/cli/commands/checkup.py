@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from outlive import verbs
-from outlive.arena.plan import Plan
 from outlive.cli import exits
 from outlive.cli.commands.diagnose import exit_code
 from outlive.cli.output import (
@@ -19,47 +16,21 @@ from outlive.cli.output import (
     write_text,
 )
 from outlive.cli.parser import Parser
-from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import OutliveError
 from outlive.finding import Finding, Severity
-from outlive.model import Reading, Tensor, read_source
-from outlive.rules import Judgement
-from outlive.rules.catalogue import assess
-from outlive.worker.flight import Flight
-from outlive.worker.limits import Limits
+from outlive.verbs.report import checkup
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-# A check-up is asked for by somebody who waits.
-_SECONDS = 30.0
+    from outlive.arena.plan import Plan
+    from outlive.diagnosis.examination import Checkup
+    from outlive.model import Reading, Tensor
+    from outlive.rules import Judgement
+    from outlive.worker.flight import Flight
+
 _NAME = 48
 _SHOWN_NOTES = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Checkup:
-    """What each part of the check-up came to; None where it was not reached."""
-
-    reading: Reading
-    judgement: Judgement
-    plan: Plan | None = None
-    flight: Flight | None = None
-    diagnosis: Diagnosis | None = None
-
-    @property
-    def silent(self) -> tuple[Finding, ...]:
-        """What went wrong in a run without a word."""
-        if self.flight is None or self.flight.died or self.flight.error_type:
-            return ()
-        return tuple(item for item in self.flight.findings if item not in self.judgement.findings)
-
-    @property
-    def code(self) -> int:
-        """The exit code."""
-        if self.diagnosis is not None and self.diagnosis.verdict is not None:
-            return exit_code(self.diagnosis)
-        return exits.FINDINGS if self.judgement.errors else exits.CLEAN
 
 
 def is_checkup(words: Sequence[str]) -> bool:
@@ -82,7 +53,7 @@ def run(words: Sequence[str]) -> int:
     refuse_to_overwrite(args.output, [args.file])
     try:
         with progress() as tell:
-            found = _check_up(args.file, tell)
+            found = checkup(args.file, tell)
     except OutliveError as error:
         complain(error)
         return exits.FINDINGS
@@ -90,32 +61,13 @@ def run(words: Sequence[str]) -> int:
         write_json(args, _document(found))
     else:
         write_text(args, _text(found))
-    return found.code
+    return _exit_code(found)
 
 
-def _check_up(path: str, say: Callable[[str], None]) -> Checkup:
-    reading = read_source(path)
-    judgement = assess(reading)
-    if reading.model is None:
-        return Checkup(reading=reading, judgement=judgement)
-    plan = None
-    if not judgement.errors:
-        say("planning")
-        plan = verbs.plan(reading.model)
-    say("running")
-    flight = _flight(path)
-    diagnosis = None
-    if flight is None or flight.died or flight.error_type:
-        diagnosis = verbs.diagnose(path, tell=say)
-    return Checkup(reading=reading, judgement=judgement, plan=plan, flight=flight, diagnosis=diagnosis)
-
-
-def _flight(path: str) -> Flight | None:
-    """The run; None if even the call was refused, which a diagnosis then explains."""
-    try:
-        return verbs.run(path, limits=Limits(seconds=_SECONDS))
-    except (OutliveError, ValueError, TypeError, IndexError, KeyError, RuntimeError, MemoryError):
-        return None
+def _exit_code(found: Checkup) -> int:
+    if found.diagnosis is not None and found.ended_badly:
+        return exit_code(found.diagnosis)
+    return exits.FINDINGS if found.checked.judgement.errors else exits.CLEAN
 
 
 def _document(found: Checkup) -> object:
@@ -125,9 +77,9 @@ def _document(found: Checkup) -> object:
     from outlive.rendering.model_json import reading_json
     from outlive.rendering.plan_json import plan_json
 
-    path = found.reading.path
+    path = found.checked.reading.path
     body = {
-        "read": reading_json(found.reading, found.judgement),
+        "read": reading_json(found.checked.reading, found.checked.judgement),
         "plan": None if found.plan is None else plan_json(found.plan, None, ()),
         "run": None if found.flight is None else flight_json(found.flight, path, found.silent),
         "diagnose": None if found.diagnosis is None else diagnosis_json(found.diagnosis),
@@ -138,9 +90,9 @@ def _document(found: Checkup) -> object:
 def _text(found: Checkup) -> Iterator[RenderableType]:
     from outlive.rendering.diagnosis_text import diagnosis_text
 
-    yield from _opening(found.reading)
+    yield from _opening(found.checked.reading)
     yield from _need(found.plan)
-    yield from _findings(found.judgement)
+    yield from _findings(found.checked.judgement)
     yield from _run(found.flight)
     yield from _told(found.silent)
     if found.diagnosis is not None:

@@ -105,19 +105,20 @@ def _too_big() -> Iterator[RenderableType]:
 def _wasteful() -> Iterator[RenderableType]:
     from outlive.rendering.finding_text import rich_finding
 
-    yield from (rich_finding(finding) for finding in verbs.check(_path("wasteful")))
+    yield from (rich_finding(finding) for finding in verbs.check(_path("wasteful"), config=False))
 
 
 def _lying() -> Iterator[RenderableType]:
     from outlive.rendering.finding_text import rich_finding
 
-    yield from (rich_finding(finding) for finding in verbs.check(_half(Path(_path("healthy")))).errors)
+    found = verbs.check(_half(Path(_path("healthy"))), config=False)
+    yield from (rich_finding(finding) for finding in found.errors)
 
 
 def _foretold() -> Iterator[RenderableType]:
     from outlive.rendering.finding_text import rich_finding
 
-    yield from (rich_finding(finding) for finding in verbs.check(_path("deadly")).errors)
+    yield from (rich_finding(finding) for finding in verbs.check(_path("deadly"), config=False).errors)
 
 
 def _dies() -> Iterator[RenderableType]:
@@ -211,11 +212,9 @@ def _report(path: str, number: int) -> Iterator[RenderableType]:
     """The page of the model that dies."""
     from rich.text import Text
 
-    from outlive.cli.commands.report import write_report
-
     title = f"{number}. All of it on one page, to look at and to send\n"
     yield Text.assemble((title, "bold"), (f"   outlive report deadly.tflite -o {shell_path(path)}", "green"))
-    write_report(_path("deadly"), path)
+    verbs.report(_path("deadly")).save(path)
     yield Text.assemble("   written; open it in a browser: ", (path, "bold"), "\n")
 
 

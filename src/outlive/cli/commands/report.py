@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from outlive import verbs
-from outlive.arena.questions import ACCELERATORS
 from outlive.cli import exits
 from outlive.cli.commands.diagnose import exit_code
-from outlive.cli.commands.run import parse_inputs
 from outlive.cli.output import (
     complain,
     progress,
@@ -21,20 +19,15 @@ from outlive.cli.output import (
     write_plain,
     write_text,
 )
-from outlive.cli.parser import Parser
 from outlive.errors import OutliveError
 from outlive.finding import Severity
-from outlive.model import read_source
-from outlive.worker.limits import Limits
+from outlive.verbs.checking import ACCELERATORS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from outlive.arena.plan import Plan
-    from outlive.fitting.checking import Checked, Order
+    from outlive.diagnosis.examination import Examination
     from outlive.rendering.html.blocks import Page
-    from outlive.rendering.html.report_page import Examination
-    from outlive.worker.flight import Flight
 
 EXAMPLES = """\
 examples:
@@ -46,7 +39,6 @@ examples:
 The page holds its data, style and script, and fetches nothing. --format json gives the data alone.
 exit codes: 0 no error, 1 findings of severity error, or it is refused, 2 usage, 3 it died, 4 it does not fit
 """
-_SECONDS = 30.0
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -85,9 +77,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     run.add_argument("--repeat", type=int, default=3, metavar="N", help="invoke N times (default 3)")
     run.add_argument("--memory", metavar="SIZE", help="most private memory the model may add, such as 512MB")
-    run.add_argument(
-        "--seconds", type=float, default=_SECONDS, metavar="S", help="most for a call (default 30)"
-    )
+    run.add_argument("--seconds", type=float, default=30.0, metavar="S", help="most for a call (default 30)")
     more = parser.add_argument_group("more to find out")
     more.add_argument("--delegates", action="store_true", help="try every accelerator here")
     more.add_argument(
@@ -102,9 +92,23 @@ def run(args: argparse.Namespace) -> int:
         args.output = Path(args.file).stem + ".html"
     refuse_to_overwrite(args.output, [args.file, *([args.reference] if args.reference else [])])
     try:
-        _check_arguments(args)
         with progress() as tell:
-            seen = _examine(args, tell)
+            seen = verbs.report(
+                args.file,
+                ram=args.ram,
+                device=args.device,
+                here=args.here,
+                run=args.run,
+                accelerator=args.accelerator,
+                inputs=args.input or None,
+                repeat=args.repeat,
+                memory=args.memory,
+                seconds=args.seconds,
+                delegates=args.delegates,
+                reference=args.reference,
+                samples=args.samples,
+                tell=tell,
+            )
             tell("writing")
             said = _tell(args, seen)
         if said:
@@ -116,23 +120,6 @@ def run(args: argparse.Namespace) -> int:
         complain(f"outlive report: {error}")
         return exits.USAGE
     return _exit_code(seen)
-
-
-def write_report(path: str, output: str) -> str:
-    """Write the report of a model as the command does without options; where it is, and how large."""
-    parser = Parser()
-    configure(parser)
-    args = parser.parse_args([path, "-o", output])
-    return _write(args, _examine(args, lambda _: None))
-
-
-def _check_arguments(args: argparse.Namespace) -> None:
-    if args.samples and not args.reference:
-        raise ValueError("--samples are for a comparison: say with which model, --reference FLOAT")
-    if args.repeat < 1:
-        raise ValueError("--repeat takes a number of at least 1")
-    if not args.run and (args.delegates or args.reference):
-        raise ValueError("--delegates and --reference run the model: leave --no-run out")
 
 
 def _tell(args: argparse.Namespace, seen: Examination) -> str:
@@ -175,84 +162,6 @@ def _write(args: argparse.Namespace, seen: Examination) -> str:
     text = render_page(page)
     write_plain(args, text)
     return f"{safe(args.output, 200)}  {format_bytes(len(text))}  {safe(page.verdict.word, 120)}"
-
-
-def _examine(args: argparse.Namespace, tell: Callable[[str], None]) -> Examination:
-    from outlive.fitting.checking import check_reading, make_order
-    from outlive.rendering.html.report_page import Examination
-
-    limits, inputs = Limits(memory=args.memory, seconds=args.seconds), parse_inputs(args.input)
-    order = make_order(device=args.device, ram=args.ram, here=args.here, accelerator=args.accelerator)
-    reading = read_source(args.file)
-    tell("checking")
-    checked = check_reading(reading, order)
-    if reading.model is None:
-        return Examination(checked=checked)
-    tell("planning")
-    found: dict[str, Any] = {"checked": checked, "plan": _plan(checked, order)}
-    if args.run:
-        tell("running")
-        found |= _run(args, order.wish.accelerator, limits, inputs, tell)
-    if args.delegates and not checked.judgement.errors:
-        found |= _probe(args, limits, inputs, tell)
-    if args.reference:
-        found |= _compare(args, tell)
-    return Examination(**found)
-
-
-def _plan(checked: Checked, order: Order) -> Plan | None:
-    """The plan, unless the file is broken or nobody can plan it."""
-    from outlive.fitting.planning import plan_model
-    from outlive.rules.catalogue import file_errors
-
-    if checked.verdict is not None:
-        return checked.verdict.plan
-    model = checked.reading.model
-    if model is None or file_errors(checked.reading):
-        return None
-    try:
-        return plan_model(model, order.wish)
-    except (OutliveError, ValueError):
-        return None
-
-
-def _run(
-    args: argparse.Namespace, planned: str, limits: Limits, inputs: Any, tell: Callable[[str], None]
-) -> dict[str, Any]:
-    """The run with its findings, and the diagnosis if it ended badly."""
-    accelerator = planned if planned in ("cpu", "builtin", "reference") else "cpu"
-    flight: Flight | None = None
-    try:
-        flight = verbs.run(args.file, inputs, limits=limits, accelerator=accelerator, repeat=args.repeat)
-    except (OutliveError, ValueError, TypeError, IndexError, KeyError, RuntimeError, MemoryError):
-        if inputs is not None:
-            raise  # what was given is at fault
-    if flight is None or flight.died or flight.error_type:
-        diagnosis = verbs.diagnose(args.file, inputs, limits=limits, accelerator=accelerator, tell=tell)
-        return {"flight": flight, "diagnosis": diagnosis}
-    return {"flight": flight, "flight_findings": flight.findings}
-
-
-def _probe(
-    args: argparse.Namespace, limits: Limits, inputs: Any, tell: Callable[[str], None]
-) -> dict[str, Any]:
-    from outlive.rendering.coverage_verdict import judge_coverage
-
-    coverage = verbs.probe(args.file, inputs=inputs, limits=limits, tell=tell)
-    return {"coverage": coverage, "coverage_findings": judge_coverage(coverage).findings}
-
-
-def _compare(args: argparse.Namespace, tell: Callable[[str], None]) -> dict[str, Any]:
-    """The comparison, or why there is none: what else was found out is worth a page all the same."""
-
-    def say(turn: int, turns: int, sample: int) -> None:
-        tell(f"comparing: sample {sample}")
-
-    try:
-        drift = verbs.compare(args.reference, args.file, args.samples, tell=say)
-    except OutliveError as error:
-        return {"drift_findings": error.findings, "reference": args.reference}
-    return {"drift": drift, "drift_findings": drift.findings, "reference": args.reference}
 
 
 def _exit_code(seen: Examination) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from outlive import verbs
 from outlive.cli import exits
 from outlive.cli.output import complain, refuse_to_overwrite, write_json, write_plain
 from outlive.errors import OutliveError
@@ -38,14 +39,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the model and write the code."""
-    from outlive.exporting.snippets import make_snippet
-    from outlive.verbs.opening import sound
-
     try:
         refuse_to_overwrite(args.output, [args.file])
-        if args.runtime != "litert" and args.lang != "python":
-            raise ValueError("--runtime is for Python")
-        made = make_snippet(sound(args.file), args.lang, signature=args.signature, runtime=args.runtime)
+        made = verbs.snippet(args.file, lang=args.lang, signature=args.signature, runtime=args.runtime)
     except OutliveError as error:
         complain(error)
         return exits.FINDINGS

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from outlive.finding import Severity
-from outlive.fitting.checking import Checked
 from outlive.rendering.finding_text import count_findings
 from outlive.rendering.html.blocks import Block, Column, Findings, Page, Section, Table, Tile, Verdict
 from outlive.rendering.html.model_blocks import model_section, operators_section, what_is_known
 from outlive.rendering.html.pages import model_tiles, worst_tone
 from outlive.rendering.html.plan_blocks import plan_section, plan_tiles
+from outlive.rules.checked import Checked
 from outlive.units import plural
 
 # Files whose findings are shown in full; all of them are in the table, and in the JSON.

@@ -8,15 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from outlive.accelerators import Coverage
 from outlive.arena.budget import needed_bytes
-from outlive.arena.plan import Plan
-from outlive.diagnosis.nouns import Diagnosis
-from outlive.finding import Finding, Severity, shell_path
-from outlive.fitting.checking import Checked
-from outlive.quant.nouns import Drift
+from outlive.diagnosis.examination import Examination
+from outlive.finding import Severity, shell_path
 from outlive.rendering.check_json import check_json
 from outlive.rendering.coverage_json import coverage_json
 from outlive.rendering.diagnosis_json import diagnosis_json
@@ -37,49 +32,6 @@ from outlive.rendering.model_json import tensor_json
 from outlive.rendering.plan_json import plan_json
 from outlive.rendering.plan_text import amount
 from outlive.units import format_bytes
-from outlive.worker.flight import Flight
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Examination:
-    """What each part came to; None where it was not asked for or not reached."""
-
-    checked: Checked
-    plan: Plan | None = None
-    flight_findings: tuple[Finding, ...] = ()
-    flight: Flight | None = None
-    diagnosis: Diagnosis | None = None
-    coverage: Coverage | None = None
-    coverage_findings: tuple[Finding, ...] = ()
-    drift: Drift | None = None
-    drift_findings: tuple[Finding, ...] = ()
-    reference: str = ""
-
-    @property
-    def path(self) -> str:
-        """The model's path."""
-        return self.checked.reading.path or ""
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """Everything that was found, each once; what killed it stands in its own section."""
-        parts = (
-            self.checked.judgement.findings,
-            self.flight_findings,
-            self.coverage_findings,
-            self.drift_findings,
-        )
-        verdict = self.diagnosis.verdict if self.diagnosis is not None else None
-        # The verdict is the same finding with what the trials have shown.
-        told = None if verdict is None else (verdict.code, verdict.op)
-        found = dict.fromkeys(item for part in parts for item in part if (item.code, item.op) != told)
-        order = list(Severity)
-        return tuple(sorted(found, key=lambda item: order.index(item.severity)))
-
-    @property
-    def ended_badly(self) -> bool:
-        """True if it died or was refused when it was run."""
-        return self.diagnosis is not None and self.diagnosis.verdict is not None
 
 
 def report_verdict(seen: Examination) -> Verdict:

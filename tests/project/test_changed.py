@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from outlive import demo_models
-from outlive.cli.changed import GitError, changed_models
 from outlive.cli.main import main
+from outlive.project.changed import GitError, changed_models
 
 
 def git(*words: str) -> str:

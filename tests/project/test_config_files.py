@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from outlive import demo_models
-from outlive.cli.config import find_config
-from outlive.cli.globs import is_match
 from outlive.cli.main import main
+from outlive.project.config import find_config, is_match
 
 
 @pytest.fixture(autouse=True)
