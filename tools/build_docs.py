@@ -19,7 +19,7 @@ from docs_json import json_pages, record
 from docs_numbers import numbers_page, readme_numbers
 from docs_tables import cli_page, device_page, rule_index
 
-from outlive.rendering.pages import rule_markdown
+from outlive.rendering.pages.explain import rule_markdown
 from outlive.rules.catalogue import RULES
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from outlive.cli.main import main
-from outlive.rendering.html.blocks import Column, Page, Section, Table, Verdict
-from outlive.rendering.html.page import render_page
+from outlive.rendering.media.html import render_html
+from outlive.rendering.page import Column, Page, PageVerdict, Section, Table
 from tests.browser.chromium import CUT, visit
 from tests.browser.models import hostile_model, long_model
 
@@ -196,8 +196,8 @@ def test_paper_has_all_columns_of_a_long_table(browser: Any, tmp_path: Path, cou
 
 def table_page(folder: Path, table: Table) -> Path:
     section = Section(id="s", title="s", blocks=(table,))
-    verdict = Verdict(tone="plain", word="x")
-    page = Page(title="x", kind="compare", verdict=verdict, sections=(section,), document={})
+    verdict = PageVerdict(tone="plain", word="x")
+    page = Page(title="x", kind="compare", verdict=verdict, sections=(section,))
     path = folder / "page.html"
-    path.write_text(render_page(page), "utf-8")
+    path.write_text(render_html(page, {}), "utf-8")
     return path

@@ -72,7 +72,6 @@ def test_who_takes_what_is_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["plan", HEALTHY, "--sweep", "batch=1,2", "--format", "trace"], "ask for --format csv"),
         (["plan", HEALTHY, "--compare", "cpu", "--format", "overlay"], "ask for --format csv"),
-        (["plan", "--devices", "--format", "csv"], "ask for --format text or json"),
         (["run", HEALTHY, "--format", "overlay"], "invalid choice"),
         (["delegates", HEALTHY, "--format", "trace"], "invalid choice"),
         (["plan", HEALTHY, "--format", "csv", "--output", "/nowhere/at/all.csv"], "cannot write"),

@@ -57,6 +57,7 @@ WORDS = {
     "blackbox": ("last", "list", "show {name}"),
     "notebook": ("status --profile {name}",),
     "explain": ("{name}",),
+    "devices": ("",),
     "doctor": ("",),
     "demo": ("--copy {folder}", "--copy {junk}"),
     "{name}": ("", "x", "--{name}"),

@@ -19,14 +19,16 @@ from outlive.diagnosis.sizing import sized_by_inputs
 from outlive.diagnosis.verdict import Seen, decide, decide_unhurt
 from outlive.finding import Finding
 from outlive.model import Model, read_source
-from outlive.rendering.annotations import workflow_commands
 from outlive.rendering.check_json import check_json
-from outlive.rendering.check_text import check_text
 from outlive.rendering.diagnosis_json import diagnosis_json
 from outlive.rendering.diagnosis_text import diagnosis_text
 from outlive.rendering.document import dump
-from outlive.rendering.sarif import sarif_log
+from outlive.rendering.media.github import workflow_commands
+from outlive.rendering.media.sarif import sarif_log
+from outlive.rendering.media.text import draw_text
+from outlive.rendering.pages.check import page as check_page
 from outlive.rules.catalogue import assess_run
+from outlive.rules.checked import Checks
 from outlive.surgery import Request
 from outlive.verbs.checking import check_reading, make_criteria
 from outlive.worker.flight import Flight, OpSeen, OutputSeen
@@ -57,7 +59,7 @@ def check_and_say(data: bytes) -> list[str]:
     dump(check_json(checked))
     dump(sarif_log([checked], order.rules, Path.cwd()))
     broken = [line for line in workflow_commands([checked], Path.cwd()) if "\n" in line]
-    list(check_text([checked]))
+    list(draw_text(check_page(Checks(files=(checked,))), 2))
     failed = [str(item) for item in checked.judgement.not_checked if "failed" in item.reason]
     return [*failed, *broken]
 

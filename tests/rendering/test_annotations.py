@@ -8,7 +8,7 @@ import numpy as np
 
 from outlive import demo_models
 from outlive.model import Source, read_source
-from outlive.rendering.annotations import workflow_commands
+from outlive.rendering.media.github import workflow_commands
 from outlive.surgery import write
 from outlive.verbs.checking import check_reading, make_criteria
 from tests.rules.feeds import small

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from outlive import demo_models, verbs
-from outlive.arena.plan import Plan
+from outlive.arena.plan import Plan, PlannedSetting
 from outlive.meter import Point
-from outlive.rendering.csv_tables import coverage_csv, plan_csv, run_csv, settings_csv
+from outlive.rendering.media.csv import coverage_csv, plan_csv, run_csv, settings_csv
 from outlive.worker.flight import Flight
 from tests.rendering.test_overlay import accelerator, coverage
 
@@ -41,7 +41,11 @@ def test_what_is_inside_a_delegate_is_told_apart() -> None:
 
 
 def test_settings_stand_side_by_side(plan: Plan) -> None:
-    table = rows(settings_csv([({"batch": "1"}, plan, None, ""), ({"batch": "9"}, None, None, "refused")]))
+    settings = (
+        PlannedSetting(setting={"batch": "1"}, plan=plan),
+        PlannedSetting(setting={"batch": "9"}, plan=None, problem="refused"),
+    )
+    table = rows(settings_csv(settings))
     assert [row["batch"] for row in table] == ["1", "9"]
     assert [row["peak_bytes"] for row in table] == [str(plan.peak_bytes), ""]
     assert table[1]["problem"] == "refused"

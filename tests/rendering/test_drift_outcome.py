@@ -17,7 +17,7 @@ from outlive.rendering.drift_json import drift_csv, drift_json, drift_node_data
 from outlive.rendering.drift_outcome import outcome_of
 from outlive.rendering.drift_plot import draw_drift
 from outlive.rendering.drift_text import drift_text
-from outlive.rendering.html.drift_blocks import drift_section, drift_verdict
+from outlive.rendering.pages.compare import drift_section, drift_verdict
 from tests.rendering.stage import plain
 
 NAN, INF = math.nan, math.inf

@@ -12,7 +12,7 @@ from outlive.jupyter.cards import BAD, GOOD, ODD
 from outlive.jupyter.fit_card import fit_card
 from outlive.rendering.fit_loss import caution
 from outlive.rendering.fit_text import fit_text
-from outlive.rendering.html.fit_page import fit_page, fit_verdict
+from outlive.rendering.pages.fit import fit_page, fit_verdict
 from tests.rendering.stage import plain
 
 BUDGET = Budget(kind="ram", title="the RAM granted", ram_bytes=1000, source="--ram")
@@ -63,7 +63,7 @@ def test_a_loss_is_told_as_loud_as_it_is(made: Fit, tone: str) -> None:
     else:
         assert warning.words in verdict.word
         assert f"but {warning.words}\n" in told
-        tiles = {tile.label: tile.tone for tile in fit_page(made, {}).tiles}
+        tiles = {tile.label: tile.tone for tile in fit_page(made).tiles}
         assert tiles["loss"] == tone
 
 

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag
-from outlive.rendering.html.blocks import (
+from outlive.rendering.media.html import MOST_PLAIN_ROWS, embed, render_html
+from outlive.rendering.page import (
     Chart,
     Choice,
     Column,
@@ -22,15 +23,16 @@ from outlive.rendering.html.blocks import (
     Findings,
     Listing,
     Page,
+    PageVerdict,
     Pre,
     Section,
     Table,
     Tile,
-    Verdict,
     Words,
+    bar_share,
+    cell_text,
+    sort_key,
 )
-from outlive.rendering.html.cells import bar_width, cell_text, sort_key
-from outlive.rendering.html.page import MOST_PLAIN_ROWS, embed, render_page
 
 BAD = "</script><b onclick=x>&\u2028\u202e\x1b"
 
@@ -65,6 +67,10 @@ def _finding(words: str) -> Finding:
     )  # fmt: skip
 
 
+def _document(words: str) -> dict[str, Any]:
+    return {"schema": "outlive/1", words: [words]}
+
+
 def _page(words: str, rows: int = 3) -> Page:
     columns = (Column(title=words), Column(title="size", kind="bar"), Column(title="it", kind="chip"))
     table = Table(id="t", caption=words, columns=columns, rows=[(words, at, words) for at in range(rows)])
@@ -78,14 +84,14 @@ def _page(words: str, rows: int = 3) -> Page:
         Choice(label=words, charts=(Chart(id="d", title=words, summary=words, data={}),)),
     )  # fmt: skip
     return Page(
-        title=words, kind="plan", verdict=Verdict(tone="bad", word=words, sentence=words), subtitle=words,
-        tiles=(Tile(label=words, value=words, note=words),), document={"schema": "outlive/1", words: [words]},
+        title=words, kind="plan", verdict=PageVerdict(tone="bad", word=words, sentence=words), subtitle=words,
+        tiles=(Tile(label=words, value=words, note=words),),
         sections=tuple(Section(id=id, title=words, lead=words, blocks=blocks) for id in ("s", "z")),
     )  # fmt: skip
 
 
 def test_no_text_becomes_markup() -> None:
-    plain, hostile = (_Elements(render_page(_page(words))) for words in ("words", BAD))
+    plain, hostile = (_Elements(render_html(_page(words), _document(words))) for words in ("words", BAD))
     # A command that had to be escaped is shown, and cannot be copied.
     expected = [tag for tag, attributes in plain.found if "data-copy" not in attributes]
     assert [tag for tag, _ in hostile.found] == expected
@@ -93,7 +99,7 @@ def test_no_text_becomes_markup() -> None:
 
 
 def test_no_text_hides_or_turns_what_is_shown() -> None:
-    text = render_page(_page(BAD))
+    text = render_html(_page(BAD), _document(BAD))
     assert "\u202e" not in text
     assert "\u2028" not in text
     assert "\x1b" not in text
@@ -101,7 +107,9 @@ def test_no_text_hides_or_turns_what_is_shown() -> None:
 
 def test_no_style_is_written_into_elements() -> None:
     """The policy would refuse it, and the console say so."""
-    assert not any("style" in attributes for _, attributes in _Elements(render_page(_page("words"))).found)
+    assert not any(
+        "style" in attributes for _, attributes in _Elements(render_html(_page("words"), {})).found
+    )
 
 
 def test_what_is_embedded_comes_back_and_cannot_end_its_element() -> None:
@@ -126,11 +134,11 @@ def test_a_name_without_end_is_cut() -> None:
 
 def test_half_a_character_is_no_trouble() -> None:
     assert json.loads(embed("\ud800")) == "\\ud800"
-    render_page(_page("\ud800")).encode("utf-8")
+    render_html(_page("\ud800"), _document("\ud800")).encode("utf-8")
 
 
 def test_the_policy_allows_what_the_page_carries_and_nothing_else() -> None:
-    found = _Elements(render_page(_page("words")))
+    found = _Elements(render_html(_page("words"), {}))
     policy = next(a["content"] for tag, a in found.found if a.get("http-equiv") == "Content-Security-Policy")
     assert policy is not None
     rules = dict(part.strip().split(" ", 1) for part in policy.split(";"))
@@ -147,7 +155,7 @@ def _digest(text: str) -> str:
 
 
 def test_scripts_know_no_way_to_write_markup_or_run_text() -> None:
-    here = files("outlive.rendering.html").joinpath("assets")
+    here = files("outlive.rendering").joinpath("web/assets")
     for asset in here.iterdir():
         text = asset.read_text("utf-8")
         assert not re.search(
@@ -158,7 +166,7 @@ def test_scripts_know_no_way_to_write_markup_or_run_text() -> None:
 
 
 def test_the_charting_library_is_the_pinned_one() -> None:
-    folder = files("outlive.rendering.html").joinpath("vendor/uplot")
+    folder = files("outlive.rendering").joinpath("web/vendor/uplot")
     assert json.loads(folder.joinpath("package.json").read_text("utf-8"))["version"] == "1.6.32"
     assert "MIT License" in folder.joinpath("LICENSE").read_text("utf-8")
     content = folder.joinpath("uPlot.iife.min.js").read_bytes()
@@ -170,7 +178,7 @@ UPLOT_SHA256 = "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f
 
 @pytest.mark.parametrize(("rows", "drawn"), [(MOST_PLAIN_ROWS, False), (MOST_PLAIN_ROWS + 1, True)])
 def test_long_tables_are_drawn_by_the_script(rows: int, drawn: bool) -> None:
-    text = render_page(_page("words", rows))
+    text = render_html(_page("words", rows), {})
     carried = json.loads(text.split('id="outlive-drawn">')[1].split("</script>")[0])
     assert ("t" in carried["tables"]) is drawn
     assert ('data-table="t"' in text) is drawn
@@ -199,4 +207,4 @@ def test_cells(kind: Any, value: Any, shown: str, key: str) -> None:
 
 def test_bars_are_as_long_as_their_share_of_the_longest() -> None:
     table = Table(id="t", caption="", columns=(Column(title="x", kind="bar"),), rows=[(10,), (40,), (None,)])
-    assert [bar_width(table, 0, row[0]) for row in table.rows] == ["25.0", "100.0", "0"]
+    assert [bar_share(table, 0, row[0]) for row in table.rows] == [0.25, 1, 0]

@@ -26,9 +26,9 @@ from outlive.names import whole
 from outlive.rendering.diagnosis_text import diagnosis_text
 from outlive.rendering.finding_text import plain_finding
 from outlive.rendering.fit_text import fit_text
-from outlive.rendering.html.blocks import Command, Findings, Page, Section, Verdict
-from outlive.rendering.html.diagnosis_blocks import diagnosis_section
-from outlive.rendering.html.page import render_page
+from outlive.rendering.media.html import render_html
+from outlive.rendering.page import Command, Findings, Page, PageVerdict, Section
+from outlive.rendering.pages.diagnose import diagnosis_section
 from outlive.rules.telling import command
 from tests.rendering.stage import plain
 from tests.rendering.test_fit_loss import BUDGET
@@ -133,28 +133,26 @@ def test_a_command_is_whole_or_not_there_at_all(folder: Path) -> None:
     line = f"outlive run {shell_path(name)}"
     assert len(line) > 600
     assert line in plain_finding(_with(line))
-    page = render_page(_page(_with(line)))
+    page = render_html(_page(_with(line)), {})
     (copied,) = [html.unescape(found) for found in re.findall(r'data-copy="([^"]*)"', page)]
     assert copied == line
     assert_is_one_word(copied, name, folder)
     endless = f"outlive run {shell_path('x' * 20_000)}"
     assert "x" * 100 not in plain_finding(_with(endless))
-    assert "data-copy=" not in render_page(_page(_with(endless)))
+    assert "data-copy=" not in render_html(_page(_with(endless)), {})
 
 
 def test_a_command_with_an_escaped_name_is_not_copied(folder: Path) -> None:
     line = f"outlive run {shell_path(chr(27) + '[31m$(touch pwned)')}"
     assert "\x1b" not in plain_finding(_with(line))
-    page = render_page(_page(_with(line)))
+    page = render_html(_page(_with(line)), {})
     assert "data-copy=" not in page
     assert pasted(whole(line), folder)[0] == "run"
 
 
 def _page(found: Finding) -> Page:
     section = Section(id="f", title="f", blocks=(Findings(findings=(found,)),))
-    return Page(
-        title="x", kind="check", verdict=Verdict(tone="bad", word="x"), sections=(section,), document={}
-    )
+    return Page(title="x", kind="check", verdict=PageVerdict(tone="bad", word="x"), sections=(section,))
 
 
 COMMAND = re.compile(r"(^|[`\s;:])(outlive (?!explain)[a-z]+|python|git|unzip) [^.]*$")

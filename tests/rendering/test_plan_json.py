@@ -12,8 +12,7 @@ from outlive.arena.devices import find_device, known_devices
 from outlive.arena.plan import Plan
 from outlive.fitting.verdicts import judge_plan
 from outlive.rendering.document import dump
-from outlive.rendering.html.pages import plan_verdict
-from outlive.rendering.html.plan_blocks import plan_section, plan_tiles
+from outlive.rendering.pages.plan import plan_section, plan_tiles, plan_verdict
 from outlive.rendering.plan_json import devices_json, plan_json, row_json
 from tests.arena.sketches import micro, refused, sketch
 

@@ -7,33 +7,35 @@ from typing import Any
 
 import pytest
 
+from outlive import verbs
 from outlive.arena.accuracy import said_of
 from outlive.arena.budget import Budget, weigh
-from outlive.arena.plan import OpLoad, Plan
+from outlive.arena.plan import OpLoad, Plan, PlannedSetting
 from outlive.arena.stages import set_beside
 from outlive.fitting.verdicts import judge_plan
-from outlive.rendering.plan_tables import Row, devices_text, rows_text
-from outlive.rendering.plan_text import plan_text
+from outlive.rendering import page_of
+from outlive.rendering.media.text import draw_text
 from tests.arena.sketches import KIB, MIB, OPS, PARTS, PLACES, micro, refused, sketch
 from tests.rendering.stage import HOSTILE, plain, unsafe
 
 
-def told(plan: Plan, ram: int | None = None) -> str:
+def told(plan: Plan, ram: int | None = None, detail: int = 1) -> str:
     budget = Budget(kind="ram", title="the RAM granted", ram_bytes=ram or 1, source="--ram")
     verdict = weigh(plan, budget) if ram is not None else None
-    return plain(plan_text(plan, verdict, judge_plan(plan, verdict)))
+    whole = replace(plan, verdict=verdict, findings=judge_plan(plan, verdict))
+    return plain(draw_text(page_of(whole), detail))
 
 
 def test_sizes_are_told_to_the_byte_where_they_are_exact() -> None:
     text = told(sketch())
     for said in (
         "m.tflite  needs at most 28.2 MiB",
-        "LiteRT's builtin kernels; image 1x1024x1024x1 float32",
-        "arena              29,360,128",
-        "structures      about 100 KiB",
-        "lower bound        25,165,824",
-        "op 1 ADD: 25,165,824 bytes alive",
-        "16,777,216  wide    from op 0 to op 1",
+        "LiteRT's builtin kernels, an upper bound; image 1x1024x1024x1 float32",
+        "arena        28.0 MiB",
+        "structures    100 KiB",
+        "lower bound  24.0 MiB",
+        "op 1 ADD: 25,165,824 bytes",
+        "the largest there: wide (16.0 MiB)",
         "its input is read again later",
     ):
         assert said in text
@@ -42,7 +44,7 @@ def test_sizes_are_told_to_the_byte_where_they_are_exact() -> None:
 def test_an_estimate_does_not_look_exact() -> None:
     text = told(sketch(exact=False, bound="estimate", parts=()))
     assert "needs about 28.2 MiB" in text
-    assert "memory  an estimate" in text
+    assert "an estimate" in text
     assert "29,528,064" not in text
     assert "mapped file" in text
 
@@ -60,8 +62,7 @@ def test_a_lower_bound_says_at_least_wherever_it_stands() -> None:
     text = told(sketch(exact=False, bound="lower", unknown=("op 1 RANGE",)), 64 * MIB)
     assert text.splitlines()[0] == "m.tflite  may not fit"
     assert "needs at least 28.2 MiB" in text
-    assert "peak         at least 28.2 MiB" in text
-    assert "memory  a lower bound" in text
+    assert "a lower bound" in text
     assert "warning[M206]" in text
     assert "at most" not in text
 
@@ -69,23 +70,23 @@ def test_a_lower_bound_says_at_least_wherever_it_stands() -> None:
 def test_micro_has_its_own_totals() -> None:
     text = told(micro())
     assert "needs 83,968 bytes" in text
-    assert "arena used       81,920" in text
-    assert "smallest arena   83,968" in text
+    rows = [line.split()[:4] for line in text.splitlines()]
+    assert ["arena", "used", "80.0", "KiB"] in rows
+    assert ["smallest", "arena", "82.0", "KiB"] in rows
 
 
 def test_a_refusal_has_a_reason_and_no_numbers() -> None:
     text = told(refused())
     assert "refused" in text
     assert "error[O301]" in text
-    assert "memory" not in text.splitlines()
+    assert "Parts of the memory" not in text
 
 
 def test_many_operators_share_rows() -> None:
     ops = tuple(OpLoad(index=i, type="ADD", name="", live_bytes=i) for i in range(1000))
     text = told(sketch(ops=ops))
-    assert "the most of each row" in text
-    assert "0-41" in text
-    assert text.count("█") < 1000
+    assert "the most of 42 in a row" in text
+    assert text.count("op 41 ADD") == 1
 
 
 def test_measured_stands_beside_planned() -> None:
@@ -93,7 +94,7 @@ def test_measured_stands_beside_planned() -> None:
     sizes: dict[str, int | None] = {"load_bytes": 700 * KIB, "allocate_bytes": 800 * KIB}
     whole = set_beside(plan, {**sizes, "invoke_bytes": 29 * MIB, "peak_bytes": 29 * MIB})
     text = told(replace(plan, measured=whole))
-    assert "invoke    28.2 MiB  29.0 MiB    +860 KiB" in text
+    assert "invoke    28.2 MiB  29.0 MiB  +860 KiB" in text
     assert "within what plans may be off by" in text
     died = told(replace(plan, measured=set_beside(plan, sizes, "it died in stage invoke")))
     assert "not reached" in died
@@ -126,26 +127,26 @@ def test_hostile_names_are_shown_safely(kind: str) -> None:
     text = told(sketch(**changes), 16 * MIB)
     assert not unsafe(text)
     assert len(text) < 50_000
-    assert not unsafe(plain(rows_text("sweep", [Row(setting={name: name}, plan=None, problem=name)])))
+    rows = (PlannedSetting(setting={name: name}, plan=None, problem=name),)
+    assert not unsafe(told(sketch(sweep=rows)))
 
 
 def test_rows_of_a_sweep() -> None:
     budget = Budget(kind="ram", title="the RAM granted", ram_bytes=16 * MIB, source="--ram")
-    rows = [
-        Row(setting={"batch": "1"}, plan=sketch(), verdict=weigh(sketch(), budget)),
-        Row(setting={"batch": "2"}, plan=None, problem="the runtime says no"),
-    ]
-    text = plain(rows_text("sweep", rows))
-    assert "batch     arena  persistent      peak  verdict" in text
-    assert "does not fit" in text
-    assert "batch=2: the runtime says no" in text
+    rows = (
+        PlannedSetting(setting={"batch": "1"}, plan=sketch(), verdict=weigh(sketch(), budget)),
+        PlannedSetting(setting={"batch": "2"}, plan=None, problem="the runtime says no"),
+    )
+    lines = told(sketch(sweep=rows), detail=0).splitlines()
+    head = next(number for number, line in enumerate(lines) if "Settings side by side" in line)
+    assert lines[head + 1].split()[:3] == ["batch", "arena", "persistent"]
+    assert "does not fit" in lines[head + 2]
+    assert "the runtime says no" in lines[head + 3]
 
 
 def test_devices_are_listed_with_their_documents() -> None:
-    from outlive.arena.devices import known_devices
-
-    text = plain(devices_text(known_devices()))
-    assert "microcontrollers" in text
+    text = plain(draw_text(page_of(verbs.devices())))
+    assert "Microcontrollers" in text
     assert "RP2040 Datasheet" in text
 
 

@@ -13,7 +13,7 @@ import pytest
 from outlive import demo_models
 from outlive.model import Source, read_source
 from outlive.rendering.document import dump
-from outlive.rendering.sarif import sarif_log
+from outlive.rendering.media.sarif import sarif_log
 from outlive.rules import Judgement, NotChecked
 from outlive.rules.catalogue import RULES
 from outlive.rules.checked import Checked

@@ -14,7 +14,7 @@ from outlive.model import Model, Quantization, read_source
 from outlive.rendering.finding_text import count_findings, finding_pieces, plain_finding, rich_finding
 from outlive.rendering.model_lists import file_table, graph_lines, operator_list, tensor_list
 from outlive.rendering.model_text import quantization_text, summary
-from outlive.rendering.pages import rule_markdown, rule_page
+from outlive.rendering.pages.explain import rule_markdown, rule_page
 from outlive.rules import Rule
 from outlive.rules.catalogue import RULES, assess
 from outlive.surgery import write

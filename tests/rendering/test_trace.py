@@ -12,8 +12,8 @@ import pytest
 from outlive import demo_models, verbs
 from outlive.meter import Point
 from outlive.rendering.document import dump
-from outlive.rendering.trace_plan import plan_trace
-from outlive.rendering.trace_run import place_stages, run_trace
+from outlive.rendering.media.trace_plan import plan_trace
+from outlive.rendering.media.trace_run import place_stages, run_trace
 from outlive.rendering.verdict import judge_fact
 from outlive.worker.flight import Flight
 from tests.arena.sketches import sketch

@@ -11,14 +11,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from outlive.arena.plan import Bound
+from outlive.arena.plan import SAID, Bound
 
 PATH = Path(__file__).with_name("accuracy.json")
 LARGE_BYTES = 5_000_000
 # How much more than its plan a model may take, unless the plan says "at least": the promise that is checked.
 ERROR_SHARE, ERROR_BYTES = 0.03, 200_000
-# What plans of each kind say of their peak.
-SAID: dict[Bound, str] = {"upper": "at most", "lower": "at least", "estimate": "about"}
 
 
 def said_of(bound: Bound, size: int) -> str:

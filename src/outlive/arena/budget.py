@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
 
 from outlive.arena.accuracy import ERROR_BYTES, ERROR_SHARE
 from outlive.arena.devices import Device
-from outlive.arena.plan import Placement, Plan, is_exact
+from outlive.arena.plan import WORDS, Budget, Placement, Plan, Verdict, Way, Word, is_exact
 from outlive.arena.room import Arena
 from outlive.units import format_bytes
 
-# From the best to the worst. "may not fit": nothing is known that speaks against it, and too little for it.
-Word = Literal["fits", "tight", "may not fit", "does not fit", "refused"]
-WORDS: tuple[Word, ...] = ("fits", "tight", "may not fit", "does not fit", "refused")
+__all__ = [
+    "ONE_BLOCK",
+    "WORDS",
+    "Budget",
+    "Verdict",
+    "Way",
+    "certain_bytes",
+    "device_budget",
+    "error_bytes",
+    "needed_bytes",
+    "seen_bytes",
+    "weigh",
+    "worst_moment",
+]
 # Less room than this is called tight: the stack of the program, its buffers and fragmentation want some too.
 _TIGHT_SHARE = 0.1
 # An estimate may be off by as much as itself: float16 computed in float32 takes twice the memory.
@@ -22,53 +31,6 @@ _ESTIMATE_SHARE = 1.0
 _LARGEST = 5
 # How a reason begins that is about banks of memory.
 ONE_BLOCK = "an arena is one block"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
-    """The memory a model may use, and who says so. `flash_bytes` is where a microcontroller keeps the file.
-
-    `kind` is "ram" (a number), "device", "here" (this process) or "limit" (of a run). `free_bytes` is what
-    happens to be free now; it may make a fit tight, and never more than that.
-    """
-
-    kind: Literal["ram", "device", "here", "limit"]
-    title: str
-    ram_bytes: int
-    source: str
-    options: tuple[str, ...] = ()  # how it is asked for: `--ram`, `64MB`
-    flash_bytes: int | None = None
-    free_bytes: int | None = None
-    device: Device | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
-    """Another way to run the model, planned, and how it is asked for: `--input`, `image=1x320x320x3`."""
-
-    what: str
-    options: tuple[str, ...]
-    needed_bytes: int
-    changes_results: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """Whether a plan fits a budget, with the margin and the reasons; `ways` are those that would fit."""
-
-    plan: Plan = field(repr=False)
-    budget: Budget
-    word: Word
-    needed_bytes: int | None
-    margin_bytes: int | None
-    flash_margin_bytes: int | None
-    reasons: tuple[str, ...]
-    ways: tuple[Way, ...] = ()
-
-    @property
-    def fits(self) -> bool:
-        """True if it is known to fit."""
-        return self.word in ("fits", "tight")
 
 
 def device_budget(device: Device) -> Budget:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
+
+from outlive.arena.devices import Device
+from outlive.finding import Finding
+from outlive.model import Model
+from outlive.names import safe
+from outlive.units import format_bytes
 
 # Shapes that replace the file's, by (subgraph, tensor): those of the runtime after a resize.
 Shapes = Mapping[tuple[int, int], tuple[int, ...]]
 # What the peak is beside the truth: at most, at least, or about.
 Bound = Literal["upper", "lower", "estimate"]
+SAID: dict[Bound, str] = {"upper": "at most", "lower": "at least", "estimate": "about"}
+# From the best to the worst. "may not fit": nothing is known that speaks against it, and too little for it.
+Word = Literal["fits", "tight", "may not fit", "does not fit", "refused"]
+WORDS: tuple[Word, ...] = ("fits", "tight", "may not fit", "does not fit", "refused")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +89,54 @@ class Refusal:
     missing: bool = False  # the runtime has no kernel for it at all
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """The memory a model may use, and who says so. `flash_bytes` is where a microcontroller keeps the file.
+
+    `kind` is "ram" (a number), "device", "here" (this process) or "limit" (of a run). `free_bytes` is what
+    happens to be free now; it may make a fit tight, and never more than that.
+    """
+
+    kind: Literal["ram", "device", "here", "limit"]
+    title: str
+    ram_bytes: int
+    source: str
+    options: tuple[str, ...] = ()  # how it is asked for: `--ram`, `64MB`
+    flash_bytes: int | None = None
+    free_bytes: int | None = None
+    device: Device | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """Another way to run the model, planned, and how it is asked for: `--input`, `image=1x320x320x3`."""
+
+    what: str
+    options: tuple[str, ...]
+    needed_bytes: int
+    changes_results: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Whether a plan fits a budget, with the margin and the reasons; `ways` are those that would fit."""
+
+    plan: Plan = field(repr=False)
+    budget: Budget
+    word: Word
+    needed_bytes: int | None
+    margin_bytes: int | None
+    flash_margin_bytes: int | None
+    reasons: tuple[str, ...]
+    ways: tuple[Way, ...] = ()
+
+    @property
+    def fits(self) -> bool:
+        """True if it is known to fit."""
+        return self.word in ("fits", "tight")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Plan:
     """The memory a model will need. Sizes are bytes; `unknown` says in words what is not known.
 
@@ -126,6 +183,38 @@ class Plan:
     needs_runtime_shapes: bool = False
     # Tensors of subgraphs that operators call: each has arenas of its own, not counted in `arena_bytes`.
     called_placements: tuple[Placement, ...] = field(default=(), repr=False)
+    verdict: Verdict | None = None  # where it was asked whether it fits
+    findings: tuple[Finding, ...] = ()
+    sweep: tuple[PlannedSetting, ...] = ()
+    compare: tuple[PlannedSetting, ...] = ()
+    # The model it was made for; no part of the document.
+    source: Model | None = field(default=None, repr=False, compare=False)
+
+    kind: ClassVar[str] = "plan"
+
+    @property
+    def outcome(self) -> str:
+        """What it comes to: "clean", "does not fit" (or is not known to), or "errors" if it is refused."""
+        if self.verdict is not None and self.verdict.word in ("may not fit", "does not fit"):
+            return "does not fit"
+        return "errors" if self.refusals else "clean"
+
+    def __repr__(self) -> str:
+        """In a line: the file, what it needs, and whether that fits."""
+        needed = self.min_arena_bytes if self.accelerator == "tflm" else self.peak_bytes
+        need = "refused" if needed is None else f"{SAID[self.bound]} {format_bytes(needed)}"
+        fits = "" if self.verdict is None else f", {self.verdict.word}"
+        return f"<Plan {safe(self.path or 'bytes', 160)}: {need}{fits}, {self.accelerator}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedSetting:
+    """One plan of a sweep or comparison: what it was asked with, and the plan or why there is none."""
+
+    setting: Mapping[str, str]
+    plan: Plan | None
+    verdict: Verdict | None = None
+    problem: str = ""
 
 
 def is_exact(plan: Plan) -> bool:

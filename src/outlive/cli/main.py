@@ -39,6 +39,7 @@ COMMANDS = {
     "blackbox": "show why a notebook's kernel died: the cell, what happened, the evidence, what to do",
     "notebook": "have every IPython and Jupyter kernel load outlive when it starts, or no longer",
     "explain": "explain a finding by its code, or list them all",
+    "devices": "list the boards, phones and microcontrollers that are known by name",
     "doctor": "show what this machine offers and what is missing",
     "demo": "take a tour on models that ship with outlive",
 }

@@ -11,7 +11,6 @@ from outlive.cli.output import OutputError, write_plain
 
 if TYPE_CHECKING:
     from outlive.accelerators import Coverage
-    from outlive.arena.budget import Verdict
     from outlive.arena.plan import Plan
     from outlive.diagnosis.nouns import Diagnosis
     from outlive.finding import Finding
@@ -19,9 +18,7 @@ if TYPE_CHECKING:
     from outlive.growth.growth import Growth
     from outlive.model import Model
     from outlive.quant.nouns import Drift
-    from outlive.rendering.html.blocks import Page
-    from outlive.rendering.plan_tables import Row
-    from outlive.rules.checked import Checked
+    from outlive.rendering.page import Page
     from outlive.worker.flight import Flight
 
 
@@ -31,89 +28,65 @@ def need_a_file(args: argparse.Namespace) -> None:
         raise OutputError("a page is to be opened in a browser: say where to write it, --output page.html")
 
 
-def write_page(args: argparse.Namespace, page: Page) -> None:
+def write_page(args: argparse.Namespace, page: Page, document: Any) -> None:
     """Write the page to the file that --output names, or to a pipe."""
-    from outlive.rendering.html.page import render_page
+    from outlive.rendering.media.html import render_html
 
-    write_plain(args, render_page(page))
-
-
-def show_plan(
-    args: argparse.Namespace,
-    plan: Plan,
-    verdict: Verdict | None,
-    findings: Sequence[Finding],
-    rows: Sequence[Row],
-    document: dict[str, Any],
-) -> None:
-    """A plan."""
-    from outlive.model import read_source
-    from outlive.rendering.html.pages import plan_page
-
-    model = read_source(args.file).model
-    assert model is not None, "what was planned was read"
-    write_page(args, plan_page(plan, verdict, findings, document, model=model, rows=rows))
+    write_plain(args, render_html(page, document))
 
 
 def show_broken(args: argparse.Namespace, kind: str, findings: Sequence[Finding], document: Any) -> None:
     """A file that cannot be used, or a run that was not started."""
-    from outlive.rendering.html.pages import broken_page
+    from outlive.rendering.page import broken_page
 
-    write_page(args, broken_page(kind, args.file, findings, document))
+    write_page(args, broken_page(kind, args.file, findings), document)
 
 
 def show_run(args: argparse.Namespace, flight: Flight, findings: Sequence[Finding], document: Any) -> None:
     """A run, beside the plan for it where there is one."""
-    from outlive.rendering.html.pages import run_page
+    from outlive.rendering.pages.run import run_page
 
     model = _model(args.file)
     plan = _plan(model, args.accelerator, args.threads)
-    write_page(args, run_page(flight, args.file, findings, document, model=model, plan=plan))
+    write_page(args, run_page(flight, args.file, findings, model=model, plan=plan), document)
 
 
 def show_diagnosis(args: argparse.Namespace, diagnosis: Diagnosis, document: Any) -> None:
     """A diagnosis."""
-    from outlive.rendering.html.pages import diagnose_page
+    from outlive.rendering.pages.diagnose import diagnose_page
 
-    write_page(args, diagnose_page(diagnosis, document, _model(args.file)))
+    write_page(args, diagnose_page(diagnosis, _model(args.file)), document)
 
 
 def show_coverage(
     args: argparse.Namespace, coverage: Coverage, findings: Sequence[Finding], document: Any
 ) -> None:
     """What accelerators take."""
-    from outlive.rendering.html.pages import delegates_page
+    from outlive.rendering.pages.delegates import delegates_page
 
-    write_page(args, delegates_page(coverage, findings, document, _model(args.file)))
+    write_page(args, delegates_page(coverage, findings, _model(args.file)), document)
 
 
 def show_drift(args: argparse.Namespace, drift: Drift, document: Any) -> None:
     """A comparison."""
-    from outlive.rendering.html.pages import compare_page
+    from outlive.rendering.pages.compare import compare_page
 
-    write_page(args, compare_page(drift, args.reference, args.candidate, document, _model(args.candidate)))
+    write_page(args, compare_page(drift, args.reference, args.candidate, _model(args.candidate)), document)
 
 
 def show_fit(args: argparse.Namespace, fit: Fit, written: str | None) -> None:
     """What was tried to make a model fit."""
     from outlive.rendering.fit_json import fit_json
-    from outlive.rendering.html.fit_page import fit_page
+    from outlive.rendering.pages.fit import fit_page
 
-    write_page(args, fit_page(fit, fit_json(fit, written)))
+    write_page(args, fit_page(fit), fit_json(fit, written))
 
 
 def show_growth(args: argparse.Namespace, growth: Growth, document: Any) -> None:
     """What grows."""
-    from outlive.rendering.html.pages import leak_page
+    from outlive.rendering.pages.leak import leak_page
 
-    write_page(args, leak_page(growth, document))
-
-
-def show_checks(args: argparse.Namespace, rows: Sequence[Checked], document: Any) -> None:
-    """What is wrong with files."""
-    from outlive.rendering.html.check_page import check_page
-
-    write_page(args, check_page(rows, document))
+    write_page(args, leak_page(growth), document)
 
 
 def _model(path: str) -> Model | None:

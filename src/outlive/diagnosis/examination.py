@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from outlive.accelerators import Coverage
-from outlive.arena.budget import Verdict
 from outlive.arena.devices import Device
-from outlive.arena.plan import Plan
+from outlive.arena.plan import Plan, Verdict
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.finding import Finding, Severity
 from outlive.quant.nouns import Drift
@@ -71,6 +70,16 @@ class Examination:
     def ended_badly(self) -> bool:
         """True if it died or was refused when it was run."""
         return self.diagnosis is not None and self.diagnosis.verdict is not None
+
+    @property
+    def outcome(self) -> str:
+        """What it comes to: "died", "errors", "does not fit" if that is the one thing wrong, or "clean"."""
+        if self.diagnosis is not None and self.ended_badly:
+            return "died" if self.diagnosis.died else "errors"
+        if self.checked.only_too_big:
+            return "does not fit"
+        bad = any(item.severity is Severity.ERROR for item in self.findings)
+        return "errors" if bad else "clean"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

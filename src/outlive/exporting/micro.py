@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from outlive.arena.budget import Verdict
-from outlive.arena.plan import Plan
+from outlive.arena.plan import Plan, Verdict
 from outlive.arena.room import Arena, arena_for
 from outlive.exporting.foreign import identifier, is_namespace
 from outlive.exporting.ports import Layout, layout_of
@@ -73,9 +72,10 @@ class Export:
         return () if self.sources is None else self.sources.files
 
     @property
-    def does_not_fit(self) -> bool:
-        """True if it would run there, and there is too little memory."""
-        return self.verdict is not None and self.verdict.word == "does not fit"
+    def outcome(self) -> str:
+        """What it comes to: "clean" with files; without, "does not fit" or "errors"."""
+        too_big = self.verdict is not None and self.verdict.word == "does not fit"
+        return "clean" if self.sources is not None else "does not fit" if too_big else "errors"
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write every file before any takes its place: a full disk or Ctrl-C leaves what was there."""

@@ -16,7 +16,8 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.accelerators import Accelerator
-from outlive.arena.budget import Verdict, needed_bytes
+from outlive.arena.budget import needed_bytes
+from outlive.arena.plan import Verdict
 from outlive.diagnosis.examination import Examination
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.finding import Finding, Severity

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from outlive.arena.devices import Device
 from outlive.fleet.comparing import Comparison, Tolerances, compare_rows
@@ -91,7 +91,7 @@ class Scan:
         return self.tally.done
 
     @property
-    def worst(self) -> Literal["clean", "does not fit", "errors", "died"]:
+    def outcome(self) -> str:
         """The worst that was seen; against an older scan only whether something got worse."""
         tally = self.tally
         if self.comparison is not None:

@@ -30,15 +30,6 @@ def model_card(model: Any) -> Card:
     return Card(label="model", parts=lambda: summary(model))
 
 
-def plan_card(plan: Any) -> Card:
-    """The memory a model will need."""
-    from outlive.rendering.plan_text import plan_text
-
-    return Card(
-        label="memory plan", parts=lambda: plan_text(plan, None, ()), tone=BAD if plan.refusals else PLAIN
-    )
-
-
 def flight_card(flight: Any) -> Card:
     """What happened when it ran; a death with the finding that explains it."""
     from outlive.rendering.flight_text import flight_text
@@ -105,9 +96,7 @@ def quantized_card(made: Any) -> Card:
 CARDS: dict[tuple[str, str], Callable[[Any], Card]] = {
     ("outlive.finding", "Finding"): finding_card,
     ("outlive.rules.engine", "Judgement"): findings_card,
-    ("outlive.rules.checked", "Checks"): findings_card,
     ("outlive.model.nouns", "Model"): model_card,
-    ("outlive.arena.plan", "Plan"): plan_card,
     ("outlive.worker.flight", "Flight"): flight_card,
     ("outlive.diagnosis.nouns", "Diagnosis"): diagnosis_card,
     ("outlive.accelerators.nouns", "Coverage"): coverage_card,
@@ -118,9 +107,23 @@ CARDS: dict[tuple[str, str], Callable[[Any], Card]] = {
 }
 
 
+# Results whose page every medium draws.
+RESULTS = (
+    ("outlive.arena.plan", "Plan"),
+    ("outlive.verbs.devices", "Devices"),
+    ("outlive.rules.checked", "Checks"),
+    ("outlive.verbs.examine", "ModelReport"),
+    ("outlive.fleet.scanning", "Scan"),
+    ("outlive.exporting.micro", "Export"),
+)
+
+
 def register(shell: Any) -> None:
     """Show these things as cards from now on."""
     html, plain = _formatters(shell)
+    for module, name in RESULTS:
+        html.for_type_by_name(module, name, lambda result: _bundle(result)["text/html"])
+        plain.for_type_by_name(module, name, _plain_result)
     for (module, name), make in CARDS.items():
         html.for_type_by_name(module, name, _html_of(make))
         plain.for_type_by_name(module, name, _plain_of(make))
@@ -129,7 +132,7 @@ def register(shell: Any) -> None:
 def unregister(shell: Any) -> None:
     """Show them as before."""
     for formatter in _formatters(shell):
-        for module, name in CARDS:
+        for module, name in (*CARDS, *RESULTS):
             formatter.pop(f"{module}.{name}", None)
 
 
@@ -149,3 +152,15 @@ def _plain_of(make: Callable[[Any], Card]) -> Callable[[Any, Any, bool], None]:
         printer.text(make(thing).plain() if alone and not cycle else repr(thing))
 
     return draw
+
+
+def _bundle(result: Any) -> dict[str, str]:
+    from outlive.rendering import page_of
+    from outlive.rendering.media.notebook import card_bundle
+
+    return card_bundle(page_of(result))
+
+
+def _plain_result(result: Any, printer: Any, cycle: bool) -> None:
+    alone = not printer.stack or len(printer.stack) <= 1
+    printer.text(_bundle(result)["text/plain"] if alone and not cycle else repr(result))

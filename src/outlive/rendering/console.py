@@ -53,8 +53,13 @@ class _Escaped:
 def plain_rows(table: Table) -> Iterator[str]:
     """The rows of a table without lines as plain text, columns aligned as the table has them."""
     from rich.cells import cell_len
+    from rich.text import Text
 
-    columns = [[str(cell) for cell in column.cells] for column in table.columns]
+    # A bar is for eyes only, and the numbers stand beside it.
+    columns = [
+        [str(cell) if isinstance(cell, (str, Text)) else "" for cell in column.cells]
+        for column in table.columns
+    ]
     if table.show_header:
         columns = [[str(column.header), *cells] for column, cells in zip(table.columns, columns, strict=True)]
     widths = [max(map(cell_len, cells), default=0) for cells in columns]

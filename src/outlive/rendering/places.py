@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from urllib.parse import quote
 
+from outlive.finding import Finding
+
 
 def relative_path(path: str | None, folder: Path) -> str:
     """The path from the folder, with slashes; the whole path if it lies elsewhere; empty if there is none."""
@@ -26,3 +28,9 @@ def artifact_uri(path: str | None, folder: Path) -> str:
     # A first part with a colon would be taken for a scheme.
     quoted = quote(os.fsencode(shown), safe="/~")
     return f"file://{quoted}" if shown.startswith("/") else quoted
+
+
+def place_within(finding: Finding, path: str | None) -> str:
+    """The operator, tensor or byte in the file; empty where the finding is about the whole file."""
+    where = finding.where
+    return where[len(path) :].lstrip(", ") if path and where.startswith(path) else where

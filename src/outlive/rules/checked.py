@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from outlive.arena.budget import WORDS, Verdict
+from outlive.arena.plan import WORDS, Verdict
 from outlive.finding import Finding, Severity
 from outlive.model import Reading
 from outlive.rules.engine import Judgement, NotChecked, Rule
@@ -81,14 +81,10 @@ class Checks:
         return max(verdicts, key=lambda one: WORDS.index(one.word), default=None)
 
     @property
-    def fails(self) -> bool:
-        """True if something is found that a check is to fail for."""
-        grave = {Severity.ERROR, Severity.WARNING} if self.strict else {Severity.ERROR}
-        return any(finding.severity in grave for finding in self.findings)
-
-    @property
-    def only_too_big(self) -> bool:
-        """True if the one thing wrong is that files do not fit."""
+    def outcome(self) -> str:
+        """What it comes to: "clean", "errors", or "does not fit" if that is the one thing wrong."""
         warned = self.strict and any(finding.severity is Severity.WARNING for finding in self.findings)
         bad = [file for file in self.files if file.judgement.errors]
-        return bool(bad) and not warned and all(file.only_too_big for file in bad)
+        if bad and not warned and all(file.only_too_big for file in bad):
+            return "does not fit"
+        return "errors" if bad or warned else "clean"

@@ -18,6 +18,7 @@ from outlive.verbs.compare import compare
 from outlive.verbs.convert import convert
 from outlive.verbs.cut import cut
 from outlive.verbs.delegates import probe
+from outlive.verbs.devices import devices
 from outlive.verbs.diagnose import diagnose
 from outlive.verbs.explain import explain
 from outlive.verbs.export import export
@@ -45,6 +46,7 @@ __all__ = [
     "convert",
     "cut",
     "dequantize_output",
+    "devices",
     "diagnose",
     "explain",
     "export",

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from outlive.arena.budget import WORDS, Budget, Verdict, device_budget
+from outlive.arena.budget import device_budget
 from outlive.arena.devices import Device, find_device
-from outlive.arena.plan import Plan
+from outlive.arena.plan import WORDS, Budget, Plan, Verdict
 from outlive.arena.questions import ACCELERATORS, Wish, choose_abi, input_rows
 from outlive.environment.surroundings import Surroundings, look_around
 from outlive.errors import ModelError

@@ -11,9 +11,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from outlive.arena.budget import Verdict, device_budget, weigh
+from outlive.arena.budget import device_budget, weigh
 from outlive.arena.devices import Device
-from outlive.arena.plan import Plan
+from outlive.arena.plan import Plan, Verdict
 from outlive.arena.room import arena_for
 from outlive.diagnosis.examination import Examination
 from outlive.diagnosis.nouns import Diagnosis
@@ -68,10 +68,11 @@ class ModelReport(Examination):
     @property
     def html(self) -> str:
         """The page: its data, style and script are in it, and it fetches nothing."""
-        from outlive.rendering.html.page import render_page
-        from outlive.rendering.html.report_page import report_page
+        from outlive.rendering import page_of
+        from outlive.rendering.media.html import render_html
+        from outlive.rendering.media.json import document_of
 
-        return render_page(report_page(self))
+        return render_html(page_of(self), document_of(self))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, whole or not at all."""

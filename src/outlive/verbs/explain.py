@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def explain(word: str) -> str:
     """The page of a rule, by its code or name: `explain("F104")`, `explain("git-lfs-pointer")`."""
-    from outlive.rendering.pages import rule_page
+    from outlive.rendering.pages.explain import rule_page
     from outlive.rules.catalogue import find_rule, near_rules
 
     found = find_rule(word)

@@ -1,50 +1,181 @@
-"""`plan`: the memory a model will need, before anything runs."""
+"""`plan`: the memory a model will need, before anything runs; and whether that fits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from outlive.arena.plan import Plan
+from outlive.arena.questions import ABIS, ACCELERATORS, KERNELS
 from outlive.model import Model, Source
 from outlive.verbs.read import read
 
 if TYPE_CHECKING:
-    from outlive.arena.plan import Plan
+    from outlive.arena.devices import Device
+    from outlive.arena.plan import Budget, PlannedSetting
+    from outlive.arena.questions import Wish
+
+__all__ = ["ABIS", "ACCELERATORS", "KERNELS", "Plan", "find_budget", "named_shapes", "plan"]
+
+Inputs = Mapping[str, Sequence[int] | str]
 
 
 def plan(
     source: Source | Model,
-    accelerator: str = "cpu",
+    accelerator: str | None = None,
     *,
-    inputs: Mapping[str, Sequence[int] | str] | None = None,
+    inputs: Inputs | None = None,
     batch: int | None = None,
     threads: int | None = None,
     preserve_all_tensors: bool = False,
     weight_cache: bool = False,
     word: int | None = None,
     abi: str | None = None,
-    kernels: str = "reference",
+    kernels: str | None = None,
     measure: bool = False,
+    ram: str | int | None = None,
+    device: str | Device | None = None,
+    here: bool = False,
+    sweep: Sequence[str] = (),
+    compare: str | Sequence[str] = (),
 ) -> Plan:
     """The memory a model will need, part by part, before anything is run.
 
-    `accelerator` is "cpu" (XNNPACK), "builtin", "reference" or "tflm" (TensorFlow Lite Micro; `word`, `abi`
-    and `kernels` are for it). `inputs` are other shapes by name, `batch` another first dimension of all
-    inputs: what the tensors in between become is asked of the runtime, in a worker that never invokes.
-    `measure=True` runs the model in a worker as well and puts what it took beside the plan. ValueError for
-    shapes and names that cannot be.
+    `accelerator` is "cpu" (XNNPACK, the default), "builtin", "reference" or "tflm" (TensorFlow Lite Micro,
+    the default for a `device` that is a microcontroller; `word`, `abi` and `kernels` are for it). `inputs`
+    are other shapes by name, `batch` another first dimension of all inputs: a worker that never invokes asks
+    the runtime for the shapes in between. With `ram`, a `device` or `here` (what this process may use),
+    `.verdict` says whether it fits. `sweep` (["batch=1,2,4"]) and `compare` ("builtin,cpu+weight-cache")
+    plan other settings as well. `measure` runs the model in a worker and puts what it took beside the plan.
+    Raises ValueError for impossible shapes and unknown names.
+
+        >>> outlive.plan("healthy.tflite", device="raspberry-pi-zero-2-w").verdict.word
+        'fits'
     """
+    from outlive.arena.devices import find_device
+    from outlive.arena.questions import input_shapes
+    from outlive.fitting.planning import plan_model
+    from outlive.fitting.verdicts import judge_fit, judge_plan
+
+    board = find_device(device) if isinstance(device, str) else device
+    compared = compare.split(",") if isinstance(compare, str) else list(compare)
+    wish = _wish(
+        board, accelerator, inputs, compared, word, abi, kernels, batch=batch, threads=threads,
+        preserve_all_tensors=preserve_all_tensors, weight_cache=weight_cache,
+    )  # fmt: skip
+    budget = find_budget(ram, board, here)
+    model = read(source)
+    input_shapes(model, wish)  # what cannot be asked is refused before anything is planned
+    settings = _settings(model, wish, sweep, compared)
+    found = _note_word(plan_model(model, wish, measure), board)
+    verdict = judge_fit(model, wish, found, budget) if budget else None
+    findings = judge_plan(found, verdict)
+    rows = tuple(_row(model, label, other, budget) for label, other in settings)
+    found = replace(found, verdict=verdict, findings=findings, source=model)
+    return replace(found, compare=rows) if any(compared) else replace(found, sweep=rows)
+
+
+def named_shapes(words: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """Shapes by name, of words such as `image=1x512x512x3`; the name is empty where there is none."""
+    from outlive.arena.questions import parse_input
+
+    return dict(map(parse_input, words))
+
+
+def find_budget(ram: str | int | None, device: Device | None, here: bool = False) -> Budget | None:
+    """The memory there is: of a device, of this process, or a size; None if nothing was asked."""
+    from outlive.arena.budget import device_budget
+    from outlive.arena.plan import Budget
+    from outlive.units import parse_bytes
+
+    if sum((ram is not None, device is not None, here)) > 1:
+        raise ValueError("ram, device and here exclude each other: give one of them")
+    if device is not None:
+        return device_budget(device)
+    if here:
+        from outlive.fitting.verdicts import here_budget
+
+        return here_budget()
+    if ram is None:
+        return None
+    size = parse_bytes(ram) if isinstance(ram, str) else ram
+    if size <= 0:
+        raise ValueError("a RAM of 0 bytes leaves no room at all")
+    options = ("--ram", str(ram))
+    return Budget(kind="ram", title="the RAM granted", ram_bytes=size, source="--ram", options=options)
+
+
+def _wish(
+    device: Device | None,
+    accelerator: str | None,
+    inputs: Inputs | None,
+    compared: Sequence[str],
+    word: int | None,
+    abi: str | None,
+    kernels: str | None,
+    **settings: object,
+) -> Wish:
+    """The question, with what the device decides."""
     from outlive.arena.questions import Wish, check_shape, choose_abi
+
+    micro = device is not None and device.is_micro
+    chosen = accelerator or ("tflm" if micro else "cpu")
+    if device is not None and micro and chosen != "tflm":
+        raise ValueError(f"{device.title} runs TensorFlow Lite Micro: leave the accelerator {chosen} out")
+    if (word or abi or kernels) and chosen != "tflm" and not any("tflm" in one for one in compared):
+        raise ValueError("word, abi and kernels are for the accelerator tflm")
+    if device is not None and micro:
+        abi = abi or (None if word else device.abi)
+        kernels = kernels or device.kernels
+    return Wish(
+        accelerator=chosen,
+        inputs={name: check_shape(shape) for name, shape in (inputs or {}).items()},
+        abi=choose_abi(word, abi),
+        kernels=kernels or "reference",
+        **settings,  # type: ignore[arg-type]
+    )
+
+
+def _note_word(found: Plan, device: Device | None) -> Plan:
+    """The plan with a note on 32 bits, where the structures of LiteRT are smaller and tensors are not."""
+    if device is None or device.is_micro or device.word == 64:
+        return found
+    said = f"planned for 64 bits; on the 32 bits of {device.title} the interpreter's structures are smaller"
+    return replace(found, assumed=(*found.assumed, said))
+
+
+def _settings(
+    model: Model, wish: Wish, sweep: Sequence[str], compared: Sequence[str]
+) -> list[tuple[dict[str, str], Wish]]:
+    """What is planned beside the plan itself: every combination of a sweep with every setting compared."""
+    from outlive.arena.questions import parse_setting, vary
+
+    words = [word for word in compared if word.strip()]
+    if not sweep and not words:
+        return []
+    found = []
+    for word in words or [""]:
+        base = parse_setting(word, wish) if word else wish
+        for label, other in vary(model, base, sweep):
+            found.append(({"setting": word, **label} if word else label, other))
+    return found
+
+
+def _row(model: Model, label: dict[str, str], wish: Wish, budget: Budget | None) -> PlannedSetting:
+    from outlive.arena.budget import weigh
+    from outlive.arena.plan import PlannedSetting
+    from outlive.arena.room import arena_for
     from outlive.fitting.planning import plan_model
 
-    wish = Wish(
-        accelerator=accelerator,
-        inputs={name: check_shape(shape) for name, shape in (inputs or {}).items()},
-        batch=batch,
-        threads=threads,
-        preserve_all_tensors=preserve_all_tensors,
-        weight_cache=weight_cache,
-        abi=choose_abi(word, abi),
-        kernels=kernels,
+    try:
+        found = plan_model(model, wish)
+    except ValueError as error:
+        return PlannedSetting(setting=label, plan=None, problem=str(error))
+    problem = "; ".join(f"refused: {item.type}: {item.reason}" for item in found.refusals[:2])
+    same = budget is not None and (
+        budget.device is None or budget.device.is_micro == (wish.accelerator == "tflm")
     )
-    return plan_model(read(source), wish, measure)
+    arena = arena_for(model, found, wish.abi)
+    verdict = weigh(found, budget, arena=arena) if budget is not None and same else None
+    return PlannedSetting(setting=label, plan=found, verdict=verdict, problem=problem)

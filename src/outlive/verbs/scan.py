@@ -218,9 +218,11 @@ def _write_one(output: Path, found: Scan) -> None:
             with found.path.open("rb") as rows, whole_file(output) as file:
                 shutil.copyfileobj(rows, file)
     elif output.suffix == ".html":
-        from outlive.rendering.fleet_html import scan_html
+        from outlive.rendering import page_of
+        from outlive.rendering.media.html import render_html
+        from outlive.rendering.media.json import document_of
 
-        write_whole(output, scan_html(found))
+        write_whole(output, render_html(page_of(found), document_of(found)))
     else:
         accelerators = fleet_tables.accelerators_in(found) if found.order.delegates else ()
         layout = fleet_tables.columns([device.name for device in found.order.devices], accelerators)

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import itertools
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import complain, progress, refuse_to_overwrite, write_json, write_plain, write_text
-from outlive.cli.pages import need_a_file, show_checks
+from outlive.cli.output import complain, progress, refuse_to_overwrite
+from outlive.cli.present import add_output_options, exit_code, need_a_file, present
 from outlive.verbs.checking import ACCELERATORS, EXPECTATIONS, UnreadableConfig
-
-if TYPE_CHECKING:
-    from outlive.rules.checked import Checks
 
 EXAMPLES = """\
 examples:
@@ -32,16 +26,7 @@ Defaults are read from [tool.outlive] in the nearest pyproject.toml, or from out
 exit codes: 0 no error, 1 findings of severity error (with --strict also warnings), 2 usage,
 4 the one thing wrong is that it does not fit
 """
-_FORMATS = {
-    "text": "text for people (default)",
-    "json": "json for programs",
-    "html": "html to look at and to send",
-    "sarif": "sarif 2.1.0",
-    "github": "github workflow annotations",
-    "gitlab": "gitlab code quality",
-    "junit": "junit xml",
-    "markdown": "markdown for a job summary",
-}
+_FORMATS = ("html", "sarif", "github", "gitlab", "junit", "markdown")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -76,10 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     _add_rules(parser)
     _add_fit(parser)
-    group = parser.add_argument_group("output")
-    words = ", ".join(_FORMATS.values())
-    group.add_argument("--format", choices=tuple(_FORMATS), default="text", help=words)
-    group.add_argument("--output", metavar="FILE", help="write to FILE instead of standard output")
+    group = add_output_options(parser, *_FORMATS)
     group.add_argument(
         "--also",
         action="append",
@@ -146,53 +128,13 @@ def run(args: argparse.Namespace) -> int:
     for name, output in outputs:
         refuse_to_overwrite(output, [file.reading.path or "" for file in found.files])
         args.format, args.output = name, output
-        _show(args, found)
-    if found.only_too_big:
-        return exits.DOES_NOT_FIT
-    return exits.FINDINGS if found.fails else exits.CLEAN
+        present(args, found)
+    return exit_code(found)
 
 
 def _also(word: str) -> tuple[str, str]:
     name, _, output = word.partition("=")
-    if name not in _FORMATS or not output:
-        raise ValueError(f"--also {word}: write FORMAT=FILE, where FORMAT is one of {', '.join(_FORMATS)}")
+    known = ("text", "json", *_FORMATS)
+    if name not in known or not output:
+        raise ValueError(f"--also {word}: write FORMAT=FILE, where FORMAT is one of {', '.join(known)}")
     return name, output
-
-
-def _show(args: argparse.Namespace, found: Checks) -> None:
-    """Write one format to its place."""
-    here, rows = Path.cwd(), found.files
-    if args.format in ("json", "html"):
-        from outlive.rendering.check_json import check_json, checks_json
-
-        documents = [check_json(row) for row in rows]
-        told = documents[0] if len(documents) == 1 else checks_json(documents)
-        if args.format == "html":
-            show_checks(args, rows, told)
-        else:
-            write_json(args, told)
-    elif args.format == "sarif":
-        from outlive.rendering.sarif import sarif_log
-
-        write_json(args, sarif_log(rows, found.rules, here))
-    elif args.format == "gitlab":
-        from outlive.rendering.gitlab import quality_issues
-
-        write_json(args, quality_issues(rows, here))
-    elif args.format == "github":
-        from outlive.rendering.annotations import workflow_commands
-
-        write_plain(args, "".join(line + "\n" for line in workflow_commands(rows, here)))
-    elif args.format == "junit":
-        from outlive.rendering.junit import junit_xml
-
-        write_plain(args, junit_xml(rows, here, strict=found.strict))
-    elif args.format == "markdown":
-        from outlive.rendering.markdown import summary_markdown
-
-        write_plain(args, summary_markdown(rows, here, found.reasons))
-    else:
-        from outlive.rendering.check_text import check_text
-        from outlive.rendering.ignored_text import ignored_text
-
-        write_text(args, itertools.chain(check_text(rows), ignored_text(rows, found.reasons)))

@@ -219,18 +219,11 @@ def _report(path: str, number: int) -> Iterator[RenderableType]:
 
 
 def _plan(path: str, ram_bytes: int | None) -> Iterator[RenderableType]:
-    from outlive.arena.budget import Budget
-    from outlive.arena.questions import Wish
-    from outlive.fitting.planning import plan_model
-    from outlive.fitting.verdicts import judge_fit, judge_plan
-    from outlive.rendering.plan_text import plan_text
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
 
-    model, wish = verbs.read(path), Wish(accelerator="cpu" if ram_bytes is None else "builtin")
-    plan, verdict = plan_model(model, wish), None
-    if ram_bytes is not None:
-        budget = Budget(kind="ram", title="the RAM granted", ram_bytes=ram_bytes, source="--ram")
-        verdict = judge_fit(model, wish, plan, budget)
-    yield from plan_text(plan, verdict, judge_plan(plan, verdict))
+    accelerator = "cpu" if ram_bytes is None else "builtin"
+    yield from draw_text(page_of(verbs.plan(path, accelerator, ram=ram_bytes)))
 
 
 def _half(path: Path) -> bytes:

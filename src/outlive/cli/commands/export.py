@@ -6,7 +6,8 @@ import argparse
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import complain, write_json, write_text, writing
+from outlive.cli.output import complain, writing
+from outlive.cli.present import present
 from outlive.errors import OutliveError
 from outlive.verbs.export import ABIS, KERNELS
 
@@ -51,6 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="how to tell what was written (default text)",
     )
+    parser.add_argument("-v", "--verbose", action="count", default=0, help="show more; -vv shows everything")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -76,17 +78,8 @@ def run(args: argparse.Namespace) -> int:
     except ValueError as error:
         complain(f"outlive export: {error}")
         return exits.USAGE
-    told = argparse.Namespace(output=None)
-    if args.format == "json":
-        from outlive.rendering.export_report import export_json
-
-        write_json(told, export_json(made))
-    else:
-        from outlive.rendering.export_report import export_text
-
-        write_text(told, export_text(made))
-    if made.sources is not None:
-        return exits.CLEAN
-    if args.format != "json":
+    told = argparse.Namespace(format=args.format, output=None, verbose=args.verbose)
+    code = present(told, made)
+    if made.sources is None and args.format != "json":
         complain("outlive export: nothing was written")
-    return exits.DOES_NOT_FIT if made.does_not_fit else exits.FINDINGS
+    return code

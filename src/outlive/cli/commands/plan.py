@@ -3,44 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from outlive.arena.budget import Budget, Verdict, device_budget
-from outlive.arena.devices import Device, find_device, known_devices
-from outlive.arena.plan import Plan
-from outlive.arena.questions import (
-    ABIS,
-    ACCELERATORS,
-    KERNELS,
-    Wish,
-    choose_abi,
-    input_shapes,
-    parse_input,
-    parse_setting,
-    vary,
-)
 from outlive.cli import exits
-from outlive.cli.formats import EXPORTS, check_plan_format, export_plan, tell_errors
-from outlive.cli.output import (
-    add_output_options,
-    complain,
-    progress,
-    refuse_to_overwrite,
-    write_json,
-    write_text,
-    writing,
-)
-from outlive.cli.pages import need_a_file, show_broken, show_plan
+from outlive.cli.output import complain, progress, refuse_to_overwrite, writing
+from outlive.cli.present import add_output_options, need_a_file, present, present_refusal
 from outlive.errors import ModelError
-from outlive.model import Model, read_source
-from outlive.rules.catalogue import file_errors
-from outlive.units import parse_bytes
+from outlive.verbs.plan import ABIS, ACCELERATORS, KERNELS, named_shapes
 
 if TYPE_CHECKING:
-    from outlive.rendering.plan_tables import Row
+    from outlive.verbs.plan import Plan
 
+# Options that the verb takes under the same name.
+_PASSED = (
+    "batch", "threads", "preserve_all_tensors", "weight_cache", "word", "abi", "kernels", "measure", "ram",
+    "device", "here", "sweep", "compare",
+)  # fmt: skip
 EXAMPLES = """\
 examples:
   outlive plan model.tflite                              with XNNPACK, LiteRT's default
@@ -89,6 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     what_if.add_argument(
         "--compare",
+        default=(),
         metavar="A,B,C",
         help="settings side by side: builtin,cpu,cpu+weight-cache,builtin+preserve-all-tensors+threads=4",
     )
@@ -115,203 +94,55 @@ def _configure_fit(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Plan, judge and show; the exit code says whether it fits."""
+    from outlive.verbs import plan
+
     try:
-        check_plan_format(args)
-        need_a_file(args)
         if args.devices:
             return _list_devices(args)
-        if args.file is None:
-            raise ValueError("name a model, or ask for --devices")
-        refuse_to_overwrite(args.output, [args.file])
-        refuse_to_overwrite(args.plot, [args.file])
-        return _plan(args)
-    except ModelError:
-        raise
+        _check_arguments(args)
+        with progress("planning"):
+            found = plan(
+                args.file,
+                args.accelerator,
+                inputs=named_shapes(args.input),
+                **{name: getattr(args, name) for name in _PASSED},
+            )
+        _draw(args, found)
+    except ModelError as error:
+        return present_refusal(args, "plan", args.file, error)
     except ValueError as error:
         complain(f"outlive plan: {error}")
         return exits.USAGE
+    return present(args, found)
 
 
 def _list_devices(args: argparse.Namespace) -> int:
-    from outlive.rendering.plan_json import devices_json
-    from outlive.rendering.plan_tables import devices_text
+    from outlive.verbs import devices
 
-    devices = known_devices()
-    if args.format == "json":
-        write_json(args, devices_json(devices))
-    else:
-        write_text(args, devices_text(devices))
-    return exits.CLEAN
+    need_a_file(args)
+    if args.format not in ("text", "json", "html"):
+        raise ValueError(f"the list of devices has no --format {args.format}")
+    return present(args, devices())
 
 
-def _plan(args: argparse.Namespace) -> int:
-    from outlive.fitting.planning import plan_model
-    from outlive.fitting.verdicts import judge_fit, judge_plan
-
-    device = find_device(args.device) if args.device else None
-    wish = _wish(args, device)
-    budget = _budget(args, device)
-    _check_plot(args)
-    reading = read_source(args.file)
-    errors = file_errors(reading)
-    if errors or reading.model is None:
-        return _broken(args, reading, errors)
-    model = reading.model
-    input_shapes(model, wish)  # what cannot be asked is told before anything is planned
-    settings = _settings(args, model, wish)
-    with progress("planning"):
-        plan = _note_word(plan_model(model, wish, args.measure), device)
-        verdict = judge_fit(model, wish, plan, budget) if budget else None
-        rows = [_row(model, label, other, budget) for label, other in settings]
-    findings = judge_plan(plan, verdict)
-    _draw(args, plan)
-    _show(args, plan, verdict, findings, rows)
-    if verdict is not None and verdict.word in ("may not fit", "does not fit"):
-        return exits.DOES_NOT_FIT
-    return exits.FINDINGS if plan.refusals else exits.CLEAN
-
-
-def _note_word(plan: Plan, device: Device | None) -> Plan:
-    """The plan with a word on 32 bits, where the structures of LiteRT are smaller and tensors are not."""
-    if device is None or device.is_micro or device.word == 64:
-        return plan
-    said = f"planned for 64 bits; on the 32 bits of {device.title} the interpreter's structures are smaller"
-    return replace(plan, assumed=(*plan.assumed, said))
-
-
-def _wish(args: argparse.Namespace, device: Device | None) -> Wish:
-    micro = device is not None and device.is_micro
-    accelerator = args.accelerator or ("tflm" if micro else "cpu")
-    if device is not None and micro and accelerator != "tflm":
-        raise ValueError(f"{device.title} runs TensorFlow Lite Micro: leave --accelerator {accelerator} out")
-    compared = args.compare or ""
-    if (args.word or args.abi or args.kernels) and accelerator != "tflm" and "tflm" not in compared:
-        raise ValueError("--word, --abi and --kernels are for --accelerator tflm")
-    abi, kernels = args.abi, args.kernels
-    if device is not None and micro:
-        abi = abi or (None if args.word else device.abi)
-        kernels = kernels or device.kernels
-    return Wish(
-        accelerator=accelerator,
-        inputs=dict(parse_input(word) for word in args.input),
-        batch=args.batch,
-        threads=args.threads,
-        preserve_all_tensors=args.preserve_all_tensors,
-        weight_cache=args.weight_cache,
-        abi=choose_abi(args.word, abi),
-        kernels=kernels or "reference",
-    )
-
-
-def _budget(args: argparse.Namespace, device: Device | None) -> Budget | None:
-    if device is not None:
-        return device_budget(device)
-    if args.here:
-        from outlive.fitting.verdicts import here_budget
-
-        return here_budget()
-    if args.ram is None:
-        return None
-    size = parse_bytes(args.ram)
-    if not size:
-        raise ValueError("a RAM of 0 bytes leaves no room at all")
-    options = ("--ram", args.ram)
-    return Budget(kind="ram", title="the RAM granted", ram_bytes=size, source="--ram", options=options)
-
-
-def _settings(args: argparse.Namespace, model: Model, wish: Wish) -> list[tuple[dict[str, str], Wish]]:
-    """What is planned beside the plan itself: every combination of a sweep with every setting compared."""
-    if not args.sweep and not args.compare:
-        return []
-    compared: Sequence[str] = [word for word in (args.compare or "").split(",") if word.strip()]
-    found = []
-    for word in compared or [""]:
-        base = parse_setting(word, wish) if word else wish
-        for label, other in vary(model, base, args.sweep):
-            found.append(({"setting": word, **label} if word else label, other))
-    return found
-
-
-def _row(model: Model, label: dict[str, str], wish: Wish, budget: Budget | None) -> Row:
-    from outlive.arena.budget import weigh
-    from outlive.arena.room import arena_for
-    from outlive.fitting.planning import plan_model
-    from outlive.rendering.plan_tables import Row
-
-    try:
-        plan = plan_model(model, wish)
-    except ValueError as error:
-        return Row(setting=label, plan=None, problem=str(error))
-    problem = "; ".join(f"refused: {item.type}: {item.reason}" for item in plan.refusals[:2])
-    same = budget is not None and (
-        budget.device is None or budget.device.is_micro == (wish.accelerator == "tflm")
-    )
-    arena = arena_for(model, plan, wish.abi)
-    verdict = weigh(plan, budget, arena=arena) if budget is not None and same else None
-    return Row(setting=label, plan=plan, verdict=verdict, problem=problem)
-
-
-def _show(
-    args: argparse.Namespace, plan: Plan, verdict: Verdict | None, findings: Any, rows: list[Row]
-) -> None:
-    title = "compare" if args.compare else "sweep"
-    if args.format in EXPORTS:
-        export_plan(args, plan, findings, rows)
-        return
-    if args.format in ("json", "html"):
-        from outlive.rendering.plan_json import plan_json, row_json
-
-        listed = [row_json(row.setting, row.plan, row.verdict, row.problem) for row in rows]
-        document = plan_json(plan, verdict, findings, {title: listed} if listed else None)
-        if args.format == "html":
-            show_plan(args, plan, verdict, findings, rows, document)
-        else:
-            write_json(args, document)
-        return
-    write_text(args, _text(plan, verdict, findings, rows, title))
-
-
-def _text(plan: Plan, verdict: Verdict | None, findings: Any, rows: list[Row], title: str) -> Iterator[Any]:
-    from outlive.rendering.plan_tables import rows_text
-    from outlive.rendering.plan_text import findings_text, headline, plan_text
-
-    if not rows:
-        yield from plan_text(plan, verdict, findings)
-        return
-    yield from headline(plan, verdict)
-    yield from rows_text(title, rows)
-    yield from findings_text(findings)
-
-
-def _broken(args: argparse.Namespace, reading: Any, errors: Any) -> int:
-    from outlive.rendering.document import document, finding_json
-    from outlive.rendering.finding_text import rich_finding
-
-    if args.format in EXPORTS:
-        tell_errors(errors)
-    elif args.format in ("json", "html"):
-        body = {"model": {"path": reading.path}, "findings": [finding_json(item) for item in errors]}
-        told = document("plan", body)
-        if args.format == "html":
-            show_broken(args, "plan", errors, told)
-        else:
-            write_json(args, told)
-    else:
-        write_text(args, (rich_finding(finding) for finding in errors))
-    return exits.FINDINGS
-
-
-def _check_plot(args: argparse.Namespace) -> None:
-    """ValueError if the picture cannot be had, before anything is planned."""
+def _check_arguments(args: argparse.Namespace) -> None:
+    """ValueError for what cannot be shown, before anything is planned."""
+    need_a_file(args)
+    if args.file is None:
+        raise ValueError("name a model, or ask for --devices")
+    if (args.sweep or args.compare) and args.format in ("trace", "overlay"):
+        raise ValueError(f"a sweep or comparison is a table: ask for --format csv, not {args.format}")
+    refuse_to_overwrite(args.output, [args.file])
+    refuse_to_overwrite(args.plot, [args.file])
     if args.plot:
         from outlive.rendering.plan_plot import check_plot
 
         check_plot(args.plot)
 
 
-def _draw(args: argparse.Namespace, plan: Plan) -> None:
+def _draw(args: argparse.Namespace, found: Plan) -> None:
     if args.plot:
         from outlive.rendering.plan_plot import draw
 
         with writing(args.plot):
-            draw(plan, args.plot)
+            draw(found, args.plot)

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.commands.diagnose import exit_code
-from outlive.cli.output import (
-    complain,
-    progress,
-    refuse_to_overwrite,
-    say,
-    write_json,
-    write_plain,
-    write_text,
-)
+from outlive.cli.output import complain, progress, refuse_to_overwrite, say
+from outlive.cli.present import add_output_options, present
 from outlive.errors import OutliveError
-from outlive.finding import Severity
+from outlive.rendering import page_of
+from outlive.units import format_bytes
 from outlive.verbs.checking import ACCELERATORS
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from outlive.diagnosis.examination import Examination
-    from outlive.rendering.html.blocks import Page
-
+# Options that the verb takes under the same name.
+_PASSED = (
+    "ram", "device", "here", "run", "accelerator", "repeat", "memory", "seconds", "delegates", "reference",
+    "samples",
+)  # fmt: skip
 EXAMPLES = """\
 examples:
   outlive report model.tflite                            writes model.html beside where you are
@@ -44,15 +35,6 @@ exit codes: 0 no error, 1 findings of severity error, or it is refused, 2 usage,
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     parser.add_argument("file", metavar="MODEL", help="a .tflite model")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="where to write it (default: the model's name with .html)"
-    )
-    parser.add_argument(
-        "--format",
-        choices=("text", "json", "html"),
-        default="html",
-        help="html to look at (default), json for programs, text in short",
-    )
     fit = parser.add_argument_group("does it fit?")
     one = fit.add_mutually_exclusive_group()
     one.add_argument("--ram", metavar="SIZE", help="memory granted to the model, such as 64MB")
@@ -84,6 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--reference", metavar="FLOAT", help="the model this one was made from: compare with it"
     )
     more.add_argument("--samples", metavar="WHERE", help="for --reference: an .npz or .npy file, or a folder")
+    add_output_options(parser, "html", default="html")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -95,79 +78,18 @@ def run(args: argparse.Namespace) -> int:
         with progress() as tell:
             seen = verbs.report(
                 args.file,
-                ram=args.ram,
-                device=args.device,
-                here=args.here,
-                run=args.run,
-                accelerator=args.accelerator,
                 inputs=args.input or None,
-                repeat=args.repeat,
-                memory=args.memory,
-                seconds=args.seconds,
-                delegates=args.delegates,
-                reference=args.reference,
-                samples=args.samples,
+                **{name: getattr(args, name) for name in _PASSED},
                 tell=tell,
             )
             tell("writing")
-            said = _tell(args, seen)
-        if said:
-            say(said)
+            code = present(args, seen)
     except OutliveError as error:
         complain(error)
         return exits.FINDINGS
     except (ValueError, OSError) as error:
         complain(f"outlive report: {error}")
         return exits.USAGE
-    return _exit_code(seen)
-
-
-def _tell(args: argparse.Namespace, seen: Examination) -> str:
     if args.format == "html":
-        return _write(args, seen)
-    from outlive.rendering.html.report_page import report_json, report_page
-
-    if args.format == "json":
-        write_json(args, report_json(seen))
-    else:
-        write_text(args, _text(report_page(seen), seen))
-    return ""
-
-
-def _text(page: Page, seen: Examination) -> Iterator[RenderableType]:
-    """The top of the page, and the findings."""
-    from rich.text import Text
-
-    from outlive.names import safe
-    from outlive.rendering.finding_text import rich_finding
-
-    tone = {"good": "green", "warn": "yellow", "bad": "red"}.get(page.verdict.tone, "")
-    word = safe(page.verdict.word, 200)
-    yield Text.assemble((safe(page.title, 160), "bold"), "  ", (word, f"bold {tone}".strip()))
-    yield Text(f"  {safe(page.verdict.sentence, 600)}")
-    for tile in page.tiles:
-        yield Text(f"  {tile.label}: {tile.value}" + (f" ({safe(tile.note, 200)})" if tile.note else ""))
-    told = seen.diagnosis.verdict if seen.diagnosis is not None else None
-    yield from (rich_finding(item) for item in ((told,) if told else ()) + seen.findings)
-
-
-def _write(args: argparse.Namespace, seen: Examination) -> str:
-    """Write the page; the line that says so."""
-    from outlive.names import safe
-    from outlive.rendering.html.page import render_page
-    from outlive.rendering.html.report_page import report_page
-    from outlive.units import format_bytes
-
-    page = report_page(seen)
-    text = render_page(page)
-    write_plain(args, text)
-    return f"{safe(args.output, 200)}  {format_bytes(len(text))}  {safe(page.verdict.word, 120)}"
-
-
-def _exit_code(seen: Examination) -> int:
-    if seen.diagnosis is not None and seen.ended_badly:
-        return exit_code(seen.diagnosis)
-    if seen.checked.only_too_big:
-        return exits.DOES_NOT_FIT
-    bad = any(item.severity is Severity.ERROR for item in seen.findings)
-    return exits.FINDINGS if bad else exits.CLEAN
+        say(f"{args.output}  {format_bytes(os.path.getsize(args.output))}  {page_of(seen).verdict.word}")
+    return code

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import OutputError, complain, write_json, write_text
+from outlive.cli.output import OutputError, complain
+from outlive.cli.present import present
 from outlive.cli.signals import ended_like_ctrl_c
 from outlive.verbs.scan import ScanInterrupted
 
 if TYPE_CHECKING:
-    from outlive.fleet.scanning import Scan, Tally
+    from outlive.fleet.scanning import Tally
 
 EXAMPLES = """\
 examples:
@@ -33,12 +34,6 @@ with a new file), 2 usage, or the output cannot be written, 3 a model died or hu
 that some do not fit a device, 130 interrupted
 """
 _SUFFIXES = (".jsonl", ".csv", ".parquet", ".html")
-_CODES = {
-    "clean": exits.CLEAN,
-    "does not fit": exits.DOES_NOT_FIT,
-    "errors": exits.FINDINGS,
-    "died": exits.DIED,
-}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -72,6 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--format", choices=("text", "json"), default="text", help="how to tell what it came to"
     )
+    group.add_argument("-v", "--verbose", action="count", default=0, help="show more; -vv shows everything")
 
 
 def _add_engine(parser: argparse.ArgumentParser) -> None:
@@ -144,20 +140,8 @@ def run(args: argparse.Namespace) -> int:
     if not scan.tally.files:
         complain("outlive scan: there is no model in what was named")
         return exits.USAGE
-    _say(args, scan)
-    return _CODES[scan.worst]
-
-
-def _say(args: argparse.Namespace, scan: Scan) -> None:
-    told = argparse.Namespace(output=None)  # the files are the tables; what is said goes to standard output
-    if args.format == "json":
-        from outlive.rendering.fleet_json import scan_json
-
-        write_json(told, scan_json(scan, args.output, with_rows=not args.output))
-    else:
-        from outlive.rendering.fleet_text import scan_text
-
-        write_text(told, scan_text(scan, args.output))
+    # The files are the tables; what is said goes to standard output.
+    return present(argparse.Namespace(format=args.format, output=None, verbose=args.verbose), scan)
 
 
 @contextmanager

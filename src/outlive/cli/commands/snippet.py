@@ -6,7 +6,8 @@ import argparse
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import complain, refuse_to_overwrite, write_json, write_plain
+from outlive.cli.output import complain, refuse_to_overwrite, write_plain
+from outlive.cli.present import present
 from outlive.errors import OutliveError
 
 EXAMPLES = """\
@@ -49,9 +50,6 @@ def run(args: argparse.Namespace) -> int:
         complain(f"outlive snippet: {error}")
         return exits.USAGE
     if args.format == "json":
-        from outlive.rendering.export_report import snippet_json
-
-        write_json(args, snippet_json(made))
-    else:
-        write_plain(args, made.text)
+        return present(args, made)
+    write_plain(args, made.text)
     return exits.CLEAN

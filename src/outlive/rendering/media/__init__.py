@@ -1,0 +1,1 @@
+"""HOW DOES A PAGE LOOK? One module for each medium."""

@@ -1,0 +1,78 @@
+"""The JSON document of a result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outlive.rendering.document import Json
+
+
+def document_of(result: Any) -> Json:
+    """The document, with the fields that the reference promises."""
+    return _WRITERS[result.kind](result)
+
+
+def _plan(plan: Any) -> Json:
+    from outlive.rendering.plan_json import plan_json, row_json
+
+    tables = {
+        title: [row_json(row.setting, row.plan, row.verdict, row.problem) for row in rows]
+        for title, rows in (("sweep", plan.sweep), ("compare", plan.compare))
+        if rows
+    }
+    return plan_json(plan, plan.verdict, plan.findings, tables)
+
+
+def _devices(listed: Any) -> Json:
+    from outlive.rendering.plan_json import devices_json
+
+    return devices_json(listed.devices)
+
+
+def _check(checks: Any) -> Json:
+    from outlive.rendering.check_json import check_json, checks_json
+
+    documents = [check_json(file) for file in checks.files]
+    return documents[0] if len(documents) == 1 else checks_json(documents)
+
+
+def _report(seen: Any) -> Json:
+    from outlive.rendering.pages.report import report_json
+
+    return report_json(seen)
+
+
+def _checkup(seen: Any) -> Json:
+    from outlive.rendering.pages.checkup import checkup_json
+
+    return checkup_json(seen)
+
+
+def _scan(scan: Any) -> Json:
+    from outlive.rendering.fleet_json import scan_json
+
+    return scan_json(scan, list(scan.written), with_rows=not scan.written)
+
+
+def _export(export: Any) -> Json:
+    from outlive.rendering.export_json import export_json
+
+    return export_json(export)
+
+
+def _snippet(snippet: Any) -> Json:
+    from outlive.rendering.export_json import snippet_json
+
+    return snippet_json(snippet)
+
+
+_WRITERS = {
+    "plan": _plan,
+    "devices": _devices,
+    "check": _check,
+    "report": _report,
+    "checkup": _checkup,
+    "scan": _scan,
+    "export": _export,
+    "snippet": _snippet,
+}

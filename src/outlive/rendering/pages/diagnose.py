@@ -1,0 +1,128 @@
+"""A diagnosis as blocks: the cause, what was tried, what works."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlive.diagnosis.nouns import Diagnosis
+from outlive.finding import shell_path
+from outlive.model import Model
+from outlive.rendering.page import (
+    Block,
+    Column,
+    Command,
+    Findings,
+    Listing,
+    Page,
+    PageVerdict,
+    Section,
+    Table,
+    Words,
+    findings_sections,
+    make_page,
+)
+from outlive.rendering.pages.read import model_section, model_tiles, operators_section, what_is_known
+from outlive.rendering.pages.run import flight_section
+from outlive.units import format_bytes, plural
+from outlive.worker.flight import OpSeen
+
+_TONES = {"ran": "good", "died": "bad", "deadline": "bad", "refused": "warn"}
+
+
+def diagnosis_verdict(diagnosis: Diagnosis) -> PageVerdict:
+    """How it ends, and why, in a sentence."""
+    finding, end = diagnosis.verdict, diagnosis.end
+    if finding is None:
+        return PageVerdict(tone="good", word="runs", sentence="It was run, and came back with its outputs.")
+    sentence = finding.headline + (f" ({finding.where})" if finding.where else "")
+    if end is None:
+        ran = any(trial.ran for trial in diagnosis.trials)
+        word = "ran here, but is not sound" if ran else "cannot be run"
+        return PageVerdict(tone="warn", word=word, sentence=sentence)
+    flight = end.flight
+    if end.manner == "deadline":
+        return PageVerdict(tone="bad", word=f"does not come back from {flight.stage}", sentence=sentence)
+    if end.manner == "died":
+        how = flight.signal or f"exit code {flight.exit_code}"
+        return PageVerdict(tone="bad", word=f"dies: {how} in {flight.stage}", sentence=sentence)
+    return PageVerdict(tone="bad", word=f"refused in {flight.stage}: {flight.error_type}", sentence=sentence)
+
+
+def diagnosis_section(diagnosis: Diagnosis) -> Section:
+    """Why it ends as it does."""
+    blocks: list[Block] = []
+    if diagnosis.verdict is not None:
+        blocks.append(Findings(findings=(diagnosis.verdict,)))
+    if diagnosis.silent:
+        blocks.append(Findings(findings=diagnosis.silent))
+    blocks += _conclusions(diagnosis)
+    if diagnosis.trials:
+        blocks.append(_trials(diagnosis))
+    lead = f"Cause: {diagnosis.cause}{_place(diagnosis.op)}." if diagnosis.cause else ""
+    return Section(id="diagnosis", title="Why", blocks=tuple(blocks), lead=lead)
+
+
+def _place(op: OpSeen | None) -> str:
+    if op is None:
+        return ""
+    index = "" if op.index is None else f"{op.index} "
+    subgraph = f" of subgraph {op.subgraph}" if op.subgraph else ""
+    return f", at op {index}{op.type}{subgraph}"
+
+
+def _conclusions(diagnosis: Diagnosis) -> Iterator[Block]:
+    if diagnosis.end is None:
+        return
+    if diagnosis.works_with:
+        yield Words(text=f"It works with {', '.join(diagnosis.works_with)}.", tone="good")
+    else:
+        yield Words(text="It works with nothing that was tried.", tone="warn")
+    if diagnosis.ruled_out:
+        yield Listing(title="Ruled out", items=diagnosis.ruled_out)
+    running, needed = diagnosis.running, diagnosis.needed
+    if running is not None and needed is not None and running.index not in (None, needed.index):
+        yield Words(
+            text=f"Running{_place(running)[4:]}; the first prefix that ends so ends with{_place(needed)[4:]}."
+        )
+    made = diagnosis.reproducer
+    if made is not None:
+        size = f"{plural(len(made.ops), 'operator')}, {format_bytes(made.bytes)}"
+        yield Command(
+            command=f"python {shell_path(made.script)}",
+            words=f"The smallest model that ends so: {made.path}, {size}",
+        )
+    elif diagnosis.path:
+        yield Command(
+            command=f"outlive diagnose {shell_path(diagnosis.path)} --reduce small.tflite",
+            words="For a bug report, the smallest model that ends so:",
+        )
+
+
+def _trials(diagnosis: Diagnosis) -> Table:
+    return Table(
+        id="trials",
+        caption="What was tried, each in a process of its own",
+        columns=(
+            Column(title="with"),
+            Column(title="it", kind="chip", tones=_TONES),
+            Column(title="how it ended", wide=True),
+            Column(title="seconds", kind="number"),
+        ),
+        rows=[
+            (trial.name, trial.manner, trial.ending, round(trial.seconds, 3)) for trial in diagnosis.trials
+        ],
+    )
+
+
+def diagnose_page(diagnosis: Diagnosis, model: Model | None = None) -> Page:
+    """The page of `outlive diagnose`."""
+    sections = [diagnosis_section(diagnosis)]
+    if diagnosis.end is not None:
+        sections.append(flight_section(diagnosis.end.flight))
+    told = {(item.code, item.op) for item in (diagnosis.verdict, *diagnosis.silent) if item is not None}
+    others = [finding for finding in diagnosis.findings if (finding.code, finding.op) not in told]
+    sections += findings_sections(others, "What else was found")
+    if model is not None:
+        sections += [operators_section(model, what_is_known()), model_section(model)]
+    tiles = model_tiles(model) if model is not None else ()
+    return make_page("diagnose", diagnosis.path, diagnosis_verdict(diagnosis), tuple(tiles), sections)

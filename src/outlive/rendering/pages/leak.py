@@ -1,0 +1,200 @@
+"""What grows, as blocks: a curve for each cycle, each quantity's rate, what became more and who keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from outlive.growth.growth import LEAKS, NO_LEAK, Census, Growth, Stage
+from outlive.growth.growth_trend import WARM_UP_SHARE
+from outlive.growth.growth_verdict import tell_end
+from outlive.rendering.page import (
+    Block,
+    Chart,
+    Column,
+    Listing,
+    Page,
+    PageVerdict,
+    Section,
+    Table,
+    Tile,
+    Words,
+    findings_sections,
+    make_page,
+)
+from outlive.rendering.pages.run import memory_chart
+from outlive.units import format_bytes, plural
+
+_CURVES = (
+    ("held_bytes", "memory in RAM", "0"),
+    ("heap_bytes", "native heap", "1"),
+    ("mapped_bytes", "mapped memory", "4"),
+)
+_WORDS = {
+    **{name: words for name, words, _ in _CURVES},
+    "objects": "Python objects",
+    "descriptors": "descriptors",
+    "threads": "threads",
+}
+_MEANING = {"grows": "grows", "flat": "does not grow", "unclear": "not clear"}
+_TONES = {"grows": "bad", "does not grow": "good", "not clear": "warn"}
+_MOST_POINTS = 1500
+
+
+def leak_verdict(growth: Growth) -> PageVerdict:
+    """The verdict of the worst cycle."""
+    tone = (
+        "bad" if growth.verdict == LEAKS or growth.died else "good" if growth.verdict == NO_LEAK else "warn"
+    )
+    word = "it died during the rounds" if growth.died else growth.verdict
+    sentence = f"{growth.worst.cycle}: {growth.worst}." if len(growth.stages) > 1 else f"{growth.worst}."
+    if tone == "good":
+        return PageVerdict(tone="good", word=word, sentence=sentence)
+    return PageVerdict(tone="bad" if tone == "bad" else "warn", word=word, sentence=sentence)
+
+
+def leak_tiles(growth: Growth) -> Iterator[Tile]:
+    """A tile for each cycle."""
+    for stage in growth.stages:
+        rate = (
+            f"{format_bytes(round(stage.bytes_per_iteration))} per round" if stage.rounds else "not measured"
+        )
+        tone = "bad" if stage.verdict == LEAKS else "good" if stage.verdict == NO_LEAK else "warn"
+        value = rate if stage.verdict == LEAKS else stage.verdict
+        note = plural(stage.calls, "round")
+        yield Tile(
+            label=stage.cycle,
+            value=value,
+            note=note,
+            tone="bad" if tone == "bad" else "good" if tone == "good" else "warn",
+        )
+
+
+def leak_sections(growth: Growth) -> Iterator[Section]:
+    """A section for each cycle."""
+    for number, stage in enumerate(growth.stages):
+        blocks = tuple(_stage(stage, number))
+        title = f"Cycle {stage.cycle}" if len(growth.stages) > 1 else "Growth"
+        yield Section(id=f"cycle-{number}", title=title, blocks=blocks)
+
+
+def _stage(stage: Stage, number: int) -> Iterator[Block]:
+    if not stage.rounds:
+        yield Words(text=f"Not measured: {stage.problem}", tone="warn")
+        return
+    for said in (stage.problem, stage.reason):
+        if said:
+            yield Words(text=said, tone="warn")
+    if len(stage.rounds) > 2:
+        yield _curve(stage, number)
+    if stage.trends:
+        yield _rates(stage, number)
+    if stage.ends:
+        yield Listing(title="When it would be full", items=tuple(tell_end(end) for end in stage.ends))
+    if stage.census is not None:
+        yield from _census(stage.census, number)
+    if stage.flight is not None and len(stage.flight.timeline) > 2:
+        yield memory_chart(stage.flight, None, f"death-{number}")
+
+
+def _curve(stage: Stage, number: int) -> Chart:
+    rounds = _thinned(stage.rounds)
+    series: list[dict[str, Any]] = []
+    for name, words, tone in _CURVES:
+        values = [getattr(row, name) for row in rounds]
+        if all(value is not None for value in values):
+            gains = [value - values[0] for value in values]
+            series.append({"name": words, "tone": tone, "style": "line", "values": gains})
+    warm, said = rounds[-1].calls * WARM_UP_SHARE, str(stage)
+    data = {
+        "kind": "lines",
+        "x": [row.calls for row in rounds],
+        "x_kind": "rounds",
+        "x_name": "rounds",
+        "y_kind": "bytes",
+        "y_name": "gained since the first",
+        "series": series,
+        "shades": [{"start": rounds[0].calls, "end": warm}],
+        "moments": [{"x": warm, "name": "warm-up ends"}],
+        "legend": [{"name": one["name"], "tone": one["tone"]} for one in series],
+    }
+    return Chart(
+        id=f"growth-{number}",
+        title="Growth over the rounds",
+        summary=f"{said[0].upper()}{said[1:]}. What is shaded is warm-up, and left out of the rate.",
+        data=data,
+    )
+
+
+def _thinned(rows: Sequence[Any]) -> list[Any]:
+    kept = list(rows[:: max(1, len(rows) // _MOST_POINTS)])
+    return kept if kept[-1] is rows[-1] else [*kept, rows[-1]]
+
+
+def _rates(stage: Stage, number: int) -> Table:
+    def said(name: str, value: float) -> str:
+        return format_bytes(round(value)) if name.endswith("_bytes") else f"{value:.3g}"
+
+    return Table(
+        id=f"rates-{number}",
+        caption="Rates, with the interval they lie in (99 %)",
+        columns=(
+            Column(title="quantity"),
+            Column(title="per round", kind="mono"),
+            Column(title="from", kind="mono"),
+            Column(title="to", kind="mono"),
+            Column(title="it", kind="chip", tones=_TONES),
+        ),
+        rows=[
+            (
+                _WORDS.get(name, name),
+                said(name, t.per_round),
+                said(name, t.low),
+                said(name, t.high),
+                _MEANING[t.verdict],
+            )
+            for name, t in stage.trends.items()
+        ],
+    )
+
+
+def _census(census: Census, number: int) -> Iterator[Block]:
+    if census.keepers:
+        yield Table(
+            id=f"keepers-{number}",
+            caption=f"Python objects that became more, over {plural(census.rounds, 'round')}",
+            columns=(
+                Column(title="type", kind="mono"),
+                Column(title="per round", kind="number"),
+                Column(title="bytes each", kind="bytes"),
+                Column(title="kept in", kind="mono"),
+                Column(title="kept by", kind="mono", wide=True),
+            ),
+            rows=[
+                (k.kind, k.per_round, k.bytes_each, k.container, " → ".join(k.kept_by))
+                for k in census.keepers
+            ],
+        )
+    for what, rows in (
+        ("sites", census.sites),
+        ("mappings", census.mappings),
+        ("descriptors", census.descriptors),
+        ("threads", census.threads),
+    ):
+        if rows:
+            kind = "bytes" if what in ("sites", "mappings") else "number"
+            yield Table(
+                id=f"{what}-{number}",
+                caption=f"{what.capitalize()} that became more",
+                columns=(
+                    Column(title="what", kind="mono", wide=True),
+                    Column(title="per round", kind="bytes" if kind == "bytes" else "number"),
+                ),
+                rows=rows,
+            )
+
+
+def leak_page(growth: Growth) -> Page:
+    """The page of `outlive leak`."""
+    sections = [*findings_sections(growth.findings), *leak_sections(growth)]
+    return make_page("leak", growth.what, leak_verdict(growth), tuple(leak_tiles(growth)), sections)

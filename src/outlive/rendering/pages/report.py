@@ -1,0 +1,159 @@
+"""The page of `outlive report`: all that was found out about one model, verdict first.
+
+Examination ── report_verdict ── the worst of: it died, it does not fit, it has errors; or: it runs
+            ── page ── findings, why it died, memory, run, accelerators, drift, operators, the model
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from outlive.arena.budget import needed_bytes
+from outlive.diagnosis.examination import Examination
+from outlive.finding import Severity, shell_path
+from outlive.rendering.check_json import check_json
+from outlive.rendering.coverage_json import coverage_json
+from outlive.rendering.diagnosis_json import diagnosis_json
+from outlive.rendering.document import Json, document, finding_json
+from outlive.rendering.drift_json import drift_json
+from outlive.rendering.finding_text import count_findings
+from outlive.rendering.flight_json import flight_json
+from outlive.rendering.model_json import tensor_json
+from outlive.rendering.page import (
+    Command,
+    Listing,
+    Page,
+    PageVerdict,
+    Section,
+    Tile,
+    findings_sections,
+    make_page,
+)
+from outlive.rendering.pages.check import check_verdict
+from outlive.rendering.pages.compare import drift_section
+from outlive.rendering.pages.delegates import coverage_section
+from outlive.rendering.pages.diagnose import diagnosis_section, diagnosis_verdict
+from outlive.rendering.pages.plan import amount, plan_section, plan_tiles, plan_verdict
+from outlive.rendering.pages.read import model_section, model_tiles, operators_section, what_is_known
+from outlive.rendering.pages.run import flight_section, flight_tiles
+from outlive.rendering.plan_json import plan_json
+from outlive.units import format_bytes
+
+
+def report_verdict(seen: Examination) -> PageVerdict:
+    """The worst that is known; if nothing is wrong, what it needs and that it runs."""
+    checked, plan = seen.checked, seen.plan
+    if seen.diagnosis is not None and seen.ended_badly:
+        return diagnosis_verdict(seen.diagnosis)
+    if plan is not None and checked.verdict is not None and not checked.verdict.fits:
+        return plan_verdict(plan, checked.verdict)
+    if any(item.severity is Severity.ERROR for item in seen.findings):
+        return check_verdict([checked]) if checked.judgement.errors else _first_error(seen)
+    need = _need(seen)
+    fits = "" if checked.verdict is None else f", and {checked.verdict.word} {checked.verdict.budget.title}"
+    tight = checked.verdict is not None and checked.verdict.word == "tight"
+    if seen.flight is None:
+        word = f"no error found{fits}"
+        return PageVerdict(tone="warn" if tight else "plain", word=word, sentence=f"It was not run. {need}")
+    warned = any(item.severity is Severity.WARNING for item in seen.findings)
+    return PageVerdict(tone="warn" if tight or warned else "good", word=f"runs{fits}", sentence=need)
+
+
+def _first_error(seen: Examination) -> PageVerdict:
+    first = next(item for item in seen.findings if item.severity is Severity.ERROR)
+    return PageVerdict(tone="bad", word=first.headline, sentence=first.where)
+
+
+def _need(seen: Examination) -> str:
+    plan, flight = seen.plan, seen.flight
+    said = []
+    if plan is not None:
+        needed = needed_bytes(plan)
+        said.append("The plan is refused." if needed is None else f"It needs {amount(plan, needed)}.")
+    if flight is not None and flight.peak_bytes is not None:
+        took = dict(flight.stages).get("invoke")
+        time = "" if took is None else f"; invoke took {took * 1000:,.2f} ms"
+        said.append(f"Measured: {format_bytes(flight.peak_bytes)} at most{time}.")
+    if seen.findings:
+        said.append(f"Found: {count_findings(seen.findings)}.")
+    return " ".join(said)
+
+
+def page(seen: Examination) -> Page:
+    """The whole page."""
+    model, plan = seen.checked.reading.model, seen.plan
+    tiles: list[Tile] = []
+    if plan is not None:
+        tiles += plan_tiles(plan, seen.checked.verdict)
+    if seen.flight is not None:
+        tiles += flight_tiles(seen.flight, plan)
+    if model is not None:
+        tiles += model_tiles(model)
+    return make_page("report", seen.path or None, report_verdict(seen), tiles, _sections(seen))
+
+
+def _sections(seen: Examination) -> Iterator[Section]:
+    model, plan = seen.checked.reading.model, seen.plan
+    if seen.diagnosis is not None and seen.diagnosis.verdict is not None:
+        yield diagnosis_section(seen.diagnosis)
+    yield from findings_sections(seen.findings)
+    yield from (replace(section, detail=1) for section in _parts(seen))
+    if model is not None:
+        known = what_is_known(plan, seen.flight, seen.coverage, seen.drift)
+        yield replace(operators_section(model, known), detail=2)
+        yield replace(model_section(model), detail=2)
+    yield _more(seen)
+
+
+def _parts(seen: Examination) -> Iterator[Section]:
+    """What a terminal shows with -v."""
+    if seen.plan is not None:
+        yield plan_section(seen.plan, seen.checked.verdict)
+    if seen.flight is not None:
+        yield flight_section(seen.flight, seen.plan)
+    if seen.coverage is not None:
+        yield coverage_section(seen.coverage)
+    if seen.drift is not None:
+        yield drift_section(seen.drift)
+    not_done = ((f"not run: {seen.not_run}",) if seen.not_run else ()) + seen.notes
+    if not_done:
+        yield Section(id="not-done", title="Not done", blocks=(Listing(items=not_done),))
+
+
+def _more(seen: Examination) -> Section:
+    """What else can be asked about this model."""
+    model = shell_path(seen.path or "MODEL")
+    asked = [
+        ("Another batch or input size, side by side", f"outlive plan {model} --sweep batch=1,2,4"),
+        ("Does it fit a device?", f"outlive check {model} --device raspberry-pi-zero-2-w"),
+        ("Does it leak?", f"outlive leak {model}"),
+    ]
+    if seen.coverage is None:
+        asked.append(("What does each accelerator here take of it?", f"outlive delegates {model}"))
+    commands = tuple(Command(command=command, words=words) for words, command in asked)
+    return Section(id="more", title="Go on from here", blocks=commands, detail=1)
+
+
+def report_json(seen: Examination) -> Json:
+    """The document `report`: the documents of the commands it stands for."""
+    reading, model = seen.checked.reading, seen.checked.reading.model
+    verdict = report_verdict(seen)
+    body: Json = {
+        "model": {
+            "path": reading.path,
+            "sha256": None if model is None else model.sha256,
+            "file_bytes": reading.file_bytes,
+        },
+        "verdict": {"tone": verdict.tone, "word": verdict.word, "sentence": verdict.sentence},
+        "inputs": [] if model is None else [tensor_json(tensor) for tensor in model.inputs],
+        "outputs": [] if model is None else [tensor_json(tensor) for tensor in model.outputs],
+        "check": check_json(seen.checked),
+        "plan": None if seen.plan is None else plan_json(seen.plan, seen.checked.verdict, ()),
+        "run": None if seen.flight is None else flight_json(seen.flight, reading.path, seen.flight_findings),
+        "diagnose": None if seen.diagnosis is None else diagnosis_json(seen.diagnosis),
+        "delegates": None if seen.coverage is None else coverage_json(seen.coverage, seen.coverage_findings),
+        "compare": None if seen.drift is None else drift_json(seen.drift, seen.reference, reading.path),
+        "findings": [finding_json(item) for item in seen.findings],
+    }
+    return document("report", body)

@@ -1,0 +1,214 @@
+"""A run as blocks: memory over time beside what was planned, stages, outputs, last words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from outlive.arena.plan import Plan
+from outlive.arena.stages import predict_stages
+from outlive.finding import Finding
+from outlive.meter import Point
+from outlive.meter.timeline import thin
+from outlive.model import Model
+from outlive.rendering.page import (
+    Block,
+    Chart,
+    Column,
+    Page,
+    PageVerdict,
+    Pre,
+    Section,
+    Table,
+    Tile,
+    Words,
+    findings_sections,
+    make_page,
+)
+from outlive.rendering.pages.read import model_section, model_tiles, operators_section, what_is_known
+from outlive.units import format_bytes, format_shape
+from outlive.worker.flight import Flight
+
+_MOST_POINTS = 2000
+_MOST_STAGES = 500
+
+
+def flight_verdict(flight: Flight) -> PageVerdict:
+    """How a run ended, in a word and a sentence."""
+    if flight.died:
+        how = flight.signal or (f"exit code {flight.exit_code}" if flight.exit_code is not None else "unseen")
+        ended = f"ended at the {flight.ended_by} limit" if flight.ended_by else f"died: {how}"
+        where = "" if flight.op is None else f", in {flight.op.type}"
+        sentence = f"It was in stage {flight.stage}{where}. The program that ran it goes on."
+        return PageVerdict(tone="bad", word=ended, sentence=sentence)
+    if flight.error_type:
+        said = " ".join(flight.error_text.split())[:400]
+        return PageVerdict(tone="bad", word="refused by the runtime", sentence=f"{flight.error_type}: {said}")
+    return PageVerdict(tone="good", word="runs", sentence=_ran(flight))
+
+
+def _ran(flight: Flight) -> str:
+    seconds = dict(flight.stages).get("invoke")
+    took = "" if seconds is None else f"The first invoke took {seconds * 1000:,.2f} ms"
+    peak = "" if flight.peak_bytes is None else f", and at most {format_bytes(flight.peak_bytes)} were added"
+    return f"{took}{peak}." if took else ""
+
+
+def flight_tiles(flight: Flight, plan: Plan | None = None) -> Iterator[Tile]:
+    """Time and memory, and how far the plan was off."""
+    if flight.peak_bytes is not None:
+        note = "until it died" if flight.died else "private, above the worker's baseline"
+        if plan is not None and plan.peak_bytes and not flight.died and not flight.error_type:
+            off = (flight.peak_bytes - plan.peak_bytes) / plan.peak_bytes
+            note = f"{off:+.0%} against the plan"
+        yield Tile(label="peak memory, measured", value=format_bytes(flight.peak_bytes), note=note)
+    invokes = [seconds for stage, seconds in flight.stages if stage.startswith("invoke")]
+    if invokes and not flight.died:
+        note = "the first" if len(invokes) == 1 else f"the best of {len(invokes)}"
+        yield Tile(label="invoke", value=f"{min(invokes) * 1000:,.2f} ms", note=note)
+
+
+def flight_section(flight: Flight, plan: Plan | None = None) -> Section:
+    """Everything that was seen of a run."""
+    blocks: list[Block] = []
+    if len(flight.timeline) > 2:
+        blocks.append(memory_chart(flight, plan))
+    else:
+        blocks.append(Words(text="It was over before its memory could be watched."))
+    blocks.append(_stages(flight, plan))
+    blocks += _outputs(flight)
+    blocks += _last_words(flight)
+    return Section(id="run", title="The run", blocks=tuple(blocks), lead=_lead(flight))
+
+
+def _lead(flight: Flight) -> str:
+    runtime = " ".join(str(flight.runtime[key]) for key in ("runtime", "version") if flight.runtime.get(key))
+    with_what = f" with {runtime}" if runtime else ""
+    return f"Run{with_what} in a process of its own, watched from outside."
+
+
+def memory_chart(flight: Flight, plan: Plan | None, ident: str = "over-time") -> Chart:
+    """Private memory over time; the stages as moments, what the plan expects of each as a dashed line."""
+    points = thin(flight.timeline, _MOST_POINTS)
+    peak = max(points, key=lambda point: point.bytes)
+    series: list[dict[str, Any]] = [
+        {"name": "measured", "tone": "0", "style": "area", "values": [point.bytes for point in points]}
+    ]
+    expected = _expected(points, plan)
+    if expected:
+        series.append({"name": "planned", "tone": "1", "style": "dash", "values": expected})
+    moments = [{"x": point.seconds, "name": point.mark} for point in points if point.mark][:200]
+    summary = (
+        f"At most {format_bytes(peak.bytes)} of private memory, {peak.seconds * 1000:,.0f} ms after the start"
+        f"; {len(flight.timeline):,} measurements in {points[-1].seconds * 1000:,.0f} ms."
+    )
+    if expected:
+        summary += f" The plan expects {format_bytes(max(expected))}."
+    data = {
+        "kind": "lines",
+        "x": [point.seconds for point in points],
+        "x_kind": "seconds",
+        "x_name": "time",
+        "y_kind": "bytes",
+        "y_name": "private memory",
+        "series": series,
+        "moments": moments,
+        "worst": {"x": peak.seconds, "y": peak.bytes, "name": f"most: {format_bytes(peak.bytes)}"},
+        "legend": [{"name": one["name"], "tone": one["tone"]} for one in series],
+    }
+    return Chart(
+        id=ident,
+        title="Memory over time" + (", measured against planned" if expected else ""),
+        summary=summary,
+        data=data,
+        table=Table(
+            id=f"{ident}-table",
+            caption="The same in numbers",
+            columns=(
+                Column(title="seconds", kind="number"),
+                Column(title="private", kind="bytes"),
+                Column(title="resident", kind="bytes"),
+                Column(title="stage done"),
+            ),
+            rows=[(round(p.seconds, 5), p.bytes, p.rss_bytes, p.mark) for p in points],
+            is_folded=True,
+        ),
+    )
+
+
+def _expected(points: Sequence[Point], plan: Plan | None) -> list[int]:
+    """What the plan expects at each point: that of the stage that is going on, marks being set at its end."""
+    stages = {stage.name: stage.bytes for stage in predict_stages(plan)} if plan is not None else {}
+    if not stages:
+        return []
+    found: list[int] = []
+    now = "load"
+    for point in points:
+        found.append(stages[now])
+        if point.mark == "load":
+            now = "allocate"
+        elif point.mark == "set":
+            now = "invoke"
+    return found
+
+
+def _stages(flight: Flight, plan: Plan | None) -> Table:
+    marks = {point.mark: point.bytes for point in flight.timeline if point.mark}
+    planned = {stage.name: stage.bytes for stage in predict_stages(plan)} if plan is not None else {}
+    columns = [
+        Column(title="stage"),
+        Column(title="milliseconds", kind="number"),
+        Column(title="memory after it", kind="bar"),
+    ]
+    if planned:
+        columns.append(Column(title="planned", kind="bytes"))
+    rows: list[tuple[Any, ...]] = [
+        (stage, round(seconds * 1000, 3), marks.get(stage), *((planned.get(stage),) if planned else ()))
+        for stage, seconds in flight.stages[:_MOST_STAGES]
+    ]
+    return Table(id="stages", caption="Stages", columns=tuple(columns), rows=rows)
+
+
+def _outputs(flight: Flight) -> Iterator[Block]:
+    if flight.outputs:
+        yield Table(
+            id="outputs",
+            caption="Outputs",
+            columns=(
+                Column(title="name", kind="mono", wide=True),
+                Column(title="shape", kind="mono"),
+                Column(title="type", kind="mono"),
+                Column(title="least", kind="number"),
+                Column(title="greatest", kind="number"),
+            ),
+            rows=[
+                (one.name, format_shape(one.shape), one.dtype, one.minimum, one.maximum)
+                for one in flight.outputs
+            ],
+        )
+
+
+def _last_words(flight: Flight) -> Iterator[Block]:
+    if flight.frames:
+        yield Pre(title="Native frames at the end", text="\n".join(flight.frames), is_open=flight.died)
+    if flight.fault_trace.strip():
+        yield Pre(title="Python's stack at the end", text=flight.fault_trace)
+    if flight.stderr_tail.strip():
+        yield Pre(title="What it wrote to standard error", text=flight.stderr_tail)
+
+
+def run_page(
+    flight: Flight,
+    path: str | None,
+    findings: Sequence[Finding],
+    *,
+    model: Model | None = None,
+    plan: Plan | None = None,
+) -> Page:
+    """The page of `outlive run`."""
+    sections = [*findings_sections(findings, "What happened"), flight_section(flight, plan)]
+    tiles = list(flight_tiles(flight, plan))
+    if model is not None:
+        sections += [operators_section(model, what_is_known(plan, flight)), model_section(model)]
+        tiles += model_tiles(model)
+    return make_page("run", path, flight_verdict(flight), tiles, sections)
