@@ -26,6 +26,7 @@ import outlive
 from outlive.accelerators.trying import Order, attempt
 from outlive.accelerators.ways import choose_ways
 from outlive.accelerators.xnnpack_taking import see_xnnpack
+from outlive.verbs.judging import JUDGE
 from outlive.worker.compiled_ways import AcceleratorWarning, has_gpu, software_driver
 from tests.accelerators.small_library import build
 from tests.accelerators.test_gpu import _by_hand
@@ -51,7 +52,7 @@ def xnnpack(paths: Sequence[Path]) -> list[str]:
     wrong = []
     for path, truth in zip(paths, plans(list(paths)), strict=True):
         found = see_xnnpack(
-            outlive.read(path, tolerant=True), attempt(way, Order(source=str(path)), run=False)
+            outlive.read(path, tolerant=True), attempt(way, Order(source=str(path), judge=JUDGE), run=False)
         )
         right = tuple(sorted(op for part in truth.get("taken", []) for op in part))
         if "error" not in truth and found.operators != right:
@@ -64,7 +65,7 @@ def gpu(paths: Sequence[Path]) -> list[str]:
     way = choose_ways(["gpu"])[-1]
     wrong = []
     for path in paths:
-        seen = attempt(way, Order(source=str(path), inputs="zeros"))
+        seen = attempt(way, Order(source=str(path), judge=JUDGE, inputs="zeros"))
         ours = "ran" if seen.runs else "died" if seen.death is not None else "raised"
         hand = _by_hand(path)
         print(f"  {path.name}: {ours}, by hand {hand}", flush=True)

@@ -29,6 +29,7 @@ from outlive.fitting.capping import engine_arguments
 from outlive.fitting.evaluating import SLACK_BYTES, SLACK_SHARE
 from outlive.fitting.nouns import Fit
 from outlive.worker.running import fly
+from outlive.worker.verdicts import Judge
 
 PACKAGES = ("outlive", "ai-edge-litert", "ai-edge-quantizer", "scikit-learn", "numpy")
 MORE = 10**9
@@ -132,7 +133,7 @@ def _runs_within(fit: Fit) -> bool:
         path, cache = os.path.join(folder, "chosen.tflite"), os.path.join(folder, "weights")
         fit.save(path)
         settings = engine_arguments(fit.chosen.candidate, cache)
-        flight = fly("random", 1, 0, model_path=path, memory=ram_bytes, **settings)
+        flight = fly("random", 1, 0, judge=Judge(), model_path=path, memory=ram_bytes, **settings)
     return not flight.died and not flight.error_type and (flight.peak_bytes or 0) <= ram_bytes
 
 

@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from outlive import verbs
-from outlive.model import read_source
+from outlive.model import Model, read_source
 from outlive.names import safe, shorten
+from outlive.rendering import page_of
 from outlive.rendering.finding_text import plain_finding, rich_finding
-from outlive.rendering.model_lists import file_table, graph_lines, operator_list, tensor_list
-from outlive.rendering.model_text import summary
-from outlive.rules.catalogue import assess
+from outlive.rendering.media.text import draw_text
+from outlive.rules import Judgement
 from outlive.surgery import write
+from outlive.verbs.read import ReadFile, ReadFiles, read_files
 from tests.rendering.stage import HOSTILE, named, plain, unsafe
 from tests.rules.small import dense
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
-VIEWS = {"summary": summary, "ops": operator_list, "tensors": tensor_list, "graph": graph_lines}
+
+
+def _view(shown: str) -> Callable[[Model], Iterable[Any]]:
+    def draw(model: Model) -> Iterable[Any]:
+        file = ReadFile(reading=read_source(model), judgement=Judgement(findings=(), not_checked=()))
+        found = ReadFiles(files=(file,), shown=(shown,) if shown else (), tolerant=True)
+        return draw_text(page_of(found), 2)
+
+    return draw
+
+
+VIEWS = {name: _view(name) for name in ("", "ops", "tensors", "graph")}
 
 
 @pytest.mark.parametrize(
@@ -113,10 +127,9 @@ def test_hostile_names_cannot_hide_in_an_error(name: str) -> None:
 def test_a_hostile_path_cannot_change_the_table_of_files(tmp_path: Path) -> None:
     path = tmp_path / "a\x1b[95m\nb\u202e.tflite"
     path.write_bytes(named("\x1b[95mfire"))
-    readings = [read_source(item) for item in (path, tmp_path / "missing\x1b[2J.tflite")]
-    text = plain([file_table([(reading, assess(reading)) for reading in readings])])
+    text = plain(draw_text(page_of(read_files([path, tmp_path / "missing\x1b[2J.tflite"]))))
     assert unsafe(text) == set()
-    assert len(text.splitlines()) == 3
+    assert len(text.splitlines()) == 6
 
 
 @pytest.mark.parametrize("name", ["[red]x[/red]", "[/]", ":smile:", "[link=http://x]y[/link]", "\\[bold]"])

@@ -20,10 +20,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import outlive.verbs  # noqa: F401 - brings the judge of refused samples
 from outlive.guarding import outputs
 from outlive.guarding.process import read_applied
 from outlive.guarding.raised import rebuild_plain
+from outlive.verbs.judging import JUDGE
 from outlive.worker.child import guard_plain
 from outlive.worker.child.guard_wire import MOST_PLAIN_HEAD_BYTES, Inlet, Malformed
 from outlive.worker.flight import Flight
@@ -71,7 +71,7 @@ def _read_value(data: bytes) -> object:
 
 
 def _read_error(data: bytes) -> object:
-    return rebuild_plain(data, Flight(died=False, stage="call"))
+    return rebuild_plain(data, Flight(died=False, stage="call"), JUDGE)
 
 
 def _read_log(data: bytes) -> object:

@@ -46,11 +46,10 @@ if TYPE_CHECKING:
     from outlive.fleet.rows import Row
     from outlive.fleet.scanning import Scan
     from outlive.growth.growth import Growth
-    from outlive.guarding.guarding import guard
     from outlive.jupyter.protecting import protect, unprotect
     from outlive.model import Model, Operator, Quantization, Signature, Subgraph, Tensor
     from outlive.quant.converting import Converted
-    from outlive.quant.debugging import QuantizationDebugger, QuantizationDebugOptions
+    from outlive.quant.debugging import QuantizationDebugOptions
     from outlive.quant.nouns import Drift, Quantized
     from outlive.surgery import Cut, CutTensor
     from outlive.verbs import (
@@ -64,6 +63,7 @@ if TYPE_CHECKING:
         explain,
         export,
         fit,
+        guard,
         leak,
         plan,
         probe,
@@ -76,10 +76,10 @@ if TYPE_CHECKING:
         snippet,
         watch,
     )
-    from outlive.worker.compiled_buffers import TensorBuffer
-    from outlive.worker.compiled_model import CompiledModel, HardwareAccelerator
+    from outlive.verbs.debugger import QuantizationDebugger
+    from outlive.verbs.drop_ins import CompiledModel, Interpreter, InterpreterWithCustomOps, TensorBuffer
+    from outlive.worker.compiled_model import HardwareAccelerator
     from outlive.worker.flight import Flight
-    from outlive.worker.interpreter import Interpreter, InterpreterWithCustomOps
     from outlive.worker.limits import Limits
     from outlive.worker.options import Delegate, OpResolverType, load_delegate
     from outlive.worker.signature import SignatureRunner
@@ -175,6 +175,7 @@ _ROOMS = {
         "explain",
         "export",
         "fit",
+        "guard",
         "leak",
         "plan",
         "probe",
@@ -209,15 +210,14 @@ _ROOMS = {
     "outlive.growth.growth": ("Growth",),
     "outlive.model": ("Model", "Operator", "Quantization", "Signature", "Subgraph", "Tensor"),
     "outlive.quant.converting": ("Converted",),
-    "outlive.quant.debugging": ("QuantizationDebugOptions", "QuantizationDebugger"),
+    "outlive.quant.debugging": ("QuantizationDebugOptions",),
     "outlive.quant.nouns": ("Drift", "Quantized"),
     "outlive.jupyter.protecting": ("protect", "unprotect"),
     "outlive.surgery": ("Cut", "CutTensor"),
-    "outlive.worker.compiled_buffers": ("TensorBuffer",),
-    "outlive.worker.compiled_model": ("CompiledModel", "HardwareAccelerator"),
+    "outlive.verbs.debugger": ("QuantizationDebugger",),
+    "outlive.verbs.drop_ins": ("CompiledModel", "Interpreter", "InterpreterWithCustomOps", "TensorBuffer"),
+    "outlive.worker.compiled_model": ("HardwareAccelerator",),
     "outlive.worker.flight": ("Flight",),
-    "outlive.guarding.guarding": ("guard",),
-    "outlive.worker.interpreter": ("Interpreter", "InterpreterWithCustomOps"),
     "outlive.worker.limits": ("Limits",),
     "outlive.worker.options": ("Delegate", "OpResolverType", "load_delegate"),
     "outlive.worker.signature": ("SignatureRunner",),
@@ -231,7 +231,6 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'outlive' has no attribute {name!r}")
     from importlib import import_module
 
-    import_module("outlive.verbs")  # hands workers the judge they need
     value: object = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value

@@ -16,6 +16,7 @@ from outlive.accelerators.taking import partitions_of
 from outlive.accelerators.trying import Order, attempt
 from outlive.accelerators.ways import choose_ways
 from outlive.accelerators.xnnpack_taking import see_xnnpack
+from outlive.verbs.judging import JUDGE
 from tests.accelerators.small_library import build, needs_compiler
 from tests.accelerators.small_models import dead_end, five_axes, line
 from tests.model.small import tensor
@@ -102,7 +103,7 @@ def test_every_runnable_corpus_model(corpus_manifest: dict[str, dict[str, Any]],
     for path, truth in zip(paths, truths, strict=True):
         if "error" in truth:
             continue
-        compiled = attempt(xnnpack, Order(source=str(path)), run=False)
+        compiled = attempt(xnnpack, Order(source=str(path), judge=JUDGE), run=False)
         found = see_xnnpack(outlive.read(path, tolerant=True), compiled)
         if found.operators != tuple(sorted(index for part in truth["taken"] for index in part)):
             wrong.append((path.name, found.operators, truth["taken"]))

@@ -118,7 +118,7 @@ def test_a_sound_model_gives_0_and_a_summary(words: list[str], capsys: Capture) 
     assert main(words) == 0
     streams = capsys.readouterr()
     assert streams.out.startswith(f"{HEALTHY}  43.6 KiB")
-    assert "findings  1 note" in streams.out
+    assert "indings  1 note" in streams.out
     assert streams.err == ""
 
 
@@ -137,19 +137,19 @@ def test_a_broken_model_shows_what_is_wrong_and_nothing_else(tmp_path: Path, cap
     assert main(["read", broken(tmp_path)]) == 1
     text = capsys.readouterr().out
     assert "error[F112]" in text
-    assert "where the bytes are" not in text
+    assert "Where the bytes" not in text
 
 
 def test_tolerant_shows_what_can_be_read_too(tmp_path: Path, capsys: Capture) -> None:
     assert main(["read", broken(tmp_path), "--tolerant"]) == 1
     text = capsys.readouterr().out
     assert "error[F112]" in text
-    assert "where the bytes are" in text
+    assert "Where the bytes of the file are" in text
 
 
 def test_several_files_make_one_table(tmp_path: Path, capsys: Capture) -> None:
     assert main(["read", HEALTHY, WASTEFUL]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 3
+    assert capsys.readouterr().out.count(".tflite") == 2
     assert main(["read", HEALTHY, broken(tmp_path), "gone.tflite"]) == 1
     text = capsys.readouterr().out
     assert "F112 the model refers to a part that does not exist" in text
@@ -168,7 +168,7 @@ def test_lists_replace_the_summary(option: str, words: str, capsys: Capture) -> 
     assert main(["read", HEALTHY, option]) == 0
     text = capsys.readouterr().out
     assert words in text
-    assert "where the bytes are" not in text
+    assert "Where the bytes" not in text
     assert "note[" not in text
 
 

@@ -16,9 +16,8 @@ import rich.table
 import rich.text  # noqa: F401
 
 import outlive.cli.main
-import outlive.rendering.verdict
 import outlive.rules.catalogue
-import outlive.verbs
+import outlive.verbs.judging
 
 os.environ.pop("OPENBLAS_NUM_THREADS", None)  # it was for our own start: one thread, or a fork is not safe
 

@@ -235,10 +235,9 @@ def run_with_outlive(verb: str, threads: int, need: str) -> Any:
     inputs = [np.full(tensor.shape, 0.5, np.float32) for tensor in model.inputs]
     flight = outlive.run(_model(need), inputs, num_threads=threads)
     if flight.died or flight.error_type:
-        from outlive.rendering.verdict import judge_fact
-        from outlive.worker import verdicts
+        from outlive.verbs.judging import JUDGE
 
-        raise verdicts.died(judge_fact("flight", flight, _model(need))[2], _model(need))
+        raise JUDGE.died(flight, _model(need))
     return _digest(*flight.values.values())
 
 

@@ -16,7 +16,8 @@ from outlive.fitting.building import CONVERTED_AGAIN
 from outlive.fitting.nouns import Fit, Outcome
 from outlive.fitting.reconverting import Origin
 from outlive.fitting.remembering import Shelf
-from outlive.guarding.guarding import make_guarded
+from outlive.verbs.guard import guarded
+from outlive.verbs.judging import JUDGE
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("tensorflow") is None,
@@ -104,11 +105,11 @@ class Counting:
     def __call__(self, function: Callable[..., Any], *, plain: Any) -> Callable[..., Any]:
         """The guarded function; one more call."""
         self.calls += 1
-        return make_guarded(function, plain=plain)
+        return guarded(function, plain=plain)
 
 
 def origin_of(path: Path) -> Origin:
-    return Origin(source=str(path), model=outlive.read(outlive.convert(str(path)).model))
+    return Origin(source=str(path), model=outlive.read(outlive.convert(str(path)).model), judge=JUDGE)
 
 
 def with_steps(fit: Fit, *steps: str) -> Outcome:
@@ -176,7 +177,7 @@ def test_models_inside_of_models_and_several_inputs(folder: Path) -> None:
     names = [
         tensor.name.removeprefix("serving_default_").removesuffix(":0") for tensor in origin.model.inputs
     ]
-    made = origin.convert([shapes[name] for name in names], Shelf(None), make_guarded)
+    made = origin.convert([shapes[name] for name in names], Shelf(None), guarded)
     values = {"picture": _SMALL, "data": _ROWS}
     found = {value.shape: value for value in run(made, *(values[name] for name in names))}
     with np.load(folder / "nested.npz") as wanted:
@@ -186,7 +187,7 @@ def test_models_inside_of_models_and_several_inputs(folder: Path) -> None:
 
 def test_a_saved_model_is_converted_with_what_its_signature_leaves_open(folder: Path) -> None:
     origin = origin_of(folder / "saved")
-    made = origin.convert([(2, 16, 16, 3)], Shelf(None), make_guarded)
+    made = origin.convert([(2, 16, 16, 3)], Shelf(None), guarded)
     model = outlive.read(made)
     assert model.outputs[0].shape == (2, 8)
     assert "SHAPE" not in {step.type for step in model.subgraphs[0].operators}

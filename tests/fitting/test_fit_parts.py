@@ -32,6 +32,7 @@ from outlive.fitting.scoring_child import count_arguments, load_metric
 from outlive.jupyter.formats import CARDS
 from outlive.rendering.fit_plot import draw_fit
 from outlive.rendering.plan_plot import svg
+from outlive.verbs.judging import JUDGE
 from outlive.worker.flight import Flight
 
 HEALTHY = outlive.read(demo_models.path("healthy"))
@@ -220,7 +221,7 @@ def test_it_fits_only_if_it_ran_under_the_limit(monkeypatch: pytest.MonkeyPatch,
 
     monkeypatch.setattr(capping, "fly", fly)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
-    cage = Cage(Shelf(tmp_path / "shelf"))
+    cage = Cage(Shelf(tmp_path / "shelf"), JUDGE)
     verdicts = {
         ram: cage.weigh(built, Candidate(), ram).fits(ram)
         for ram in (10**6, 500_000, 600_000, 399_999, 800_000, 2 * 10**6)
@@ -235,7 +236,7 @@ def test_it_fits_only_if_it_ran_under_the_limit(monkeypatch: pytest.MonkeyPatch,
     }
     # What is known already is not tried again: less than it touches, and more than it ran in.
     assert limits == [10**6, 500_000, 600_000, 800_000]
-    again = Cage(Shelf(tmp_path / "shelf"))
+    again = Cage(Shelf(tmp_path / "shelf"), JUDGE)
     assert again.weigh(built, Candidate(), 800_000).fits(800_000)
     assert len(limits) == 4
     other = cage.weigh(built, Candidate(accelerator="builtin"), 600_000)
@@ -251,18 +252,18 @@ def test_what_is_close_has_to_fit_again_and_again(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(capping, "fly", fly)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
-    seen = Cage(Shelf(None)).weigh(built, Candidate(), 10**6)
+    seen = Cage(Shelf(None), JUDGE).weigh(built, Candidate(), 10**6)
     assert seen.fits(10**6) is False
 
 
 def test_that_a_run_took_too_long_is_not_remembered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(capping, "_SECONDS", 1e-6)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
-    slow = Cage(Shelf(tmp_path / "shelf")).weigh(built, Candidate(), 10**9)
+    slow = Cage(Shelf(tmp_path / "shelf"), JUDGE).weigh(built, Candidate(), 10**9)
     assert slow.fits(10**9) is False
     assert "deadline" in slow.problem or "SIGABRT" in slow.problem
     monkeypatch.undo()
-    assert Cage(Shelf(tmp_path / "shelf")).weigh(built, Candidate(), 10**9).fits(10**9)
+    assert Cage(Shelf(tmp_path / "shelf"), JUDGE).weigh(built, Candidate(), 10**9).fits(10**9)
 
 
 def test_notes_that_make_no_sense_are_forgotten() -> None:
@@ -316,7 +317,7 @@ def test_what_cannot_be_kept_is_not_missed(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_asked_is_told(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        make_goal(**wrong)
+        make_goal(judge=JUDGE, **wrong)
 
 
 def test_shares_are_read_as_people_write_them() -> None:

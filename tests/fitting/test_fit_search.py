@@ -24,6 +24,7 @@ from outlive.fitting.nouns import Candidate, Fit, Outcome
 from outlive.fitting.remembering import Shelf
 from outlive.fitting.stocking import Stock
 from outlive.units import format_shape
+from outlive.verbs.judging import JUDGE
 from outlive.worker.options import ACCELERATORS
 from outlive.worker.running import fly
 from tests.quant.networks import dense_float, weights
@@ -77,7 +78,7 @@ def runs_within(fit: Fit, folder: Path) -> None:
     fit.save(folder / "chosen.tflite")
     settings = engine_arguments(chosen.candidate, str(folder / "weights"))
     path = folder / "chosen.tflite"
-    flight = fly("zeros", 1, 0, model_path=path, memory=fit.budget.ram_bytes, **settings)
+    flight = fly("zeros", 1, 0, judge=JUDGE, model_path=path, memory=fit.budget.ram_bytes, **settings)
     assert not flight.died
     assert not flight.error_type
     assert flight.peak_bytes is not None
@@ -277,7 +278,7 @@ def test_pictures_are_made_smaller_only_where_outputs_go_on_meaning_the_same(tmp
 
 
 def workshop(model: outlive.Model, folder: Path) -> building.Workshop:
-    return building.Workshop(model, Stock(None, model, folder / "samples"), Shelf(None), folder)
+    return building.Workshop(model, Stock(None, model, folder / "samples", JUDGE), Shelf(None), folder)
 
 
 def test_a_quantized_model_is_not_quantized_again() -> None:

@@ -31,6 +31,7 @@ from outlive.fitting.losing import scored
 from outlive.fitting.nouns import Candidate, Fit, Loss, Outcome
 from outlive.fitting.remembering import Shelf
 from outlive.rendering.fit_text import fit_text, loss_words
+from outlive.verbs.judging import JUDGE
 from outlive.worker.flight import Flight
 from tests.arena.sketches import MIB, sketch
 from tests.model.small import tensor
@@ -222,7 +223,7 @@ def test_runs_end_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fit.stopped == "seconds"
     assert {row.verdict for row in fit.candidates} == {"not tried"}
     given.clear()
-    Cage(Shelf(None)).weigh(Built(path="m", model=outlive.read(SPOTTER)), Candidate(), 10**9)
+    Cage(Shelf(None), JUDGE).weigh(Built(path="m", model=outlive.read(SPOTTER)), Candidate(), 10**9)
     assert set(given) == {120.0}
 
 

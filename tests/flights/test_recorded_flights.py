@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from outlive.rendering.verdict import judge_fact
 from outlive.rules import judge
 from outlive.rules.catalogue import RULES
+from outlive.verbs.judging import JUDGE
 from tests.flights.replay import load, rebuild, recordings
 
 on_each = pytest.mark.parametrize("path", recordings(), ids=lambda path: path.stem)
@@ -35,7 +35,7 @@ def test_a_flight_is_written_and_read_without_loss(path: Path) -> None:
 @on_each
 def test_the_drawn_verdict_is_one_finding_without_strange_characters(path: Path) -> None:
     verdict, row = load(path)
-    finding, text, _ = judge_fact("flight", rebuild(row), None)
+    finding, text, _ = JUDGE.find("flight", rebuild(row), None)
     assert text.startswith(f"error[{verdict}]: {finding.headline}\n  at   {finding.where}\n")
     assert all(line.isprintable() for line in text.splitlines())
 
@@ -50,7 +50,7 @@ def test_without_its_evidence_a_flight_gets_a_humbler_verdict() -> None:
     path = next(path for path in recordings() if load(path)[0] == "D508")
     flight = rebuild(load(path)[1])
     told = {
-        kills: judge_fact("flight", replace(flight, oom_kills=kills), None)[0] for kills in (None, (3, 4))
+        kills: JUDGE.find("flight", replace(flight, oom_kills=kills), None)[0] for kills in (None, (3, 4))
     }
     assert (told[None].code, told[(3, 4)].code) == ("D508", "D501")
     assert told[None].confidence.startswith("likely")

@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.guarding.guarding import make_guarded
 from outlive.guarding.raised import CannotReturn
 from outlive.guarding.wires import Wires
 from outlive.quant import quantizing
+from outlive.verbs.guard import guarded
 from outlive.worker.channel import DeadlineMissed
 from outlive.worker.child import guard_wire as wire
 from tests.deaths.restrictions import linux_only
@@ -67,7 +67,7 @@ def ended_by(
 ) -> str:
     """What ended the worker of a function that does not answer."""
     with pytest.raises(outlive.RunError) as caught:
-        make_guarded(function, fresh=True, plain=form if plain else None, **terms)(*arguments)
+        guarded(function, fresh=True, plain=form if plain else None, **terms)(*arguments)
     assert caught.value.flight is not None
     return str(caught.value.flight.ended_by)
 
@@ -211,7 +211,7 @@ def test_a_death_is_seen_although_what_it_started_holds_all_it_had(
     path = tmp_path / "child"
     began = time.monotonic()
     with pytest.raises(outlive.ModelDied) as caught:
-        make_guarded(start_and_die, seconds=seconds, quiet=True)(str(path))
+        guarded(start_and_die, seconds=seconds, quiet=True)(str(path))
     assert time.monotonic() - began < 55
     assert caught.value.flight is not None
     assert caught.value.flight.signal == "SIGSEGV"
@@ -233,7 +233,7 @@ def test_what_a_function_starts_inherits_nothing_of_ours() -> None:
 
 
 def test_a_worker_that_runs_models_runs_nothing_else() -> None:
-    plain, usual = make_guarded(os.getpid, plain=object), outlive.guard(os.getpid)
+    plain, usual = guarded(os.getpid, plain=object), outlive.guard(os.getpid)
     first, second = plain(), usual()
     assert first != second
     assert [plain(), usual(), plain()] == [first, second, first]
@@ -254,9 +254,9 @@ def test_it_is_not_believed_how_much_it_holds() -> None:
         held = [np.ones(4_000_000) for _ in range(20)]
         time.sleep(1000 * len(held))
 
-    liar = make_guarded(lie, plain=object)()
+    liar = guarded(lie, plain=object)()
     with pytest.raises(outlive.LimitReached) as caught:
-        make_guarded(take, plain=object, memory="100MB")()
+        guarded(take, plain=object, memory="100MB")()
     assert caught.value.flight is not None
     assert caught.value.flight.pid == liar
 
@@ -267,16 +267,16 @@ def test_a_plain_call_gives_values_errors_and_streams() -> None:
             yield {"number": number, "held": b"x" * 100_000}
         raise KeyError("the end")
 
-    stream = make_guarded(row, plain=object)(5)
+    stream = guarded(row, plain=object)(5)
     assert [next(stream)["number"] for _ in range(5)] == [0, 1, 2, 3, 4]
     with pytest.raises(KeyError, match="the end"):
         next(stream)
     given = (b"m" * 10_000_000, 5, np.arange(5))
-    content, count, numbers = make_guarded(lambda: given, plain=object)()
+    content, count, numbers = guarded(lambda: given, plain=object)()
     assert (content, count) == given[:2]
     np.testing.assert_array_equal(numbers, given[2])
     with pytest.raises(CannotReturn, match=r"it is a builtins\.object"):
-        make_guarded(object, plain=object)()
+        guarded(object, plain=object)()
 
 
 def test_what_its_callers_iterator_raises_comes_back_itself() -> None:
@@ -288,7 +288,7 @@ def test_what_its_callers_iterator_raises_comes_back_itself() -> None:
         raise Refused("the second one")
 
     with pytest.raises(Refused, match="the second one") as caught:
-        make_guarded(list, plain=object)(samples())
+        guarded(list, plain=object)(samples())
     assert "Refused" in str(caught.value.__cause__)
 
 
@@ -296,7 +296,7 @@ def test_a_plain_call_leaves_randomness_alone() -> None:
     def drawn() -> float:
         return random.random()
 
-    draw = make_guarded(drawn, plain=object)
+    draw = guarded(drawn, plain=object)
     before = random.getstate()
     assert draw() == draw()
     assert random.getstate() == before
@@ -306,7 +306,7 @@ def test_a_plain_call_logs_here(caplog: pytest.LogCaptureFixture) -> None:
     def tell() -> None:
         logging.getLogger("outlive.test").error("long %s", "\N{ELEPHANT}" * 500_000)
 
-    make_guarded(tell, plain=object)()
+    guarded(tell, plain=object)()
     assert "long \N{ELEPHANT}" in caplog.text
 
 

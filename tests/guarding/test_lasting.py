@@ -14,10 +14,10 @@ import pytest
 
 import outlive
 from outlive.guarding import outputs, process
-from outlive.guarding.guarding import make_guarded
 from outlive.guarding.pool import pool
 from outlive.rules.catalogue import RULES
 from outlive.rules.death.by_flight import BY_FLIGHT
+from outlive.verbs.guard import guarded
 from tests.deaths.restrictions import linux_only
 from tests.deaths.scenes import shared_blocks
 from tests.guarding.scenes import gone, is_running, play
@@ -121,7 +121,7 @@ def test_a_second_ctrl_c_is_not_held_back(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_guarded_function_that_is_sent_keeps_its_terms() -> None:
-    sent = make_guarded(abs, memory="1GB", seconds=7, fresh=True, recycle=3, quiet=True)
+    sent = guarded(abs, memory="1GB", seconds=7, fresh=True, recycle=3, quiet=True)
     came = pickle.loads(cloudpickle.dumps(sent))
     assert (came.limits, came.fresh, came.recycle) == (sent.limits, True, 3)
     assert came._terms.quiet

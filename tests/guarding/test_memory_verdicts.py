@@ -18,6 +18,7 @@ import outlive
 from outlive.guarding.scripts import run_script
 from outlive.meter import make_cgroup
 from outlive.rules.witness import lacked_memory
+from outlive.verbs.judging import JUDGE
 from outlive.worker.limits import Limits
 from tests.deaths.restrictions import linux_only
 
@@ -88,7 +89,7 @@ def test_a_script_that_keeps_too_much_is_told_what_it_keeps(tmp_path: Path) -> N
 def test_another_exception_is_recorded_and_not_judged(tmp_path: Path, capfd: Any) -> None:
     path = tmp_path / "raises.py"
     path.write_text("raise KeyError('x')\n")
-    end = run_script(str(path), [], as_module=False, limits=Limits())
+    end = run_script(str(path), [], judge=JUDGE, as_module=False, limits=Limits())
     assert (end.exit_code, end.flight.error_type, end.flight.error_text) == (1, "KeyError", "'x'")
     assert not lacked_memory(end.flight)
     assert "KeyError" in capfd.readouterr().err

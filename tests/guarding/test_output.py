@@ -17,7 +17,7 @@ import pytest
 
 import outlive
 from outlive.guarding import outputs, wires
-from outlive.guarding.guarding import make_guarded
+from outlive.verbs.guard import guarded
 from tests.deaths.restrictions import linux_only
 
 pytestmark = linux_only
@@ -239,9 +239,9 @@ def test_a_quiet_call_shows_nothing_and_its_last_words_are_kept(capfd: pytest.Ca
         if dies:
             os.abort()
 
-    make_guarded(talk, quiet=True)(False)
+    guarded(talk, quiet=True)(False)
     with pytest.raises(outlive.ModelDied) as caught:
-        make_guarded(talk, quiet=True)(True)
+        guarded(talk, quiet=True)(True)
     assert capfd.readouterr() == ("", "")
     assert "last words" in caught.value.flight.stderr_tail
     outlive.guard(talk)(False)

@@ -96,7 +96,7 @@ def evil_things() -> dict[str, Any]:
         "flight": formats.flight_card(flight),
         "death": death_card(record),
         "error": error_card(outlive.ModelDied(finding(EVIL), EVIL, flight=flight)),
-        "model": formats.model_card(dataclasses.replace(model, path=EVIL, description=EVIL)),
+        "model": PageCard(dataclasses.replace(model, path=EVIL, description=EVIL)),
     }
 
 

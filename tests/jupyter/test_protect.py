@@ -286,7 +286,7 @@ def test_a_notebook_of_tensorflows_survives() -> None:
         facts |= json.loads(line) if line.startswith("{") else {}
     assert (facts["error"], facts["code"], facts["runtime"]) == ("ModelDied", "D504", "tensorflow")
     assert facts["layers"] >= 2
-    assert facts["ours"] == "outlive.quant.debugging"
+    assert facts["ours"] == "outlive.verbs.debugger"
     assert facts["unquantized"] == ["supported_types asks for uint8"]
 
 

@@ -14,7 +14,7 @@ import pytest
 from outlive.kernel_deaths import shelf
 from outlive.kernel_deaths.record import Record
 from outlive.kernel_deaths.watcher import layout, telling
-from outlive.rendering.verdict import judge_fact
+from outlive.verbs.judging import JUDGE
 
 ME = {"session": "kernel-1.json", "notebook": "", "folder": "here"}
 
@@ -77,7 +77,7 @@ def test_a_damaged_record_harms_nobody(text: str) -> None:
     shelf.tidy()
     record = shelf.load("bad")
     if record is not None:
-        assert judge_fact("flight", record.to_flight(), None)[0].code == "D510"
+        assert JUDGE.find("flight", record.to_flight(), None)[0].code == "D510"
     shelf.take_unshown(ME)
 
 

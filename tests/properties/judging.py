@@ -31,6 +31,7 @@ from outlive.rules.catalogue import assess_run
 from outlive.rules.checked import Checks
 from outlive.surgery import Request
 from outlive.verbs.checking import check_reading, make_criteria
+from outlive.verbs.judging import JUDGE
 from outlive.worker.flight import Flight, OpSeen, OutputSeen
 from outlive.worker.limits import Limits
 
@@ -66,7 +67,7 @@ def check_and_say(data: bytes) -> list[str]:
 
 def judge_ends(data: bytes, seed: int) -> None:
     """Every kind of end that this file may come to, judged and drawn; no process is started."""
-    case = open_case(data, None, Limits())
+    case = open_case(data, None, Limits(), judge=JUDGE)
     chance, model = random.Random(seed), case.model
     judged: list[tuple[Finding, Flight]] = []
     for flight in _ends(model, chance):

@@ -10,9 +10,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outlive.rendering.verdict import judge_fact
 from outlive.rules import judge
 from outlive.rules.catalogue import RULES
+from outlive.verbs.judging import JUDGE
 from outlive.worker.child.wire import STAGES
 from outlive.worker.flight import Flight, OpSeen
 from outlive.worker.verdicts import Call
@@ -97,7 +97,7 @@ def test_a_flight_that_ended_badly_has_one_finding_and_another_none(flight: Flig
 @settings(max_examples=500, deadline=None)
 @given(flights().filter(lambda flight: flight.died or bool(flight.error_type)))
 def test_the_judge_always_has_words_that_can_be_shown(flight: Flight) -> None:
-    finding, text, _ = judge_fact("flight", flight, None)
+    finding, text, _ = JUDGE.find("flight", flight, None)
     assert text.startswith(f"error[{finding.code}]")
     assert all(line.isprintable() for line in text.split("\n"))
 

@@ -11,12 +11,14 @@ from itertools import chain
 import outlive
 from outlive.model import Model, Reading, read_source
 from outlive.model.file_bytes import FileBytes
+from outlive.rendering import page_of
 from outlive.rendering.console import print_parts
 from outlive.rendering.document import dump
 from outlive.rendering.finding_text import plain_finding, rich_finding
+from outlive.rendering.media.text import draw_text
 from outlive.rendering.model_json import reading_json
-from outlive.rendering.model_lists import graph_lines, operator_list, tensor_list
-from outlive.rendering.model_text import summary
+from outlive.rules import Judgement
+from outlive.verbs.read import ReadFile, ReadFiles
 
 # Numbers, names and bytes have nothing below them.
 _LEAVES = (str, bytes, int, float, memoryview, FileBytes, type(None))
@@ -59,8 +61,11 @@ def say_text(data: bytes, reading: Reading) -> None:
     """Draw everything a terminal may be shown."""
     findings = outlive.check(data).findings
     assert all(plain_finding(finding) for finding in findings)
-    lists = (summary, operator_list, tensor_list, graph_lines)
-    drawn = chain.from_iterable(draw(reading.model) for draw in lists) if reading.model else ()
+    file = ReadFile(reading=reading, judgement=Judgement(findings=(), not_checked=()))
+    shown = [
+        ReadFiles(files=(file,), shown=lists, tolerant=True) for lists in ((), ("ops", "tensors", "graph"))
+    ]
+    drawn = chain.from_iterable(draw_text(page_of(found), 2) for found in shown) if reading.model else ()
     print_parts(chain(drawn, map(rich_finding, findings)), io.StringIO())
 
 

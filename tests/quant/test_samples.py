@@ -13,6 +13,7 @@ import pytest
 import outlive
 from outlive.quant import sources
 from outlive.quant.feeding import Samples, some_samples
+from outlive.verbs.judging import JUDGE
 from tests.quant.networks import SIZE, dense_float, dense_int8, samples, weights
 
 MODEL = outlive.read(dense_float(weights()))
@@ -47,7 +48,7 @@ def forms(folder: Path) -> dict[str, Any]:
 
 def test_all_forms_give_the_same_samples_as_often_as_wanted(tmp_path: Path) -> None:
     for form, given in forms(tmp_path).items():
-        with Samples(given, MODEL) as stream:
+        with Samples(given, MODEL, JUDGE) as stream:
             for _ in range(2):
                 found = [feed[0] for feed in stream]
                 assert stream.count == len(GIVEN), form
@@ -57,7 +58,7 @@ def test_all_forms_give_the_same_samples_as_often_as_wanted(tmp_path: Path) -> N
 
 
 def test_samples_that_come_once_can_be_left_and_taken_up_again() -> None:
-    with Samples(iter(GIVEN), MODEL) as stream:
+    with Samples(iter(GIVEN), MODEL, JUDGE) as stream:
         first = iter(stream)
         next(first)
         next(first)
@@ -67,13 +68,13 @@ def test_samples_that_come_once_can_be_left_and_taken_up_again() -> None:
 
 
 def test_temporary_files_are_removed() -> None:
-    stream = Samples(iter(GIVEN), MODEL)
+    stream = Samples(iter(GIVEN), MODEL, JUDGE)
     list(stream)
     folder = stream._scratch
     assert list(folder.iterdir())
     stream.close()
     assert not folder.exists()
-    forgotten = Samples(iter(GIVEN), MODEL)
+    forgotten = Samples(iter(GIVEN), MODEL, JUDGE)
     folder = forgotten._scratch
     assert folder.exists()
     del forgotten
@@ -120,7 +121,7 @@ def test_what_cannot_be_used_is_refused_with_a_finding(given: Any, code: str) ->
 )
 def test_mistakes_are_told(given: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        list(Samples(given, MODEL))
+        list(Samples(given, MODEL, JUDGE))
 
 
 def test_pictures_are_brought_to_the_inputs_size(tmp_path: Path) -> None:
@@ -131,7 +132,7 @@ def test_pictures_are_brought_to_the_inputs_size(tmp_path: Path) -> None:
     rows = [tensor("image", "FLOAT32", [1, 4, 6, 3]), tensor("y", "FLOAT32", [1, 4, 6, 3])]
     model = outlive.read(write(tree(rows, operators=[{"opcode_index": 0, "inputs": [0], "outputs": [1]}])))
     image_module.new("RGB", (60, 40), (255, 0, 51)).save(tmp_path / "photo.png")
-    [[picture]] = list(Samples(tmp_path, model))
+    [[picture]] = list(Samples(tmp_path, model, JUDGE))
     assert picture.shape == (1, 4, 6, 3)
     assert picture[0, 2, 3] == pytest.approx([1.0, 0.0, 0.2])
 
@@ -159,7 +160,7 @@ def test_a_large_array_of_the_users_is_never_mapped(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(sources, "_WHOLE_BYTES", 64)
     path = tmp_path / "all.npy"
     np.save(path, STACKED)
-    with Samples(path, MODEL) as samples:
+    with Samples(path, MODEL, JUDGE) as samples:
         feeds = iter(samples)
         next(feeds)
         os.truncate(path, 0)

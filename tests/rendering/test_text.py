@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -10,15 +11,19 @@ import pytest
 
 from outlive import demo_models, verbs
 from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag
-from outlive.model import Model, Quantization, read_source
+from outlive.model import Model, Quantization
+from outlive.rendering import page_of
 from outlive.rendering.finding_text import count_findings, finding_pieces, plain_finding, rich_finding
-from outlive.rendering.model_lists import file_table, graph_lines, operator_list, tensor_list
-from outlive.rendering.model_text import quantization_text, summary
+from outlive.rendering.media.text import draw_text
+from outlive.rendering.model_lists import graph_list, operator_list, tensor_list
+from outlive.rendering.model_text import quantization_text
+from outlive.rendering.page import Page, PageVerdict, Section
 from outlive.rendering.pages.explain import rule_markdown, rule_page
 from outlive.rules import Rule
-from outlive.rules.catalogue import RULES, assess
+from outlive.rules.catalogue import RULES
 from outlive.surgery import write
 from outlive.units import format_bytes, format_shape
+from outlive.verbs.read import read_files
 from tests.rendering.stage import plain
 from tests.rules.small import archive, dense, graph, ones, operator, tensor, tree
 
@@ -29,6 +34,15 @@ def demo(name: str) -> Model:
     return verbs.read(demo_models.path(name))
 
 
+def summary(model: Model) -> str:
+    return plain(draw_text(page_of(model), 1))
+
+
+def listed(sections: Iterable[Section]) -> str:
+    page = Page(title="x", kind="read", verdict=PageVerdict(tone="plain", word="x"), sections=tuple(sections))
+    return plain(draw_text(page)).partition("\n")[2]
+
+
 def squeezed(text: str) -> list[str]:
     """The lines, with one space where there are more."""
     return [" ".join(line.split()) for line in text.splitlines()]
@@ -37,25 +51,24 @@ def squeezed(text: str) -> list[str]:
 @DEMOS
 def test_the_summary_tells_file_ends_operators_and_bytes(name: str) -> None:
     model = demo(name)
-    text = plain(summary(model))
-    assert squeezed(text)[0] == f"{model.path} {format_bytes(model.file_bytes)} schema 3"
-    for end in (*model.inputs, *model.outputs):
-        assert f"  {end.name}  {format_shape(end.shape)}" in text
+    text = summary(model)
     count = sum(1 for _ in model.operators())
-    assert f"operators  {count} operators in 1 subgraph" in text
+    size = f"{format_bytes(model.file_bytes)}, schema 3, {count} operators in 1 subgraph"
+    assert squeezed(text)[0] == f"{model.path} {size}"
+    for role, end in (*(("input", one) for one in model.inputs), *(("output", one) for one in model.outputs)):
+        assert any(line.startswith(f"{role} {end.name} {format_shape(end.shape)}") for line in squeezed(text))
     for kind in {step.name for step in model.operators()}:
         assert f"  {kind} " in text
-    assert f"{format_bytes(model.file_bytes)} in all" in text
-    assert "signatures\n  serving_default(image) -> (probabilities)" in text
+    assert "Signatures\n    serving_default(image) -> (probabilities)" in text
     assert "needs runtime 1.5.0 or later" in text
 
 
 def test_the_summary_of_the_healthy_model() -> None:
-    lines = squeezed(plain(summary(demo("healthy"))))
+    lines = squeezed(summary(demo("healthy")))
     assert '"outlive demo: a healthy float32 image classifier", needs runtime 1.5.0 or later' in lines
-    assert "image 1x64x64x3 (?x64x64x3) float32" in lines
-    assert "probabilities 1x10 (?x10) float32" in lines
-    assert "CONV_2D 7 ████████████████████████" in lines
+    assert "input image 1x64x64x3 (?x64x64x3) float32 48.0 KiB" in lines
+    assert "output probabilities 1x10 (?x10) float32 40 B" in lines
+    assert "CONV_2D 7" in lines
     assert "6.75 KiB block3/expand/weights 72x1x1x24 float32" in lines
     shares = [float(line.split()[-2].rstrip("%")) for line in lines if line.startswith("float32 constants")]
     assert shares == [pytest.approx(88.5, abs=0.1)]
@@ -66,27 +79,27 @@ def test_the_summary_of_the_int8_model_tells_its_scales() -> None:
     quantization = model.inputs[0].quantization
     assert quantization is not None
     wanted = f"scale {quantization.scales[0]:.6g}, zero point {quantization.zero_points[0]}"
-    assert wanted in plain(summary(model))
+    assert wanted in summary(model)
 
 
 def test_a_model_without_anything_has_a_summary() -> None:
-    text = plain(summary(verbs.read(write({"version": 3, "buffers": [{}]}), tolerant=True)))
+    text = summary(verbs.read(write({"version": 3, "buffers": [{}]}), tolerant=True))
     assert text.startswith("model given as bytes")
-    assert "inputs  none" in text
     assert "0 operators in 0 subgraphs" in text
 
 
 def test_the_thirteenth_kind_of_operator_is_counted_with_the_others() -> None:
     tensors = [tensor(f"t{index}", [4]) for index in range(16)]
     steps = [operator(f"Custom{index}", [index], [index + 1]) for index in range(15)]
-    lines = squeezed(plain(summary(verbs.read(write(tree(graph(tensors, steps, [0], [15])))))))
-    assert "Custom0 (custom) 1 ████████████████████████" in lines
-    assert "and 3 other kinds 3" in lines
+    lines = squeezed(summary(verbs.read(write(tree(graph(tensors, steps, [0], [15]))))))
+    assert "Custom0 (custom) 1" in lines
+    brief = squeezed(plain(draw_text(page_of(verbs.read(write(tree(graph(tensors, steps, [0], [15]))))))))
+    assert "and 3 more: -v shows all" in brief
 
 
 def test_attached_files_are_listed() -> None:
-    text = plain(summary(verbs.read(write(dense()) + archive("labels.txt"))))
-    assert "attached labels.txt  7 B" in text
+    text = summary(verbs.read(write(dense()) + archive("labels.txt")))
+    assert "attached labels.txt: 7 B" in text
 
 
 @DEMOS
@@ -96,13 +109,13 @@ def test_every_operator_and_tensor_is_listed(name: str) -> None:
         (operator_list, sum(1 for _ in model.operators())),
         (tensor_list, sum(1 for _ in model.tensors())),
     ):
-        numbers = re.findall(r"^ *(\d+) ", plain(listing(model)), re.MULTILINE)
+        numbers = re.findall(r"^ *(\d+) ", listed(listing(model)), re.MULTILINE)
         assert numbers == [str(index) for index in range(count)]
-    assert len(plain(graph_lines(model)).splitlines()) == 2 + sum(1 for _ in model.operators())
+    assert len(listed(graph_list(model)).splitlines()) == 2 + sum(1 for _ in model.operators())
 
 
 def test_operators_are_listed_with_what_is_not_default() -> None:
-    lines = squeezed(plain(operator_list(demo("healthy"))))
+    lines = squeezed(listed(operator_list(demo("healthy"))))
     assert "op type version inputs outputs options" in lines
     first = next(line for line in lines if line.startswith("0 CONV_2D"))
     assert first.endswith("padding=SAME stride_w=2 stride_h=2 fused_activation_function=RELU6")
@@ -111,22 +124,22 @@ def test_operators_are_listed_with_what_is_not_default() -> None:
 
 def test_the_graph_is_one_line_per_operator() -> None:
     made = dense(op={"inputs": [0, 1, -1]})
-    assert plain(graph_lines(verbs.read(write(made)))).splitlines() == [
-        "", "graph", "  0  FULLY_CONNECTED(x 1x4, weights 2x4, -) -> y 1x2",
+    assert listed(graph_list(verbs.read(write(made)))).splitlines() == [
+        "", "Graph", "  0  FULLY_CONNECTED(x 1x4, weights 2x4, -) -> y 1x2",
     ]  # fmt: skip
 
 
 def test_calls_and_subgraphs_are_named() -> None:
     call = operator("CALL", [0], [1], "CallOptions", subgraph=1)
     main = graph([tensor("x", [1]), tensor("y", [1])], [call], [0], [1])
-    text = plain(graph_lines(verbs.read(write(tree(main, main | {"operators": [], "name": "body"})))))
+    text = listed(graph_list(verbs.read(write(tree(main, main | {"operators": [], "name": "body"})))))
     assert "CALL(x 1) -> y 1 calls subgraph 1" in text
-    assert 'graph of subgraph 1 "body"' in text
+    assert 'Graph of subgraph 1 "body"' in text
 
 
 def test_tensors_are_listed_with_their_kind() -> None:
     made = dense(x={"shape_signature": [-1, 4]}, y={"is_variable": True})
-    lines = squeezed(plain(tensor_list(verbs.read(write(made)))))
+    lines = squeezed(listed(tensor_list(verbs.read(write(made)))))
     assert lines[3:] == [
         "0 x 1x4 (?x4) float32 16 B input",
         "1 weights 2x4 float32 32 B constant",
@@ -159,12 +172,12 @@ def test_several_files_make_one_table(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     Path("broken.tflite").write_bytes(b"")
     paths = [demo_models.path("healthy_int8"), demo_models.path("wasteful"), "broken.tflite"]
-    readings = [read_source(path) for path in paths]
-    lines = squeezed(plain([file_table([(item, assess(item)) for item in readings])]))
-    assert lines[0] == "file size inputs outputs ops custom weights findings"
-    assert lines[1].endswith("26.7 KiB 1x64x64x3 int8 1x10 int8 16 int8 none")
-    assert lines[2].endswith("float32 6 notes")
-    assert lines[3] == "broken.tflite 0 B F102 the file is empty"
+    lines = squeezed(plain(draw_text(page_of(read_files(paths)))))
+    assert lines[0] == "3 models 1 of 3 files with errors"
+    assert lines[3] == "file size inputs outputs ops weights findings"
+    assert lines[4].endswith("26.7 KiB 1x64x64x3 int8 1x10 int8 16 int8 none")
+    assert lines[5].endswith("float32 6 notes")
+    assert lines[6] == "broken.tflite 0 B F102 the file is empty"
 
 
 def finding(severity: Severity = Severity.ERROR, *remedies: Remedy) -> Finding:
@@ -229,5 +242,5 @@ def test_constants_that_share_a_buffer_are_big_once() -> None:
     tensors = [tensor("x", [8]), tensor("a", [8], buffer=1), tensor("b", [8], buffer=1), tensor("y", [8])]
     steps = [operator("ADD", [0, 1], [3]), operator("ADD", [0, 2], [3])]
     made = tree(graph(tensors, steps, [0], [3]), buffers=[np.asarray(ones(8))])
-    text = plain(summary(verbs.read(write(made))))
-    assert squeezed(text)[-1] == "32 B a 8 float32"
+    assert "32 B a 8 float32" in squeezed(summary(verbs.read(write(made))))
+    assert "32 B b 8 float32" not in squeezed(summary(verbs.read(write(made))))

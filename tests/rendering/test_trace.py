@@ -14,7 +14,7 @@ from outlive.meter import Point
 from outlive.rendering.document import dump
 from outlive.rendering.media.trace_plan import plan_trace
 from outlive.rendering.media.trace_run import place_stages, run_trace
-from outlive.rendering.verdict import judge_fact
+from outlive.verbs.judging import JUDGE
 from outlive.worker.flight import Flight
 from tests.arena.sketches import sketch
 from tests.flights.replay import load, rebuild, recordings
@@ -52,7 +52,7 @@ def test_a_stage_lasts_as_long_as_it_did(ran: Flight) -> None:
 
 
 def test_a_death_is_on_the_line(died: Flight) -> None:
-    finding = judge_fact("flight", died, "deadly.tflite")[0]
+    finding = JUDGE.find("flight", died, "deadly.tflite")[0]
     document = json.loads(dump(run_trace(died, "deadly.tflite", (finding,))))
     assert complaints(document) == []
     last = events(document, "X")[-1]

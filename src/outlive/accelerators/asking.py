@@ -12,6 +12,7 @@ from outlive.accelerators.ways import choose_ways
 from outlive.model import Model
 from outlive.worker.limits import Limits
 from outlive.worker.options import Delegate
+from outlive.worker.verdicts import Judge
 
 # An accelerator that has not answered by then is not going to.
 USUAL_SECONDS = 60.0
@@ -25,6 +26,7 @@ def probe_source(
     inputs: Any,
     limits: Limits | None,
     *,
+    judge: Judge,
     threads: int | None = None,
     seed: int = 0,
     cache: bool = True,
@@ -39,6 +41,6 @@ def probe_source(
     known = limits or Limits()
     if known.seconds is None:
         known = Limits(memory=known.memory_bytes, seconds=USUAL_SECONDS)
-    order = Order(source=source, inputs=inputs, seed=seed, limits=known)
+    order = Order(source=source, judge=judge, inputs=inputs, seed=seed, limits=known)
     ways = choose_ways(only, delegates, threads, has_flex(model))
     return probe_model(model, ways, order, tell=tell, remember=cache, threads=threads, bisect=bisect)

@@ -15,9 +15,10 @@ from outlive.accelerators.ways import Way
 from outlive.errors import OutliveError, RuntimeMissing
 from outlive.worker.feeding import make_feeds
 from outlive.worker.flight import Flight
-from outlive.worker.interpreter import Interpreter
+from outlive.worker.interpreter import WorkerInterpreter
 from outlive.worker.limits import Limits
 from outlive.worker.running import allocate_for
+from outlive.worker.verdicts import Judge
 
 # A run is timed until it has taken this long altogether, or has been run this often.
 _TIMED_S, _TIMED_RUNS = 0.3, 15
@@ -39,6 +40,7 @@ class Order:
     """What is tried: the model, what it is fed, and what a worker may use."""
 
     source: str | bytes
+    judge: Judge
     inputs: Any = None
     seed: int = 0
     limits: Limits = field(default_factory=lambda: Limits(seconds=60.0))
@@ -73,10 +75,11 @@ def attempt(way: Way, order: Order, run: bool = True) -> Attempt:
             "model_content" if isinstance(order.source, bytes) else "model_path": order.source
         }
         start = time.perf_counter()
-        interpreter = Interpreter(
+        interpreter = WorkerInterpreter(
             **source,
             memory=order.limits.memory_bytes,
             seconds=order.limits.seconds,
+            _judge=order.judge,
             **way.to_arguments(),
         )
         try:
@@ -109,7 +112,7 @@ def _told(seen: Attempt) -> Iterator[None]:
 
 
 def _follow(
-    interpreter: Interpreter, order: Order, seen: Attempt, compiled: bool, start: float, run: bool
+    interpreter: WorkerInterpreter, order: Order, seen: Attempt, compiled: bool, start: float, run: bool
 ) -> None:
     """Allocate, run and time; what is learnt is noted at once, because the next step may be the last."""
     seen.runtime = dict(interpreter.story().runtime)
@@ -131,7 +134,7 @@ def _follow(
     _listen(interpreter, seen, compiled)
 
 
-def _listen(interpreter: Interpreter, seen: Attempt, compiled: bool) -> None:
+def _listen(interpreter: WorkerInterpreter, seen: Attempt, compiled: bool) -> None:
     """Keep what an accelerator has printed of itself."""
     if compiled:
         seen.fully_accelerated, seen.words = interpreter.report()
@@ -143,7 +146,7 @@ def _timed(action: Callable[[], None]) -> float:
     return time.perf_counter() - start
 
 
-def _typical(interpreter: Interpreter, first: float) -> float:
+def _typical(interpreter: WorkerInterpreter, first: float) -> float:
     """Milliseconds of a run when nothing is new any more; of the only one, if it is slow."""
     times: list[float] = []
     while sum(times) + first < _TIMED_S and len(times) < _TIMED_RUNS:

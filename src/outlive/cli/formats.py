@@ -52,9 +52,9 @@ def export_coverage(args: argparse.Namespace, coverage: Coverage, findings: Sequ
 
 def graph_of(path: str) -> str:
     """What Model Explorer calls a file's first graph: the subgraph's name, its signature's, or main."""
-    from outlive.model import read_source
+    from outlive.verbs.read import reading_of
 
-    model = read_source(path).model
+    model = reading_of(path).model
     if model is None or not model.subgraphs:
         return "main"
     keys = [signature.key for signature in model.signatures if signature.subgraph_index == 0]

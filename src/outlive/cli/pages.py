@@ -90,9 +90,9 @@ def show_growth(args: argparse.Namespace, growth: Growth, document: Any) -> None
 
 
 def _model(path: str) -> Model | None:
-    from outlive.model import read_source
+    from outlive.verbs.read import reading_of
 
-    return read_source(path).model
+    return reading_of(path).model
 
 
 def _plan(model: Model | None, accelerator: str, threads: int | None) -> Plan | None:

@@ -10,8 +10,10 @@ from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Diagnosis, Trial
 from outlive.diagnosis.verdict import Seen, decide, with_call_cause
 from outlive.errors import OutliveError
 from outlive.finding import Finding
+from outlive.rules import judge
+from outlive.rules.catalogue import RULES
 from outlive.worker.flight import Flight, OpSeen
-from outlive.worker.verdicts import Call, refused
+from outlive.worker.verdicts import Call
 
 # Methods of interpreters, LiteRT's and ours, and of what else takes a model: which stage a call is.
 STAGE_OF_CALL = {
@@ -53,7 +55,9 @@ def diagnose_error(error: BaseException) -> Diagnosis:
     if finding is not None and finding.code[:1] != "D":
         return _of_finding(with_call_cause(finding), stage)
     if type(error).__name__ == "ConverterError":  # TensorFlow's, wherever it was caught
-        return _of_finding(refused(Call(problem="converter-refused", text=str(error))).finding, "convert")
+        call = Call(problem="converter-refused", text=str(error))
+        on_calls = [rule for rule in RULES if rule.facts == ("call",)]
+        return _of_finding(judge({"call": call}, on_calls).findings[0], "convert")
     kind = next((kind.__name__ for kind in (MemoryError, ValueError) if isinstance(error, kind)), "")
     words = str(error)[:_MOST_CHARACTERS]
     made = Flight(died=False, stage=stage, error_type=kind or "RuntimeError", error_text=words)

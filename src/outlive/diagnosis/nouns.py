@@ -8,6 +8,7 @@ from typing import Any
 
 from outlive.finding import Finding
 from outlive.worker.flight import Flight, OpSeen
+from outlive.worker.verdicts import Judge
 
 # The name of the trial in which nothing is changed.
 AS_IT_IS = "as it is"
@@ -28,6 +29,7 @@ class Conditions:
     seconds: float | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     shapes: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    judge: Judge = field(default=Judge(), repr=False, compare=False)  # says what its end means
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -17,6 +17,7 @@ from outlive.model import Model, Reading, read_source
 from outlive.rules.catalogue import assess
 from outlive.worker.feeding import given_shapes
 from outlive.worker.limits import Limits
+from outlive.worker.verdicts import Judge
 
 # Long enough for any model of usual size, short enough for somebody who waits.
 USUAL_SECONDS = 8.0
@@ -36,12 +37,14 @@ def open_case(
     accelerator: str = "cpu",
     threads: int | None = None,
     judge_values: JudgeValues = lambda model, inputs: (),
+    *,
+    judge: Judge,
 ) -> Case:
     """What is to be investigated, with everything that can be known without running it.
 
-    `judge_values` is asked about inputs that were chosen.
+    `judge_values` is asked about inputs that were chosen, `judge` about ends.
     """
-    reading = read_source(source)
+    reading = read_source(source, judge.changed_file)
     shapes = {} if reading.model is None else given_shapes(input_rows(reading.model), inputs)
     findings = file_findings(reading, resized=bool(shapes), accelerator=accelerator)
     seconds = USUAL_SECONDS if limits.seconds is None else limits.seconds
@@ -53,6 +56,7 @@ def open_case(
         memory_bytes=limits.memory_bytes,
         seconds=seconds,
         shapes=shapes,
+        judge=judge,
     )
     return Case(reading=reading, findings=findings, conditions=conditions, judge_values=judge_values)
 

@@ -24,7 +24,14 @@ def attempt(name: str, conditions: Conditions) -> Trial:
     start = time.monotonic()
     refusal: Finding | None = None
     try:
-        flight = fly(conditions.inputs, 1, 0, shapes=conditions.shapes, **_arguments(conditions))
+        flight = fly(
+            conditions.inputs,
+            1,
+            0,
+            judge=conditions.judge,
+            shapes=conditions.shapes,
+            **_arguments(conditions),
+        )
     except RuntimeMissing:
         raise
     except OutliveError as error:

@@ -163,7 +163,7 @@ class Workshop:
             raise Refused(f"it needs samples: {self.stock.problem}")
         try:
             recipe = narrowed(rows, model, variant.kept, (), io)
-            order = Order(model=model, name=name, recipe=recipe, skip=variant.kept)
+            order = Order(model=model, name=name, recipe=recipe, judge=self.stock.judge, skip=variant.kept)
             made = quantize_model(order, samples, self._guard, lambda _: None)
         except InputError as error:
             if variant.is_reshaped:  # the samples are good; they were made for the original's shapes
@@ -181,7 +181,8 @@ class Workshop:
         return made.model
 
     def _guard(self, function: Callable[..., Any], *, plain: Any) -> Callable[..., Any]:
-        return make_guarded(_without_log(function), seconds=self.seconds_left(), quiet=True, plain=plain)
+        judge, seconds = self.stock.judge, self.seconds_left()
+        return make_guarded(_without_log(function), judge=judge, seconds=seconds, quiet=True, plain=plain)
 
     def _reshaped(self, variant: Candidate) -> Built:
         base = self._base(replace(variant, batch=None, inputs=()))
@@ -251,7 +252,8 @@ class Workshop:
         if samples is None:
             return ()
         try:
-            drift = Comparison(Task(reference=base.model, candidate=made.model)).run(samples)
+            task = Task(reference=base.model, candidate=made.model, judge=self.stock.judge)
+            drift = Comparison(task).run(samples)
         except (OutliveError, ValueError):
             return ()
         finally:

@@ -22,6 +22,7 @@ from outlive.worker.compiled_ways import cpu_way
 from outlive.worker.flight import Flight
 from outlive.worker.options import ACCELERATORS
 from outlive.worker.running import fly
+from outlive.worker.verdicts import Judge
 
 _SECONDS = 120.0
 # The first run touches memory for the first time; the others say how long a run takes.
@@ -59,9 +60,11 @@ class Seen:
 class Cage:
     """Runs candidates under limits, and remembers."""
 
-    def __init__(self, shelf: Shelf, seconds_left: Callable[[], float | None] = lambda: None) -> None:
+    def __init__(
+        self, shelf: Shelf, judge: Judge, seconds_left: Callable[[], float | None] = lambda: None
+    ) -> None:
         """Start with what the shelf remembers."""
-        self._shelf, self._seconds_left = shelf, seconds_left
+        self._shelf, self._judge, self._seconds_left = shelf, judge, seconds_left
 
     def weigh(self, built: Built, candidate: Candidate, ram_bytes: int) -> Seen:
         """What is known about it once it is clear whether it fits; runs it where it is not."""
@@ -75,7 +78,7 @@ class Cage:
         return seen
 
     def _try(self, built: Built, candidate: Candidate, ram_bytes: int, seen: Seen) -> Seen:
-        capped = _fly_surely(built, candidate, ram_bytes, self._seconds)
+        capped = _fly_surely(built, candidate, ram_bytes, self._seconds, self._judge)
         peak = capped.peak_bytes
         if not _problem(capped) and peak is not None and peak <= ram_bytes:
             # Runs differ by some pages: the most that was ever seen counts.
@@ -85,7 +88,7 @@ class Cage:
         if seen.peak_bytes is not None:
             return seen
         # How much it would take, for the user and for the next budget.
-        free = _fly(built, candidate, None, self._seconds)
+        free = _fly(built, candidate, None, self._seconds, self._judge)
         problem = _problem(free)
         return replace(
             seen,
@@ -115,23 +118,27 @@ def engine_arguments(candidate: Candidate, cache_path: str = "") -> dict[str, An
     }
 
 
-def _fly_surely(built: Built, candidate: Candidate, ram_bytes: int, seconds: Callable[[], float]) -> Flight:
+def _fly_surely(
+    built: Built, candidate: Candidate, ram_bytes: int, seconds: Callable[[], float], judge: Judge
+) -> Flight:
     """The run that took most, of several where it is close: what happened to fit once must fit again."""
-    flights = [_fly(built, candidate, ram_bytes, seconds)]
+    flights = [_fly(built, candidate, ram_bytes, seconds, judge)]
     while len(flights) < _CLOSE_TRIES:
         last = flights[-1]
         if _problem(last) or ram_bytes - (last.peak_bytes or 0) > _CLOSE_BYTES:
             break
-        flights.append(_fly(built, candidate, ram_bytes, seconds))
+        flights.append(_fly(built, candidate, ram_bytes, seconds, judge))
     failed = [flight for flight in flights if _problem(flight)]
     return failed[0] if failed else max(flights, key=lambda flight: flight.peak_bytes or 0)
 
 
-def _fly(built: Built, candidate: Candidate, ram_bytes: int | None, seconds: Callable[[], float]) -> Flight:
+def _fly(
+    built: Built, candidate: Candidate, ram_bytes: int | None, seconds: Callable[[], float], judge: Judge
+) -> Flight:
     if not candidate.weight_cache:
-        return _flight(built, engine_arguments(candidate), ram_bytes, seconds())
+        return _flight(built, {"judge": judge, **engine_arguments(candidate)}, ram_bytes, seconds())
     with tempfile.TemporaryDirectory(prefix="outlive-cache-") as folder:
-        arguments = engine_arguments(candidate, os.path.join(folder, "weights"))
+        arguments = {"judge": judge, **engine_arguments(candidate, os.path.join(folder, "weights"))}
         first = _flight(built, arguments, ram_bytes, seconds())
         if _problem(first):
             return first

@@ -23,7 +23,7 @@ from outlive.fitting.scoring_child import score_model
 from outlive.fitting.stocking import Stock
 from outlive.guarding.guarding import make_guarded
 from outlive.model import Model
-from outlive.worker.interpreter import Interpreter
+from outlive.worker.interpreter import WorkerInterpreter
 from outlive.worker.options import ACCELERATORS
 
 Metric = Callable[..., Any] | str
@@ -141,11 +141,12 @@ class Jury:
 
     @contextlib.contextmanager
     def _predictor(self, built: Built, candidate: Candidate) -> Iterator[Predictor]:
-        engine = Interpreter(
+        engine = WorkerInterpreter(
             model_path=built.path,
             experimental_op_resolver_type=ACCELERATORS[_kernels(candidate)],
             num_threads=candidate.threads,
             seconds=self._seconds_left(),
+            _judge=self._stock.judge,
         )
         with contextlib.closing(engine):
             yield Predictor(engine, self._names, self._go_on)
@@ -184,7 +185,8 @@ class Jury:
             return float(note["score"])
         self._go_on()
         settings = {"resolver": ACCELERATORS[_kernels(candidate)].name, "threads": candidate.threads}
-        score = make_guarded(score_model, seconds=self._seconds_left(), quiet=True, plain=(float, bool))
+        judge, seconds = self._stock.judge, self._seconds_left()
+        score = make_guarded(score_model, judge=judge, seconds=seconds, quiet=True, plain=(float, bool))
         assert self._metric is not None
         try:
             found, on_samples = score(built.path, settings, self._names, self._metric, list(self._stock))

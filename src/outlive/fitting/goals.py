@@ -20,12 +20,14 @@ from outlive.guarding.guarding import make_guarded
 from outlive.model import Model, read_source
 from outlive.surgery.cutting import Request
 from outlive.units import parse_bytes
+from outlive.worker.verdicts import Judge
 
 _ACCELERATORS = ("cpu", "builtin", "reference", "tflm")
 
 
 def make_goal(
     *,
+    judge: Judge,
     ram: str | int | None = None,
     device: str | Device | None = None,
     flash: str | int | None = None,
@@ -60,6 +62,7 @@ def make_goal(
     return Goal(
         budget=budget,
         wish=_wish(found, accelerator, threads),
+        judge=judge,
         samples=samples,
         metric=check_metric(metric),
         max_loss=None if tolerance is None else parse_share(tolerance),
@@ -83,7 +86,7 @@ def fit_model(
 
     `source` is what it was converted from, if it was: shapes that it does not take are made from that.
     """
-    origin = None if source is None else Origin(source=source, model=model)
+    origin = None if source is None else Origin(source=source, model=model, judge=goal.judge)
     wish = Wish(batch=batch, inputs={name: check_shape(shape) for name, shape in (inputs or {}).items()})
     shapes = input_shapes(model, wish)
     if shapes:
@@ -106,7 +109,7 @@ def _started(model: Model, shapes: Mapping[int, Shape], origin: Origin | None, g
             raise
         wanted = [shapes.get(tensor.index, tensor.shape) for tensor in model.inputs]
         shelf = Shelf(cache_folder("fit") if goal.cache else None)
-        guard = partial(make_guarded, seconds=goal.seconds, quiet=True)
+        guard = partial(make_guarded, judge=goal.judge, seconds=goal.seconds, quiet=True)
         try:
             return origin.convert(wanted, shelf, guard)
         except ValueError as second:

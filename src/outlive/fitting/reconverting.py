@@ -19,6 +19,7 @@ from outlive.fitting.remembering import Shelf
 from outlive.model import Model, read_source
 from outlive.quant.converting import convert_with_shapes
 from outlive.worker.preparing import preparer
+from outlive.worker.verdicts import Judge
 
 _PIECE = 1 << 20
 _REFUSED = "refused"
@@ -32,6 +33,7 @@ class Origin:
 
     source: Any = field(repr=False)
     model: Model = field(repr=False)
+    judge: Judge = field(repr=False)
 
     def convert(self, shapes: Sequence[Shape], shelf: Shelf, guard: Guard) -> bytes:
         """The file with these input shapes, in the order of the model's inputs; ValueError if it has none."""
@@ -73,7 +75,9 @@ class Origin:
 
     def _converted(self, shapes: Sequence[Shape], guard: Guard) -> bytes:
         key, inputs, _ = ends = _ends(self.model)
-        content = convert_with_shapes(self.source, key, dict(zip(inputs, shapes, strict=True)), guard)
+        content = convert_with_shapes(
+            self.source, key, dict(zip(inputs, shapes, strict=True)), guard, self.judge
+        )
         made = read_source(content).model
         if made is None or made.flaws or _ends(made) != ends:
             raise ValueError("converted again, its inputs or outputs are not the same")

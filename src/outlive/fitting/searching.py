@@ -36,6 +36,7 @@ from outlive.fitting.reconverting import Origin
 from outlive.fitting.remembering import Shelf
 from outlive.fitting.stocking import Stock
 from outlive.model import Model
+from outlive.worker.verdicts import Judge
 
 _MOST_JOBS = 4
 # What was begun in time may still do this much.
@@ -52,6 +53,7 @@ class Goal:
 
     budget: Budget
     wish: Wish
+    judge: Judge
     samples: Any = None
     metric: Metric | None = None
     max_loss: float | None = None
@@ -76,12 +78,12 @@ class Search:
         self._stopped = ""
         shelf = Shelf(cache_folder("fit") if goal.cache else None)
         self._shelf = shelf
-        self._stock = Stock(goal.samples, model, folder / "samples")
+        self._stock = Stock(goal.samples, model, folder / "samples", goal.judge)
         micro = goal.wish.accelerator == "tflm"
         self._workshop = Workshop(model, self._stock, shelf, folder, micro, origin, seconds_left=self._left)
         original = self._workshop.build(Candidate())
         self._jury = Jury(model, original, self._stock, shelf, folder, goal.metric, self._left, self._is_over)
-        cage = Cage(shelf, self._left)
+        cage = Cage(shelf, goal.judge, self._left)
         self._bench = Bench(self._workshop, cage, self._jury, goal.budget, goal.wish, goal.max_loss)
 
     def run(self) -> Fit:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from outlive.fitting.adapting import in_portions
 from outlive.model import Model
 from outlive.quant.feeding import Samples, some_samples
+from outlive.worker.verdicts import Judge
 
 # Enough to tell candidates apart; whoever wants to know what they cost gives samples.
 _RANDOM_SAMPLES = 8
@@ -22,16 +23,16 @@ _RANDOM_SAMPLES = 8
 class Stock:
     """Samples in a folder; `digest` is theirs, `problem` says why there are none."""
 
-    def __init__(self, given: Any, model: Model, folder: Path) -> None:
+    def __init__(self, given: Any, model: Model, folder: Path, judge: Judge) -> None:
         """Go through the samples once; `InputError` for one that cannot be used."""
-        self._model, self._folder = model, folder
+        self._model, self._folder, self.judge = model, folder, judge
         self.is_random, self.problem, self.count = given is None, "", 0
         self._largest: dict[int, tuple[int, ...]] = {}
         folder.mkdir(parents=True, exist_ok=True)
         digest = hashlib.sha256()
         try:
             source = some_samples(model, _RANDOM_SAMPLES) if given is None else given
-            with Samples(source, model, keep=False) as stream:
+            with Samples(source, model, judge, keep=False) as stream:
                 for feed in stream:
                     self._store(feed, digest)
         except ValueError as error:
@@ -59,8 +60,9 @@ class Stock:
             return None
         shapes = [tensor.shape for tensor in (model or self._model).inputs]
         if model is None or shapes == [tensor.shape for tensor in self._model.inputs]:
-            return Samples(lambda: iter(self), self._model)
-        return Samples(lambda: (piece for feed in self for piece in in_portions(feed, shapes)), model)
+            return Samples(lambda: iter(self), self._model, self.judge)
+        pieces = lambda: (piece for feed in self for piece in in_portions(feed, shapes))  # noqa: E731
+        return Samples(pieces, model, self.judge)
 
     def _store(self, feed: tuple[NDArray[Any], ...], digest: Any) -> None:
         named: dict[str, Any] = {}

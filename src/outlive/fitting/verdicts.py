@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
@@ -27,8 +26,6 @@ from outlive.worker.flight import Flight
 from outlive.worker.options import ACCELERATORS
 
 _FACTS = ("plan", "verdict")
-# A plan asks workers, and one that ends for want of memory is not planned in its turn.
-_planning: ContextVar[bool] = ContextVar("planning", default=False)
 
 
 def judge_fit(model: Model, wish: Wish, plan: Plan, budget: Budget) -> Verdict:
@@ -78,20 +75,17 @@ def hopeless(model: Model, wish: Wish, limit_bytes: int) -> Finding | None:
 
 def with_plan(flight: Flight, source: str | bytes) -> Flight:
     """The record of an end for want of memory with what the model needs by its plan, and what would fit."""
-    if flight.planned or _planning.get():
+    if flight.planned:
         return flight
     room, wish, model = had(flight), _wish(flight), read_source(source).model
     if room is None or wish is None or model is None or model.flaws:
         return flight
-    token = _planning.set(True)
     try:
         shapes = flight.resized or {}
         named = {tensor.name: shapes[tensor.index] for tensor in model.inputs if tensor.index in shapes}
         return replace(flight, planned=_planned_need(model, replace(wish, inputs=named), room.bytes))
     except Exception:  # what is known of the end is worth telling without its plan
         return flight
-    finally:
-        _planning.reset(token)
 
 
 def _wish(flight: Flight) -> Wish | None:

@@ -1,7 +1,7 @@
 """Looks at one file: has it read, checked, planned, and run and diagnosed if asked to. One Row comes back.
 
 This is what engine processes do, on this machine or another. Nothing a file does is raised. How a model is
-examined is handed in: `ExamineModel`.
+read and examined is handed in.
 """
 
 from __future__ import annotations
@@ -33,13 +33,14 @@ from outlive.fleet.rows import (
     Row,
     RunSeen,
 )
-from outlive.model import Reading, read_source
+from outlive.model import Reading
 from outlive.rules.catalogue import file_errors
 from outlive.units import format_bytes
 from outlive.worker.flight import Flight
 
 # Waits until there is room for a model; gives why there never is, or nothing.
 Admit = Callable[[Examination], AbstractContextManager[str]]
+Read = Callable[[Any], Reading]
 ExamineModel = Callable[[Reading, Order, Admit], Examination]
 
 # Up to this size a file is read and not mapped: one that is cut short meanwhile cannot end this process then.
@@ -55,12 +56,12 @@ _UNPLANNED_SHARE = 4
 _UNPLANNED_BYTES = 64_000_000
 
 
-def look(task: Task, examine: ExamineModel) -> Row:
+def look(task: Task, examine: ExamineModel, read: Read) -> Row:
     """The row of a file. One that changes while it is looked at is looked at again, and said to change."""
     start = time.monotonic()
-    row = _look(task, examine)
+    row = _look(task, examine, read)
     if stamp(task.place) != (row.file_bytes, row.mtime_ns) and row.mtime_ns:
-        row = _look(task, examine)
+        row = _look(task, examine, read)
         row = replace(row, changed=stamp(task.place) != (row.file_bytes, row.mtime_ns))
     return replace(row, seconds=round(time.monotonic() - start, 3))
 
@@ -83,10 +84,10 @@ def unseen(task: Task, outcome: Outcome, note: str) -> Row:
     )
 
 
-def _look(task: Task, examine: ExamineModel) -> Row:
+def _look(task: Task, examine: ExamineModel, read: Read) -> Row:
     bare = unseen(task, "failed", "")
     try:
-        return _row(bare, _examined(task, examine), task)
+        return _row(bare, _examined(task, examine, read), task)
     except Exception as error:
         # A bug of ours must not cost the other files; the row says what to report.
         return replace(bare, note=f"a bug of outlive: {type(error).__name__}: {error}"[:_MOST_NOTE])
@@ -101,9 +102,9 @@ def stamp(path: str) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _examined(task: Task, examine: ExamineModel) -> Examination:
+def _examined(task: Task, examine: ExamineModel, read: Read) -> Examination:
     """What the file comes to; one without a graph is not run."""
-    reading, order = _read(task.place), task.order
+    reading, order = _read(task.place, read), task.order
     runs = reading.model is not None and bool(reading.model.subgraphs)
     order = order if runs else replace(order, run=False, delegates=False)
     budget = order.memory_bytes
@@ -123,15 +124,15 @@ def _examined(task: Task, examine: ExamineModel) -> Examination:
     return examine(reading, replace(order, memory_bytes=budget), admit)
 
 
-def _read(path: str) -> Reading:
+def _read(path: str, read: Read) -> Reading:
     """The file, read rather than mapped unless it is huge."""
     try:
         with open(path, "rb", opener=_open_regular) as file:
             if os.fstat(file.fileno()).st_size <= _READ_BYTES:
-                return read_source(file)
+                return read(file)
     except (OSError, ValueError):
         pass  # reading by path finds the words for it
-    return read_source(path)
+    return read(path)
 
 
 def _open_regular(path: str, flags: int) -> int:

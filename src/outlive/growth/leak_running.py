@@ -26,6 +26,7 @@ from outlive.meter.machine import read_rlimit
 from outlive.worker.child import leak_census, leak_rounds, leak_sites
 from outlive.worker.child.leak_targets import CannotRepeat
 from outlive.worker.limits import default_memory_bytes
+from outlive.worker.verdicts import Judge
 
 # Quick rounds: so many before no leak is said, and so many before a leak is.
 _FLAT_CALLS, _LEAK_CALLS, _MOST_CALLS = 150, 1200, 6000
@@ -63,6 +64,7 @@ Tell = Callable[[Stage], None]
 class Order:
     """How a cycle is repeated: how often (None: until it is clear), how long, and within which memory."""
 
+    judge: Judge
     repeat: int | None = None
     seconds: float = SECONDS
     memory_bytes: int | None = None
@@ -79,7 +81,13 @@ class Order:
 def guarded(function: Callable[..., Any], order: Order, form: Any) -> Callable[..., Any]:
     """The function in a worker in which nothing was done before; a round that hangs ends with its time."""
     return make_guarded(
-        function, memory=order.memory_bytes, seconds=order.seconds, fresh=True, quiet=True, plain=form
+        function,
+        judge=order.judge,
+        memory=order.memory_bytes,
+        seconds=order.seconds,
+        fresh=True,
+        quiet=True,
+        plain=form,
     )
 
 

@@ -15,10 +15,11 @@ from outlive.guarding.functions import SentFunction
 from outlive.guarding.process import GuardProcess
 from outlive.guarding.raised import CannotReturn, CannotSend, load_value, rebuild, rebuild_plain
 from outlive.guarding.streams import GuardedStream
-from outlive.worker import verdicts
 from outlive.worker.child import guard_errors, guard_pickle, guard_plain
 from outlive.worker.child import guard_wire as wire
 from outlive.worker.limits import DeadlineMissed, Limits
+from outlive.worker.sandbox import is_whole
+from outlive.worker.verdicts import Judge
 
 # How long a function that was interrupted may take for its `finally`, before it is ended without.
 _GRACE_S = 3.0
@@ -46,6 +47,7 @@ class Terms:
     """
 
     limits: Limits
+    judge: Judge
     give_back: Callable[[GuardProcess], None]
     quiet: bool = False
     doing: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -75,6 +77,8 @@ class GuardedCall:
             raise
         try:
             self._process.greet()
+            if self._process.sandbox == "on" and not is_whole(self._process.applied):
+                raise self._terms.judge.unsandboxed(self._process.applied)
             self._process.echo.muted = self._terms.quiet
             self._process.doing = self._terms.doing
             late = bool(apart) and not is_named and guard_pickle.are_arrays((*arguments, *named.values()))
@@ -210,7 +214,7 @@ class GuardedCall:
         self._note(frame)
         self._release()
         if seen is not None:
-            raise rebuild(body, seen)
+            raise rebuild(body, seen, self._terms.judge)
         if frame.kind == wire.CANNOT:
             raise _cannot(body)
         return load_value(body, leases)
@@ -220,7 +224,8 @@ class GuardedCall:
         error: BaseException | None = None
         value = None
         if frame.kind == wire.RAISED:
-            error = self._ours(rebuild_plain(body, self._process.seen(self._terms.limits)))
+            seen = self._process.seen(self._terms.limits)
+            error = self._ours(rebuild_plain(body, seen, self._terms.judge))
         elif frame.kind == wire.CANNOT:
             error = _cannot(body)
         else:
@@ -321,7 +326,7 @@ class GuardedCall:
         flight = self._process.record(ended_by, self._terms.limits)
         if said:
             flight = dataclasses.replace(flight, error_type=wire.Malformed.__name__, error_text=said)
-        return verdicts.died(flight)
+        return self._terms.judge.died(flight)
 
     def _interrupt(self) -> None:
         """The caller was interrupted, or something else went wrong here: so is the function, then ended."""

@@ -1,11 +1,11 @@
-"""`guard`: a function that cannot take its caller with it."""
+"""A function that cannot take its caller with it."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from typing import Any
 
 from outlive.errors import RunError
 from outlive.guarding import nesting
@@ -15,15 +15,14 @@ from outlive.guarding.pool import pool
 from outlive.guarding.process import GuardProcess
 from outlive.guarding.raised import CannotSend
 from outlive.units import parse_bytes
-from outlive.worker import verdicts
 from outlive.worker.child import guard_errors
 from outlive.worker.hatchery import CannotHatch
 from outlive.worker.limits import Limits
 from outlive.worker.sandbox import choose_mode
+from outlive.worker.verdicts import Judge
 
 # A worker that has grown by this much since it was new is replaced, unless the user says otherwise.
 _MOST_GROWTH_BYTES = 2_000_000_000
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Guarded:
@@ -37,6 +36,7 @@ class Guarded:
         self,
         function: Callable[..., Any],
         limits: Limits,
+        judge: Judge,
         fresh: bool,
         recycle: int | str | None,
         quiet: bool = False,
@@ -52,7 +52,9 @@ class Guarded:
         self._most_growth = parse_bytes(recycle) if isinstance(recycle, str) else _MOST_GROWTH_BYTES
         self._sent = SentFunction(function)
         told = doing or {}
-        self._terms = Terms(limits=limits, give_back=self._give_back, quiet=quiet, doing=told, form=plain)
+        self._terms = Terms(
+            limits=limits, judge=judge, give_back=self._give_back, quiet=quiet, doing=told, form=plain
+        )
         self._is_async = inspect.iscoroutinefunction(function)
         self._tensorflow = mentions_tensorflow(function)
         if self._tensorflow:
@@ -88,13 +90,13 @@ class Guarded:
                     plain=self._terms.form is not None,
                 )
             except CannotHatch as error:
-                raise verdicts.unavailable(str(error)) from error
+                raise self._terms.judge.unavailable(str(error)) from error
             try:
                 return GuardedCall(process, self._terms).run(sent, arguments, named)
             except NotBegun:
                 continue
             except CannotHatch as error:
-                raise verdicts.unavailable(str(error)) from error
+                raise self._terms.judge.unavailable(str(error)) from error
             except RunError:
                 if process.closed:  # whoever has seen a death tries again
                     pool.warm(self._tensorflow)
@@ -122,6 +124,7 @@ class Guarded:
     def __reduce__(self) -> Any:
         """Sent to a worker or a file as the function and its terms."""
         options = {
+            "judge": self._terms.judge,
             "memory": self.limits.memory_bytes,
             "seconds": self.limits.seconds,
             "fresh": self.fresh,
@@ -145,6 +148,7 @@ def _rebuild(function: Callable[..., Any], options: dict[str, Any]) -> Guarded:
 def make_guarded(
     function: Callable[..., Any],
     *,
+    judge: Judge,
     memory: str | int | None = None,
     seconds: float | None = None,
     fresh: bool = False,
@@ -156,61 +160,12 @@ def make_guarded(
 ) -> Guarded:
     """The guarded function; TypeError if it is none, ValueError for limits that cannot be.
 
-    `plain` is for what runs somebody's model: the form of its values, or of those that it yields (`forms`),
-    which are read as plain ones; nothing is unpickled.
+    `judge` says what its deaths mean. `plain` is for what runs somebody's model: the form of its values, or
+    of those that it yields (`forms`), which are read as plain ones; nothing is unpickled.
     """
     if not callable(function):
         raise TypeError(f"a guard needs a function, and was given a {type(function).__name__}")
     if isinstance(recycle, int) and (isinstance(recycle, bool) or recycle < 1):
         raise ValueError("recycle= is a number of calls, at least 1, or a size such as '500MB'")
     limits = Limits(memory=memory, seconds=seconds)
-    return Guarded(function, limits, fresh, recycle, quiet, doing, sandbox, plain)
-
-
-@overload
-def guard(
-    function: Callable[..., Any],
-    /,
-    *,
-    memory: str | int | None = None,
-    seconds: float | None = None,
-    fresh: bool = False,
-    recycle: int | str | None = None,
-    sandbox: str = "off",
-) -> Guarded: ...
-@overload
-def guard(
-    function: None = None,
-    /,
-    *,
-    memory: str | int | None = None,
-    seconds: float | None = None,
-    fresh: bool = False,
-    recycle: int | str | None = None,
-    sandbox: str = "off",
-) -> Callable[[Callable[..., Any]], Guarded]: ...
-def guard(
-    function: Callable[..., Any] | None = None,
-    /,
-    *,
-    memory: str | int | None = None,
-    seconds: float | None = None,
-    fresh: bool = False,
-    recycle: int | str | None = None,
-    sandbox: str = "off",
-) -> Any:
-    """A function that runs in a worker of its own: it may crash, hang or eat memory, and the caller lives.
-
-    `guard(function, memory="2GB", seconds=60)(*args)`, or as a decorator `@guard` or `@guard(seconds=60)`.
-    `memory` is what a call may add to its worker, `seconds` what an answer may take. Workers are kept and
-    used again; `fresh=True` is a new one for each call, `recycle=100` a new one after so many calls,
-    `recycle="500MB"` after so much growth. Generators stream, given or returned; arrays are not copied more
-    than once each way; what is printed and logged appears here. With `sandbox="on"` it cannot write files,
-    read others than those of Python and `sys.path`, open sockets, or start processes.
-    """
-    options = {"memory": memory, "seconds": seconds, "fresh": fresh, "recycle": recycle, "sandbox": sandbox}
-    if function is not None:
-        return make_guarded(function, **options)  # type: ignore[arg-type]
-    Limits(memory=memory, seconds=seconds)  # mistakes show at once
-    choose_mode(sandbox)
-    return functools.partial(make_guarded, **options)  # type: ignore[arg-type]
+    return Guarded(function, limits, judge, fresh, recycle, quiet, doing, sandbox, plain)

@@ -19,7 +19,7 @@ from outlive.names import safe_lines
 from outlive.worker.child import guard_errors, guard_plain, guard_variables
 from outlive.worker.child.guard_wire import Malformed
 from outlive.worker.flight import Flight
-from outlive.worker.verdicts import Call, refused, with_verdict
+from outlive.worker.verdicts import Call, Judge
 
 _NO_THREAD = "can't start new thread"
 # Libraries of many megabytes, which are not loaded here for the type of an error alone.
@@ -107,13 +107,13 @@ def load_value(body: Any, buffers: list[Any]) -> Any:
         raise CannotReturn(f"the result came, but cannot be read here: {kind}: {error}") from error
 
 
-def rebuild(body: bytes, seen: Flight) -> BaseException:
+def rebuild(body: bytes, seen: Flight, judge: Judge) -> BaseException:
     """The exception of a worker, with its traceback as the cause; one about memory with its verdict."""
     facts = pickle.loads(body)
-    return _caused(_refused(facts["refusal"]) or _own(facts) or _like(facts), facts, seen)
+    return _caused(_refused(facts["refusal"], judge) or _own(facts) or _like(facts), facts, seen, judge)
 
 
-def rebuild_plain(body: Any, seen: Flight) -> BaseException:
+def rebuild_plain(body: Any, seen: Flight, judge: Judge) -> BaseException:
     """The same of what a worker said in plain words; `Malformed` if it said something else."""
     facts = guard_plain.fields(guard_plain.loads(body), _PLAIN_FACTS)
     refusal = facts["refusal"]
@@ -123,7 +123,7 @@ def rebuild_plain(body: Any, seen: Flight) -> BaseException:
         _check_refusal(refusal)
     if facts["memory"] is not None:
         _check_memory(facts["memory"])
-    return _caused(_refused(refusal) or _named(facts) or _like(facts), facts, seen)
+    return _caused(_refused(refusal, judge) or _named(facts) or _like(facts), facts, seen, judge)
 
 
 def _check_memory(memory: dict[str, Any]) -> None:
@@ -186,12 +186,12 @@ def _named(facts: dict[str, Any]) -> BaseException | None:
     return None
 
 
-def _caused(error: BaseException, facts: dict[str, Any], seen: Flight) -> BaseException:
+def _caused(error: BaseException, facts: dict[str, Any], seen: Flight, judge: Judge) -> BaseException:
     text = facts["traceback"]
     if _NO_THREAD in str(error) and isinstance(error, RuntimeError):
         text += f"{_thread_limits()}\n"
     error.__cause__ = WorkerTraceback(text)
-    return error if facts["memory"] is None else with_verdict(error, raised_flight(seen, facts))
+    return error if facts["memory"] is None else judge.with_verdict(error, raised_flight(seen, facts))
 
 
 def raised_flight(seen: Flight, facts: dict[str, Any]) -> Flight:
@@ -225,12 +225,12 @@ def _thread_limits() -> str:
     return "; ".join(known) or "no limit on threads is known here: memory for its stack may have been refused"
 
 
-def _refused(facts: dict[str, Any] | None) -> BaseException | None:
+def _refused(facts: dict[str, Any] | None, judge: Judge) -> BaseException | None:
     """The error with a finding for what the worker refused to hand on: samples that cannot be used."""
     if facts is None:
         return None
     shapes = {name: tuple(facts.get(name, ())) for name in ("wanted_shape", "given_shape")}
-    return refused(Call(**{**facts, **shapes}))
+    return judge.refused(Call(**{**facts, **shapes}))
 
 
 def _own(facts: dict[str, Any]) -> BaseException | None:

@@ -12,10 +12,10 @@ from outlive.guarding.functions import SentFunction
 from outlive.guarding.pool import alive
 from outlive.guarding.process import GuardProcess
 from outlive.guarding.raised import raised_flight
-from outlive.worker import verdicts
 from outlive.worker.flight import Flight
 from outlive.worker.hatchery import CannotHatch
 from outlive.worker.limits import Limits
+from outlive.worker.verdicts import Judge
 
 # `outlive_child.guard_script.run`, by the name it has in a worker: pickle's opcodes GLOBAL and STOP.
 _RUN = b"coutlive_child.guard_script\nrun\n."
@@ -30,7 +30,7 @@ class ScriptEnd:
 
 
 def run_script(
-    target: str, arguments: list[str], *, as_module: bool, limits: Limits, sandbox: str = "off"
+    target: str, arguments: list[str], *, judge: Judge, as_module: bool, limits: Limits, sandbox: str = "off"
 ) -> ScriptEnd:
     """Run a script, or a module, as the main program of a worker that has this process's streams.
 
@@ -40,14 +40,15 @@ def run_script(
         folder = os.getcwd() if as_module else os.path.dirname(os.path.abspath(target))
         process = GuardProcess(stdin=0, raw=True, sandbox=sandbox, read=(folder,))
     except CannotHatch as error:
-        raise verdicts.unavailable(str(error)) from error
+        raise judge.unavailable(str(error)) from error
     alive.add(process)
     caller_state.look()
     began = time.perf_counter()
-    call = GuardedCall(process, Terms(limits=limits, give_back=lambda _: None, doing={"script": target}))
+    terms = Terms(limits=limits, judge=judge, give_back=lambda _: None, doing={"script": target})
+    call = GuardedCall(process, terms)
     try:
         code, raised = call.run(SentFunction.by_name(_RUN), (target, arguments, as_module), {})
-        flight = _timed(process.seen(limits), began)
+        flight = _timed(judge.attached(process.seen(limits)), began)
         return ScriptEnd(exit_code=code, flight=raised_flight(flight, raised) if raised else flight)
     except RunError as error:
         if error.flight is None:

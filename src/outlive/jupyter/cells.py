@@ -96,12 +96,11 @@ def _call(
 ) -> dict[str, Any]:
     """The cell's results from a worker; its errors without the way they took through ours."""
     __tracebackhide__ = True
-    import outlive.verbs  # noqa: F401  workers need the judge that it hands them
-    from outlive.guarding.guarding import make_guarded
     from outlive.guarding.raised import CannotSend
+    from outlive.verbs.guard import guarded
 
     try:
-        run = make_guarded(run_cell, memory=memory, seconds=seconds, doing={"cell": file})
+        run = guarded(run_cell, memory=memory, seconds=seconds, doing={"cell": file})
         made: dict[str, Any] = run(source, file, given, wanted, used_modules(source, given))
     except CannotSend as error:
         stuck = {name: reason for name, value in given.items() if (reason := why_it_stays(value))}

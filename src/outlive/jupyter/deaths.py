@@ -32,8 +32,9 @@ def death_card(record: Record) -> Card:
     """Which cell, what happened, the evidence, what to do."""
     from outlive.rendering.blackbox_text import death_text
     from outlive.rendering.blackbox_verdict import judge_death
+    from outlive.verbs.judging import JUDGE
 
-    finding = judge_death(record)
+    finding = judge_death(record, JUDGE)
     return Card(
         label="the kernel died",
         parts=lambda: death_text(record, finding),

@@ -23,13 +23,6 @@ def findings_card(judgement: Any) -> Card:
     )
 
 
-def model_card(model: Any) -> Card:
-    """What is in a file."""
-    from outlive.rendering.model_text import summary
-
-    return Card(label="model", parts=lambda: summary(model))
-
-
 def flight_card(flight: Any) -> Card:
     """What happened when it ran; a death with the finding that explains it."""
     from outlive.rendering.flight_text import flight_text
@@ -96,7 +89,6 @@ def quantized_card(made: Any) -> Card:
 CARDS: dict[tuple[str, str], Callable[[Any], Card]] = {
     ("outlive.finding", "Finding"): finding_card,
     ("outlive.rules.engine", "Judgement"): findings_card,
-    ("outlive.model.nouns", "Model"): model_card,
     ("outlive.worker.flight", "Flight"): flight_card,
     ("outlive.diagnosis.nouns", "Diagnosis"): diagnosis_card,
     ("outlive.accelerators.nouns", "Coverage"): coverage_card,
@@ -111,6 +103,8 @@ CARDS: dict[tuple[str, str], Callable[[Any], Card]] = {
 RESULTS = (
     ("outlive.arena.plan", "Plan"),
     ("outlive.verbs.devices", "Devices"),
+    ("outlive.model.nouns", "Model"),
+    ("outlive.surgery.cutting", "Cut"),
     ("outlive.rules.checked", "Checks"),
     ("outlive.verbs.examine", "ModelReport"),
     ("outlive.fleet.scanning", "Scan"),

@@ -31,10 +31,10 @@ RUNTIMES = {
 _DEBUGGER = "tensorflow.lite.tools.optimize.debugging.python.debugger"
 # Other modules of theirs, and which of ours has what they have.
 _HOMES = {
-    "ai_edge_litert.compiled_model": "outlive.worker.compiled_model",
-    "ai_edge_litert.hardware_accelerator": "outlive.worker.compiled_model",
-    "ai_edge_litert.tensor_buffer": "outlive.worker.compiled_buffers",
-    _DEBUGGER: "outlive.quant.debugging",
+    "ai_edge_litert.compiled_model": "outlive.verbs.drop_ins",
+    "ai_edge_litert.hardware_accelerator": "outlive.verbs.drop_ins",
+    "ai_edge_litert.tensor_buffer": "outlive.verbs.drop_ins",
+    _DEBUGGER: "outlive.verbs.debugger",
 }
 _CONVERTER = "tensorflow.lite.python.lite"
 # Every way to convert goes through this: TensorFlow, lite/python/lite.py.
@@ -186,8 +186,6 @@ def protect() -> None:
     """
     if _active:
         return
-    import outlive.verbs  # noqa: F401  workers need the judge that it hands them
-
     protection = Protection()
     sys.meta_path.insert(0, protection)
     _active.append(protection)
@@ -207,14 +205,15 @@ def unprotect() -> None:
 def guarded_names(module: str) -> dict[str, Any]:
     """What a module of theirs has, guarded, and using the runtime that it stands for."""
     if module in _HOMES:
-        home = vars(importlib.import_module(_HOMES[module]))
-        return {name: value for name, value in home.items() if not name.startswith("_")}
-    from outlive.worker import interpreter, options, signature
+        home = importlib.import_module(_HOMES[module])
+        return {name: getattr(home, name) for name in home.__all__}
+    from outlive.verbs import drop_ins
+    from outlive.worker import options, signature
 
     runtime = RUNTIMES[module]
     return {
-        "Interpreter": _for_runtime(interpreter.Interpreter, runtime, module),
-        "InterpreterWithCustomOps": _for_runtime(interpreter.InterpreterWithCustomOps, runtime, module),
+        "Interpreter": _for_runtime(drop_ins.Interpreter, runtime, module),
+        "InterpreterWithCustomOps": _for_runtime(drop_ins.InterpreterWithCustomOps, runtime, module),
         "SignatureRunner": signature.SignatureRunner,
         "OpResolverType": options.OpResolverType,
         "Delegate": options.Delegate,

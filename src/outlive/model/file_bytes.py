@@ -46,12 +46,13 @@ class FileChanged(Exception):
         self.path, self.detail = path, detail
 
 
-_refusals: list[Callable[[FileChanged], Exception]] = [lambda change: change]
+# What is raised for a file that has changed after it was read; whoever reads it may know a better error.
+Refusal = Callable[[FileChanged], Exception]
 
 
-def set_refusal(refusal: Callable[[FileChanged], Exception]) -> None:
-    """Install what is raised when a file has changed after it was read: findings are made upstairs."""
-    _refusals[:] = [refusal]
+def as_it_is(change: FileChanged) -> Exception:
+    """The change itself."""
+    return change
 
 
 class FileBytes:
@@ -61,7 +62,18 @@ class FileBytes:
     look at it is enough for whatever is not longer than a chunk.
     """
 
-    __slots__ = ("_file", "_filled", "_kept", "_memory", "_path", "_stamp", "ready", "size", "view")
+    __slots__ = (
+        "_file",
+        "_filled",
+        "_kept",
+        "_memory",
+        "_path",
+        "_refusal",
+        "_stamp",
+        "ready",
+        "size",
+        "view",
+    )
 
     def __init__(self, view: memoryview) -> None:
         """All of it is here already."""
@@ -70,12 +82,17 @@ class FileBytes:
         self._filled, self._memory, self._path = bytearray(), _NOTHING, ""
         self._kept: dict[tuple[int, int], memoryview] = {}
         self._file: io.FileIO | None = None
+        self._refusal: Refusal = as_it_is
         self._stamp: _Stamp = (0, 0, 0, 0)
 
     @classmethod
-    def open(cls, path: str) -> FileBytes:
-        """The bytes of a regular file, none of which is read yet. OSError if it cannot be opened."""
+    def open(cls, path: str, refusal: Refusal = as_it_is) -> FileBytes:
+        """The bytes of a regular file, none of which is read yet. OSError if it cannot be opened.
+
+        What is read after `close` raises what `refusal` makes of a change.
+        """
         made = cls(_NOTHING)
+        made._refusal = refusal
         made._path = os.path.abspath(path)
         made._file = io.FileIO(path)
         try:
@@ -225,7 +242,7 @@ class FileBytes:
                 yield file
                 self._compare(file)
         except FileChanged as change:
-            raise _refusals[-1](change) from change
+            raise self._refusal(change) from change
 
     def _open_again(self) -> io.FileIO:
         try:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 from outlive.model.buffer import Buffer
 from outlive.model.card import AttachedFile, Conversion, MetadataEntry, ModelCard
 from outlive.model.file_bytes import FileBytes
 from outlive.model.flaw import Flaw
 from outlive.model.tensor import Tensor
+from outlive.names import safe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -120,7 +122,7 @@ class Signature:
     outputs: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Model:
     """Everything a `.tflite` file says, read without running it; weights are read when they are asked for."""
 
@@ -138,6 +140,16 @@ class Model:
     conversion: Conversion | None
     attached_files: tuple[AttachedFile, ...]
     flaws: tuple[Flaw, ...]
+
+    kind: ClassVar[str] = "read"
+
+    def __repr__(self) -> str:
+        """In a line: the file, its size, and what it takes and gives."""
+        count = sum(len(subgraph.operators) for subgraph in self.subgraphs)
+        ends = f"{_ends(self.inputs)} -> {_ends(self.outputs)}"
+        return (
+            f"<Model {safe(self.path or 'bytes', 160)}: {self.file_bytes:,} bytes, {count} operators, {ends}>"
+        )
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
@@ -173,3 +185,8 @@ class Model:
         """All operators of all subgraphs."""
         for subgraph in self.subgraphs:
             yield from subgraph.operators
+
+
+def _ends(tensors: tuple[Tensor, ...]) -> str:
+    shown = ", ".join(f"{safe(tensor.name, 40)} {tensor.dtype}" for tensor in tensors[:3])
+    return shown + (f" and {len(tensors) - 3} more" if len(tensors) > 3 else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from outlive.model.buffer import Buffer
-from outlive.model.file_bytes import FileChanged
+from outlive.model.file_bytes import FileChanged, Refusal, as_it_is
 from outlive.model.flat import Flat, Overspent, Record
 from outlive.model.flaw import Flaw, FlawKind, FlawLog
 from outlive.model.graph import GraphReader
@@ -33,11 +33,14 @@ class Reading:
     flaw_count: int = 0
 
 
-def read_source(source: Source | Model) -> Reading:
-    """Read a path, bytes or a file object. Bad bytes never raise: they end as flaws of the reading."""
+def read_source(source: Source | Model, refusal: Refusal = as_it_is) -> Reading:
+    """Read a path, bytes or a file object. Bad bytes never raise: they end as flaws of the reading.
+
+    Weights are read later: where the file has changed by then, that raises what `refusal` makes of it.
+    """
     if isinstance(source, Model):
         return _reading_of(source)
-    content = open_source(source)
+    content = open_source(source, refusal)
     try:
         reading = _read(content)
         content.file.close()

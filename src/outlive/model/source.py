@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from outlive.model.file_bytes import FileBytes
+from outlive.model.file_bytes import FileBytes, Refusal, as_it_is
 from outlive.units import plural
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
@@ -25,10 +25,10 @@ class Content:
     detail: str = ""
 
 
-def open_source(source: Source) -> Content:
+def open_source(source: Source, refusal: Refusal = as_it_is) -> Content:
     """The bytes of a path, none of which is read yet, of a bytes-like object or of a binary file object."""
     if isinstance(source, (str, os.PathLike)):
-        return _open_path(os.fspath(source))
+        return _open_path(os.fspath(source), refusal)
     if isinstance(source, bytes):
         return Content(path=None, file=FileBytes(memoryview(source)))
     if isinstance(source, (bytearray, memoryview)):
@@ -47,14 +47,14 @@ def _read_file_object(file: BinaryIO) -> Content:
     return Content(path=name if isinstance(name, str) else None, file=FileBytes(memoryview(bytes(data))))
 
 
-def _open_path(path: str) -> Content:
+def _open_path(path: str, refusal: Refusal) -> Content:
     try:
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
             return _blocked(path, "directory", _describe_directory(Path(path)))
         if not stat.S_ISREG(mode):
             return _blocked(path, "not-regular", f"it is {_kind_of(mode)}, not a file")
-        return Content(path=path, file=FileBytes.open(path))
+        return Content(path=path, file=FileBytes.open(path, refusal))
     except (FileNotFoundError, NotADirectoryError):
         return _blocked(path, "missing", _describe_neighbours(Path(path)))
     except ValueError:

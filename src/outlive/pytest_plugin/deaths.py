@@ -15,7 +15,7 @@ import pytest
 from outlive.errors import RunError
 from outlive.pytest_plugin.spool import Told
 from outlive.pytest_plugin.wishes import Wish
-from outlive.worker import verdicts
+from outlive.verbs.judging import JUDGE
 
 Phase = Literal["setup", "call", "teardown"]
 _TAIL_BYTES = 8192
@@ -102,7 +102,7 @@ def _with_output(death: RunError, captured: Mapping[str, str]) -> RunError:
     if not errors or death.flight is None:
         return death
     flight = replace(death.flight, stderr_tail=(errors + death.flight.stderr_tail)[-_TAIL_BYTES:])
-    return verdicts.died(flight)
+    return JUDGE.died(flight)
 
 
 def _failed(

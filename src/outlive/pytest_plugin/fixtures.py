@@ -11,7 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from outlive.arena.budget import Verdict
     from outlive.growth.growth import Growth
-    from outlive.worker.interpreter import Interpreter
+    from outlive.verbs.drop_ins import Interpreter
 
 
 @pytest.fixture
@@ -21,8 +21,7 @@ def guarded_interpreter() -> Iterator[Callable[..., Interpreter]]:
     `guarded_interpreter("m.tflite", memory="64MB")`: a path or the bytes of a model, and whatever
     `outlive.Interpreter` takes.
     """
-    import outlive.verbs  # hands workers the judge they need  # noqa: F401
-    from outlive.worker.interpreter import Interpreter
+    from outlive.verbs.drop_ins import Interpreter
 
     with contextlib.ExitStack() as made:
 

@@ -18,7 +18,6 @@ from typing import Any
 
 import pytest
 
-import outlive.verbs  # hands workers the judge they need  # noqa: F401
 from outlive.errors import RunError
 from outlive.guarding.calling import GuardedCall, NotBegun, Terms, caller_state
 from outlive.guarding.functions import SentFunction
@@ -29,6 +28,7 @@ from outlive.pytest_plugin.settings import make_order, path_from_start
 from outlive.pytest_plugin.spool import Spool, Told
 from outlive.pytest_plugin.tracing import add_coverage
 from outlive.pytest_plugin.wishes import Wish, wish_of
+from outlive.verbs.judging import JUDGE
 from outlive.worker.hatchery import CannotHatch
 from outlive.worker.limits import Limits
 
@@ -155,7 +155,8 @@ class Runner:
         if self._spool is not None:
             self._spool.empty()
         # Only a test has something to say: pytest in a worker would repeat what was said here.
-        terms = Terms(limits=limits, give_back=lambda _: None, quiet=function is not inside.run)
+        quiet = function is not inside.run
+        terms = Terms(limits=limits, judge=JUDGE, give_back=lambda _: None, quiet=quiet)
         return GuardedCall(process, terms).run(sent, words, {})
 
     def _reports(self, item: pytest.Item, told: Told) -> Iterator[Any]:

@@ -18,10 +18,10 @@ from outlive.apart import need_thread
 from outlive.model import Model
 from outlive.surgery import tree_of, write
 from outlive.surgery.tree import Tree
-from outlive.worker import verdicts
 from outlive.worker.hatchery import in_words
-from outlive.worker.interpreter import Interpreter
+from outlive.worker.interpreter import WorkerInterpreter
 from outlive.worker.options import ACCELERATORS
+from outlive.worker.verdicts import Judge
 
 Values = dict[int, NDArray[Any]]
 # The FlatBuffer's offsets end at 2 GiB: constants of more than this go behind it.
@@ -56,15 +56,21 @@ class Capture:
     """An interpreter in a worker, driven by a thread of its own; it gives the tensors asked for."""
 
     def __init__(
-        self, content: bytes | memoryview, wanted: Iterable[int], accelerator: str, *, copies: bool = True
+        self,
+        content: bytes | memoryview,
+        wanted: Iterable[int],
+        accelerator: str,
+        judge: Judge,
+        *,
+        copies: bool = True,
     ) -> None:
         """Start loading; nothing is waited for.
 
         Without `copies` it gives views of the worker's memory: they must be gone before the next run.
         """
         self._content, self._wanted = content, tuple(dict.fromkeys(wanted))
-        self._accelerator, self._copies = accelerator, copies
-        self._interpreter: Interpreter | None = None
+        self._accelerator, self._judge, self._copies = accelerator, judge, copies
+        self._interpreter: WorkerInterpreter | None = None
         self._closed = False
         self._shapes: dict[int, tuple[int, ...]] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="outlive-capture")
@@ -77,7 +83,7 @@ class Capture:
         except (MemoryError, RuntimeError) as error:
             if self._closed:
                 raise
-            raise verdicts.unavailable(in_words(error)) from error  # the system has no thread for it
+            raise self._judge.unavailable(in_words(error)) from error  # the system has no thread for it
 
     def close(self) -> None:
         """End the worker, in the middle of a call if need be, and the thread."""
@@ -100,13 +106,14 @@ class Capture:
             return {index: np.asarray(found.get_tensor(index)) for index in self._wanted}
         return {index: np.asarray(found.tensor(index)()) for index in self._wanted}
 
-    def _opened(self, feeds: Mapping[int, NDArray[Any]]) -> Interpreter:
+    def _opened(self, feeds: Mapping[int, NDArray[Any]]) -> WorkerInterpreter:
         """The interpreter, its inputs in the shapes that are fed, its variables as they were at first."""
         found = self._interpreter
         if found is None:
-            found = self._interpreter = Interpreter(
+            found = self._interpreter = WorkerInterpreter(
                 model_content=self._content,
                 experimental_op_resolver_type=ACCELERATORS[self._accelerator],
+                _judge=self._judge,
             )
             self._content = b""
             self._shapes = {row["index"]: tuple(row["shape"]) for row in found.get_input_details()}

@@ -68,7 +68,9 @@ class Comparison:
             candidate = self._capture(stack, self.candidate, ours | fed, other)
             # Who watches may keep what he sees.
             watched = self.task.watch is not None
-            isolation = Isolation(self.reference, _once(lone), self.task.accelerator, copies=watched)
+            isolation = Isolation(
+                self.reference, _once(lone), self.task.accelerator, self.task.judge, copies=watched
+            )
             stack.callback(isolation.close)
             for sample, (wanted, found) in enumerate(_ahead(self, samples, reference, candidate), 1):
                 self._add(turn, isolation, wanted, found, first)
@@ -80,7 +82,8 @@ class Comparison:
     def _capture(self, stack: ExitStack, graph: Graph, wanted: set[int], accelerator: str) -> Capture:
         fed = set(graph.subgraph.input_indices)
         numeric = {index for index in wanted if graph.is_numeric(index) and index not in graph.constants}
-        capture = Capture(with_outputs(graph.model, sorted(numeric - fed)), sorted(numeric), accelerator)
+        content = with_outputs(graph.model, sorted(numeric - fed))
+        capture = Capture(content, sorted(numeric), accelerator, self.task.judge)
         stack.callback(capture.close)
         return capture
 

@@ -23,7 +23,7 @@ from outlive.names import foreign_lines
 from outlive.quant.convert_child import convert_source
 from outlive.quant.feeding import Samples
 from outlive.quant.quantizing import Guard
-from outlive.worker.verdicts import Call, refused
+from outlive.worker.verdicts import Call, Judge
 
 Signature = Sequence[tuple[Sequence[int | None], str]]
 Shapes = Mapping[str, Sequence[int]]
@@ -62,13 +62,14 @@ def convert_model(
     samples: Any,
     signature: Signature | None,
     guard: Guard,
+    judge: Judge,
     tell: Callable[[int], None],
 ) -> Converted:
     """Convert in a worker; the samples are checked first, against the float model of the same source."""
     with tempfile.TemporaryDirectory(prefix="outlive-convert-") as folder:
         kind, what = _described(source, Path(folder))
         specs = None if signature is None else [(list(shape), dtype) for shape, dtype in signature]
-        convert = _in_words(guard(convert_source, plain=bytes))
+        convert = _in_words(guard(convert_source, plain=bytes), judge)
         if samples is None:
             return Converted(model=convert(kind, what, specs, dict(settings), None))
         plain = {name: value for name, value in settings.items() if name not in _QUANTIZING}
@@ -76,7 +77,7 @@ def convert_model(
         floating = read_source(convert(kind, what, specs, plain, None)).model
         if floating is None:
             raise ValueError("the converter gave no model that samples could be held against")
-        feeds = Samples(samples, floating)
+        feeds = Samples(samples, floating, judge)
         try:
             made = convert(kind, what, specs, dict(settings), _stream(feeds, tell))
         finally:
@@ -84,7 +85,7 @@ def convert_model(
         return Converted(model=made, samples=feeds.count)
 
 
-def convert_with_shapes(source: Any, key: str, shapes: Shapes, guard: Guard) -> bytes:
+def convert_with_shapes(source: Any, key: str, shapes: Shapes, guard: Guard, judge: Judge) -> bytes:
     """The float model once more, with other shapes for the inputs of signature `key`, by their names in it.
 
     ValueError if the model itself does not take them, with its own reason.
@@ -92,10 +93,10 @@ def convert_with_shapes(source: Any, key: str, shapes: Shapes, guard: Guard) -> 
     with tempfile.TemporaryDirectory(prefix="outlive-convert-") as folder:
         kind, what = _described(source, Path(folder))
         wanted = (key, {name: list(shape) for name, shape in shapes.items()})
-        return _in_words(guard(convert_source, plain=bytes))(kind, what, None, {}, None, wanted)
+        return _in_words(guard(convert_source, plain=bytes), judge)(kind, what, None, {}, None, wanted)
 
 
-def _in_words(convert: Callable[..., bytes]) -> Callable[..., bytes]:
+def _in_words(convert: Callable[..., bytes], judge: Judge) -> Callable[..., bytes]:
     """The same; where the converter gives up, a `ModelError` that says what it lacks."""
 
     def told(*arguments: Any) -> bytes:
@@ -105,7 +106,7 @@ def _in_words(convert: Callable[..., bytes]) -> Callable[..., bytes]:
             if type(error).__name__ != "ConverterError":
                 raise
             words = str(error)
-            refusal = refused(Call(problem="converter-refused", text=words))
+            refusal = judge.refused(Call(problem="converter-refused", text=words))
             # Its pages of words stay in the cause.
             raise ModelError(
                 refusal.finding, str(refusal).removeprefix(f"{foreign_lines(words)}\n")

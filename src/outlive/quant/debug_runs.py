@@ -22,7 +22,8 @@ from outlive.quant.graphs import grid
 from outlive.quant.lining_up import Task
 from outlive.quant.pairing import Pair
 from outlive.worker.affine import affine_of, dequantize, quantize
-from outlive.worker.interpreter import Interpreter
+from outlive.worker.interpreter import WorkerInterpreter
+from outlive.worker.verdicts import Judge
 
 VERIFY = "NumericVerify"
 Metric = Callable[..., float]
@@ -86,10 +87,13 @@ def verify_run(
     samples: Iterator[Sequence[NDArray[Any]]],
     metrics: Metrics,
     direct: Metrics,
+    judge: Judge,
 ) -> Found:
     """Run a debug model and take what its NumericVerify operators found."""
     found = Found()
-    with Interpreter(model_content=content, experimental_preserve_all_tensors=bool(direct)) as engine:
+    with WorkerInterpreter(
+        model_content=content, experimental_preserve_all_tensors=bool(direct), _judge=judge
+    ) as engine:
         steps = [step for step in engine._get_ops_details() if step["op_name"] == VERIFY]
         writers = {out: step["op_name"] for step in engine._get_ops_details() for out in step["outputs"]}
         for step in steps:
@@ -102,7 +106,9 @@ def verify_run(
     return found
 
 
-def _describe(engine: Interpreter, step: Mapping[str, Any], writers: Mapping[int, str], found: Found) -> None:
+def _describe(
+    engine: WorkerInterpreter, step: Mapping[str, Any], writers: Mapping[int, str], found: Found
+) -> None:
     given = int(step["inputs"][0])
     details = engine._get_tensor_details(given)
     parameters = affine_of(details)
@@ -124,7 +130,7 @@ def _operand(name: str) -> str:
 
 
 def _measure(
-    engine: Interpreter,
+    engine: WorkerInterpreter,
     step: Mapping[str, Any],
     found: Found,
     metrics: Metrics,
@@ -173,7 +179,7 @@ def compare_run(task: Task, samples: Samples, metrics: Metrics, direct: Metrics)
     return found
 
 
-def feed_model(engine: Interpreter, feed: Sequence[NDArray[Any]], *, first: bool) -> None:
+def feed_model(engine: WorkerInterpreter, feed: Sequence[NDArray[Any]], *, first: bool) -> None:
     """Set the inputs, in their order; real numbers are quantized for inputs that want integers."""
     rows = engine.get_input_details()
     if len(rows) != len(feed):
@@ -191,7 +197,7 @@ def feed_model(engine: Interpreter, feed: Sequence[NDArray[Any]], *, first: bool
         engine.set_tensor(row["index"], array)
 
 
-def outputs_of(engine: Interpreter) -> list[NDArray[Any]]:
+def outputs_of(engine: WorkerInterpreter) -> list[NDArray[Any]]:
     """The outputs, as real numbers."""
     rows = engine.get_output_details()
     return [dequantize(affine_of(row), engine.get_tensor(row["index"])) for row in rows]

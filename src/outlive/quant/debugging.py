@@ -35,7 +35,8 @@ from outlive.quant.feeding import Samples
 from outlive.quant.lining_up import Task
 from outlive.quant.quantizing import Order, quantize_model
 from outlive.quant.recipes import RECIPES, narrowed
-from outlive.worker.interpreter import Interpreter
+from outlive.worker.interpreter import WorkerInterpreter
+from outlive.worker.verdicts import Judge
 
 _CALIBRATED = (bytes, bytes | None, bool)
 Dataset = Callable[[], Iterable[Sequence[NDArray[Any]]]]
@@ -66,12 +67,10 @@ class QuantizationDebugOptions:
         self.fully_quantize = fully_quantize
 
 
-class QuantizationDebugger:
-    """TensorFlow's QuantizationDebugger, call for call, in processes that are thrown away.
+class Debugger:
+    """What `outlive.QuantizationDebugger` is, without the judge that knows the rules."""
 
-    With a converter it costs TensorFlow's conversion, in a worker. With a debug model, with a float and a
-    quantized model, or with a float model alone (which is quantized here) it needs no TensorFlow.
-    """
+    _judge = Judge()
 
     def __init__(
         self,
@@ -119,10 +118,10 @@ class QuantizationDebugger:
         assert self.quant_model is not None
         model = _read(self.quant_model)
         if is_debug_model(model):
-            self._found = verify_run(self.quant_model, iter(self._dataset()), metrics, direct)
+            self._found = verify_run(self.quant_model, iter(self._dataset()), metrics, direct, self._judge)
         else:
-            task = Task(reference=_read(self.float_model), candidate=model)
-            with Samples(self._data_gen, task.reference) as samples:
+            task = Task(reference=_read(self.float_model), candidate=model, judge=self._judge)
+            with Samples(self._data_gen, task.reference, self._judge) as samples:
                 self._found = compare_run(task, samples, metrics, direct)
         self.layer_statistics = {name: means.means() for name, means in self._found.layers.items()}
         if self._debug_options.model_debug_metrics:
@@ -155,6 +154,9 @@ class QuantizationDebugger:
         """The quantized model with TensorFlow's operators for debugging."""
         return self._from_calibrated(debug=True)
 
+    def _guard(self, function: Callable[..., Any], *, plain: Any) -> Callable[..., Any]:
+        return make_guarded(function, judge=self._judge, plain=plain)
+
     def _dataset(self) -> Iterable[Sequence[NDArray[Any]]]:
         if self._data_gen is None:
             raise ValueError("give a debug_dataset: a function that gives the samples")
@@ -168,7 +170,7 @@ class QuantizationDebugger:
             raise ValueError("converter object must set representative_dataset")
         wanted = bool(self._debug_options.model_debug_metrics)
         try:
-            made = make_guarded(calibrated_models, plain=_CALIBRATED)(converter, wanted)
+            made = self._guard(calibrated_models, plain=_CALIBRATED)(converter, wanted)
         except CannotSend as error:
             warnings.warn(f"the converter cannot be sent to a worker and runs here: {error}", stacklevel=3)
             made = calibrated_models(converter, wanted)
@@ -194,9 +196,9 @@ class QuantizationDebugger:
         recipe = narrowed(
             RECIPES["static-int8"], model, skip, (), "int8" if options.fully_quantize else "float"
         )
-        order = Order(model=model, name="static-int8", recipe=recipe, skip=tuple(skip))
-        with Samples(self._data_gen, model) as samples:
-            return quantize_model(order, samples, make_guarded, lambda _: None).model
+        order = Order(model=model, name="static-int8", recipe=recipe, judge=self._judge, skip=tuple(skip))
+        with Samples(self._data_gen, model, self._judge) as samples:
+            return quantize_model(order, samples, self._guard, lambda _: None).model
 
     def _from_calibrated(self, *, debug: bool) -> bytes:
         if self.calibrated_model is None:
@@ -204,7 +206,7 @@ class QuantizationDebugger:
                 "No converter found, use this function with the converter option in the constructor."
             )
         options = self._debug_options
-        made: bytes = make_guarded(quantized_model, plain=bytes)(
+        made: bytes = self._guard(quantized_model, plain=bytes)(
             self.calibrated_model,
             self._share_scales,
             options.denylisted_ops,
@@ -220,8 +222,8 @@ class QuantizationDebugger:
         if self.float_model is None:
             raise ValueError("metrics of the whole model need the float model as well")
         with (
-            Interpreter(model_content=self.quant_model) as candidate,
-            Interpreter(model_content=self.float_model) as reference,
+            WorkerInterpreter(model_content=self.quant_model, _judge=self._judge) as candidate,
+            WorkerInterpreter(model_content=self.float_model, _judge=self._judge) as reference,
         ):
             for number, feed in enumerate(self._dataset()):
                 for engine in (candidate, reference):

@@ -25,7 +25,7 @@ from outlive.quant.sources import open_source
 from outlive.worker.affine import Affine, dequantize, quantize
 from outlive.worker.session import End
 from outlive.worker.slots import describe_call, problem_with
-from outlive.worker.verdicts import Call, refused
+from outlive.worker.verdicts import Call, Judge
 
 Feed = tuple[NDArray[Any], ...]  # a value for each input, in the model's order
 
@@ -51,9 +51,9 @@ class Samples:
     set, and read from there afterwards.
     """
 
-    def __init__(self, given: Any, model: Model, *, keep: bool = True) -> None:
+    def __init__(self, given: Any, model: Model, judge: Judge, *, keep: bool = True) -> None:
         """Remember where they come from; nothing is read yet."""
-        self.model, self.count = model, 0
+        self.model, self.count, self._judge = model, 0, judge
         self._open, again = open_source(given, model)
         self._keep = keep and not again
         self._scratch = Path(tempfile.mkdtemp(prefix="outlive-samples-"))
@@ -70,7 +70,7 @@ class Samples:
             self.count += 1
             yield feed
         if not self.count:
-            raise refused(Call(problem="no-samples"))
+            raise self._judge.refused(Call(problem="no-samples"))
 
     def close(self) -> None:
         """Remove what was written to temporary files."""
@@ -105,9 +105,8 @@ class Samples:
     def _checked(self, item: Any) -> Feed:
         tensors = self.model.inputs
         values = _by_input(self.model, item)
-        feed = tuple(
-            checked(tensor, np.asarray(value)) for tensor, value in zip(tensors, values, strict=True)
-        )
+        pairs = zip(tensors, values, strict=True)
+        feed = tuple(checked(tensor, np.asarray(value), self._judge) for tensor, value in pairs)
         for seen, value, tensor in zip(self.seen, feed, tensors, strict=True):
             if value.size and value.dtype.kind in "biuf":
                 real = to_real(affine(tensor), value)
@@ -133,22 +132,22 @@ def _by_input(model: Model, item: Any) -> list[Any]:
     )
 
 
-def checked(tensor: Tensor, value: NDArray[Any]) -> NDArray[Any]:
+def checked(tensor: Tensor, value: NDArray[Any], judge: Judge) -> NDArray[Any]:
     """The value in a type that means what the input takes; `InputError` if it cannot be used."""
     wanted = numpy_type(tensor)
     if wanted is None:
         return value  # text and the like: the runtime looks at it
-    value = _converted(tensor, value, wanted)
+    value = _converted(tensor, value, wanted, judge)
     end = End(index=tensor.index, dtype=value.dtype.str, shape=tensor.shape, size=0, offset=None)
     problem = problem_with(value, end)
     if problem and not tensor.says_open(value.shape):
-        raise refused(describe_call(problem, value, end, tensor.name, ""))
+        raise judge.refused(describe_call(problem, value, end, tensor.name, ""))
     if value.dtype.kind == "f" and value.size:
-        _refuse_odd(tensor, value)
+        _refuse_odd(tensor, value, judge)
     return value
 
 
-def _converted(tensor: Tensor, value: NDArray[Any], wanted: np.dtype[Any]) -> NDArray[Any]:
+def _converted(tensor: Tensor, value: NDArray[Any], wanted: np.dtype[Any], judge: Judge) -> NDArray[Any]:
     """Real numbers as float32, integers as the input's own; `InputError` where that would change them."""
     quantized = affine(tensor).is_quantized
     if value.dtype == wanted:
@@ -160,10 +159,10 @@ def _converted(tensor: Tensor, value: NDArray[Any], wanted: np.dtype[Any]) -> ND
         if np.array_equal(narrow, value):
             return narrow
     end = End(index=tensor.index, dtype=wanted.str, shape=tensor.shape, size=0, offset=None)
-    raise refused(describe_call("wrong-dtype", value, end, tensor.name, ""))
+    raise judge.refused(describe_call("wrong-dtype", value, end, tensor.name, ""))
 
 
-def _refuse_odd(tensor: Tensor, value: NDArray[Any]) -> None:
+def _refuse_odd(tensor: Tensor, value: NDArray[Any], judge: Judge) -> None:
     """`InputError` for NaN and infinity: one is enough to make every range meaningless."""
     low, high = float(value.min()), float(value.max())
     if math.isfinite(low) and math.isfinite(high):
@@ -171,7 +170,7 @@ def _refuse_odd(tensor: Tensor, value: NDArray[Any]) -> None:
     missing = int(np.count_nonzero(np.isnan(value)))
     problem = "nan-in-sample" if missing else "infinity-in-sample"
     count = missing or int(np.count_nonzero(np.isinf(value)))
-    raise refused(
+    raise judge.refused(
         Call(
             problem=problem,
             index=tensor.index,

@@ -22,6 +22,7 @@ from outlive.quant.graphs import Graph, affine
 from outlive.surgery import tree_of
 from outlive.surgery.tree import Tree, UnknownOptions
 from outlive.worker.affine import quantize
+from outlive.worker.verdicts import Judge
 
 Source = tuple[int, int]  # the candidate's tensor that is fed, the reference's tensor it stands for
 
@@ -46,9 +47,9 @@ class _Layout:
 class _Group:
     """Operators that are run together."""
 
-    def __init__(self, graph: Graph, lone: tuple[Lone, ...], copies: bool) -> None:
+    def __init__(self, graph: Graph, lone: tuple[Lone, ...], judge: Judge, copies: bool) -> None:
         self.lone, self._copies = lone, copies
-        self._graph = graph
+        self._graph, self._judge = graph, judge
         self._layout: _Layout | None = None
         self._capture: Capture | None = None
 
@@ -57,7 +58,8 @@ class _Group:
         if self._layout is None or self._capture is None:
             self._layout = lay_out(self._graph, self.lone, values)
             wanted = [index for outs in self._layout.outputs.values() for index in outs]
-            self._capture = Capture(file_of(self._layout.tree), wanted, accelerator, copies=self._copies)
+            content = file_of(self._layout.tree)
+            self._capture = Capture(content, wanted, accelerator, self._judge, copies=self._copies)
             self._layout.tree = {}
         feeds = {
             clone: self._as_taken(theirs, values[ours])
@@ -94,11 +96,13 @@ class Isolation:
     Without `copies` what they make are views: they must be gone before the next sample is started.
     """
 
-    def __init__(self, graph: Graph, lone: Iterable[Lone], accelerator: str, *, copies: bool = True) -> None:
+    def __init__(
+        self, graph: Graph, lone: Iterable[Lone], accelerator: str, judge: Judge, *, copies: bool = True
+    ) -> None:
         """Nothing is started before there are values to feed."""
-        self._graph, self._accelerator = graph, accelerator
+        self._graph, self._accelerator, self._judge = graph, accelerator, judge
         every = tuple(lone)
-        self._groups = [_Group(graph, every, copies)] if every else []
+        self._groups = [_Group(graph, every, judge, copies)] if every else []
         self.refused: dict[int, str] = {}
 
     def start(self, values: Mapping[int, NDArray[Any]]) -> list[tuple[_Group, Future[Values] | None]]:
@@ -141,7 +145,7 @@ class Isolation:
         found: dict[int, NDArray[Any]] = {}
         for part in (lone[:half], lone[half:]):
             # Copies: what was raised keeps the frames it passed, and views in them, until it is collected.
-            group = _Group(self._graph, part, True)
+            group = _Group(self._graph, part, self._judge, True)
             self._groups.append(group)
             found |= self._outcome(group, self._started(group, values), values)
         return found

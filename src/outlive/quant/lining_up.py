@@ -17,6 +17,7 @@ from outlive.quant.nouns import OutputDrift
 from outlive.quant.pairing import Pair, pair_models
 from outlive.quant.tallying import Tally
 from outlive.units import plural
+from outlive.worker.verdicts import Judge
 
 # One sample of one layer: the pair, what it should be, what it is, and the integers that stand for it.
 Watch = Callable[[Pair, NDArray[Any], NDArray[Any], NDArray[Any]], None]
@@ -29,6 +30,7 @@ class Task:
 
     reference: Model
     candidate: Model
+    judge: Judge
     accelerator: str = "cpu"
     candidate_accelerator: str | None = None
     # None: 512 MB, or what a single operator takes, if that is more.

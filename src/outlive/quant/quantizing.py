@@ -20,8 +20,8 @@ from outlive.quant.lending import SIGNATURE, prepared, taken_back
 from outlive.quant.nouns import InputRange, Layer, Quantized, Recipe
 from outlive.quant.pairing import pair_models
 from outlive.quant.recipes import find_layers, needs_samples
-from outlive.worker.interpreter import Interpreter
-from outlive.worker.verdicts import Call, refused
+from outlive.worker.interpreter import WorkerInterpreter
+from outlive.worker.verdicts import Call, Judge
 
 Tell = Callable[[int], None]  # how many samples the worker has taken
 # What ai-edge-quantizer raises for models and recipes that it cannot deal with.
@@ -37,6 +37,7 @@ class Order:
     model: Model
     name: str
     recipe: Recipe
+    judge: Judge
     skip: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
 
@@ -47,7 +48,7 @@ def quantize_model(order: Order, samples: Samples | None, guard: Guard, tell: Te
     wanted = needs_samples(order.recipe)
     if wanted and samples is None:
         text = f"the recipe {order.name} measures ranges with samples"
-        raise refused(Call(problem="no-samples", text=text))
+        raise order.judge.refused(Call(problem="no-samples", text=text))
     content, key, names = prepared(order.model)
     run = guard(quantize_content, plain=(bytes, int))
     rows = [dict(row) for row in order.recipe]
@@ -68,10 +69,10 @@ def quantize_model(order: Order, samples: Samples | None, guard: Guard, tell: Te
     try:
         made, count = _second_try(attempt, wanted)
     except _Refused as refusal:
-        raise _refusal(refusal.error) from refusal.error
+        raise _refusal(refusal.error, order.judge) from refusal.error
     made = made if key != SIGNATURE else taken_back(made)
     return Quantized(
-        refusal=_refused_by_runtime(made),
+        refusal=_refused_by_runtime(made, order.judge),
         model=made,
         recipe=order.name,
         layers=tuple(_layers(order, made)),
@@ -102,20 +103,20 @@ def _ranges(samples: Samples | None) -> tuple[InputRange, ...]:
     return tuple(InputRange(name=one.name, low=one.low, high=one.high, can_hold=None) for one in seen)
 
 
-def _refused_by_runtime(content: bytes) -> str:
+def _refused_by_runtime(content: bytes, judge: Judge) -> str:
     """What the runtime says to the new model if it does not take it; empty if it does."""
     try:
-        with Interpreter(model_content=content) as engine:
+        with WorkerInterpreter(model_content=content, _judge=judge) as engine:
             engine.allocate_tensors()
     except RunError as error:
         return str(error).splitlines()[0][:300]
     return ""
 
 
-def _refusal(error: Exception) -> ModelError:
+def _refusal(error: Exception, judge: Judge) -> ModelError:
     words = str(error).strip().splitlines()
     text = f"{type(error).__name__}: {words[0][:300] if words else 'no words'}"
-    told = refused(Call(problem="quantizer-refused", text=text))
+    told = judge.refused(Call(problem="quantizer-refused", text=text))
     return ModelError(told.finding, str(told))
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from outlive.finding import Evidence, Finding, Remedy, Tag
 from outlive.kernel_deaths.record import Record
-from outlive.rendering.verdict import judge_fact
 from outlive.units import format_bytes
+from outlive.worker.verdicts import Judge
 
 # What a rule says of a model's file or of an error that was caught says nothing here: there is neither.
 _ABOUT_MODELS = ("FILE", "error.flight")
@@ -15,9 +15,9 @@ _ABOUT_MODELS = ("FILE", "error.flight")
 _SHARE = 0.7
 
 
-def judge_death(record: Record) -> Finding:
+def judge_death(record: Record, judge: Judge) -> Finding:
     """The finding on a kernel's death: the same rules as for every death."""
-    finding = judge_fact("flight", record.to_flight(), None)[0]
+    finding = judge.find("flight", record.to_flight())[0]
     kept = [item for item in finding.remedies if not any(word in item.command for word in _ABOUT_MODELS)]
     return replace(
         finding,

@@ -21,9 +21,10 @@ from outlive.quant.nouns import Drift, Quantized
 from outlive.quant.quantizing import Order, quantize_model
 from outlive.quant.recipes import chooser, find_recipe, narrowed
 from outlive.quant.selecting import Kitchen, check_target, select
-from outlive.rules import judge
 from outlive.rules.catalogue import RULES
+from outlive.rules.engine import judge as ask_rules
 from outlive.units import parse_bytes
+from outlive.worker.verdicts import Judge
 
 # Enough to see which layers stand out; whoever wants more gives samples.
 _RANDOM_SAMPLES = 8
@@ -41,11 +42,13 @@ def compare_models(
     memory: str | int | None,
     born_here: bool,
     tell: Callable[[int, int, int], None],
+    judge: Judge,
 ) -> Drift:
     """The drift between two models, judged."""
     task = Task(
         reference=reference,
         candidate=candidate,
+        judge=judge,
         accelerator=accelerator,
         budget_bytes=parse_bytes(memory) if isinstance(memory, str) else memory,
         metrics=metrics or {},
@@ -54,7 +57,7 @@ def compare_models(
         tell=tell,
     )
     given = some_samples(reference, _RANDOM_SAMPLES) if samples is None else samples
-    with Samples(given, reference) as stream, _leaving_nothing():
+    with Samples(given, reference, judge) as stream, _leaving_nothing():
         drift = _compared(task, stream)
     notes = (*drift.notes, RANDOM) if samples is None else drift.notes
     return replace(drift, notes=notes, findings=_findings("drift", drift))
@@ -72,6 +75,7 @@ def quantize_source(
     seconds: float | None,
     until: Any,
     tell: Callable[[int], None],
+    judge: Judge,
     metrics: Mapping[str, Callable[..., float]] | None = None,
 ) -> Quantized:
     """The quantized model, judged; with a target, the first one that meets it."""
@@ -81,34 +85,33 @@ def quantize_source(
         raise ValueError(f"inputs and outputs are float or int8, not {io!r:.40}")
     name, rows = find_recipe(recipe)
 
-    guarded = partial(make_guarded, memory=memory, seconds=seconds, quiet=True)
+    guarded = partial(make_guarded, judge=judge, memory=memory, seconds=seconds, quiet=True)
 
     def make(kept: tuple[str, ...]) -> Quantized:
         left_out = (*skip, *kept)
         chosen = narrowed(rows, model, left_out, only, io)
-        order = Order(model=model, name=name, recipe=chosen, skip=left_out, only=tuple(only))
+        order = Order(model=model, name=name, recipe=chosen, judge=judge, skip=left_out, only=tuple(only))
         return quantize_model(order, stream, guarded, tell)
 
     with ExitStack() as stack:
         stack.enter_context(_leaving_nothing())
-        stream = None if samples is None else stack.enter_context(Samples(samples, model))
+        stream = None if samples is None else stack.enter_context(Samples(samples, model, judge))
         if target is None:
             made = make(())
         elif stream is None:
             raise ValueError("a target needs samples to be held against")
         else:
             held = stream
-            kitchen = Kitchen(make=make, compare=lambda content: _held_against(model, content, held, asked))
+            task = partial(Task, reference=model, judge=judge, metrics=asked)
+            kitchen = Kitchen(make=make, compare=lambda content: _held_against(task, content, held))
             made = select(kitchen, target)
     return replace(made, findings=_findings("quantized", made))
 
 
-def _held_against(
-    reference: Model, content: bytes, samples: Samples, metrics: Mapping[str, Callable[..., float]]
-) -> Drift:
+def _held_against(task: Callable[..., Task], content: bytes, samples: Samples) -> Drift:
     candidate = read_source(content).model
     assert candidate is not None, "the quantizer writes files that can be read"
-    return _compared(Task(reference=reference, candidate=candidate, metrics=metrics), samples)
+    return _compared(task(candidate=candidate), samples)
 
 
 def _compared(task: Task, samples: Samples) -> Drift:
@@ -140,4 +143,4 @@ def _leaving_nothing() -> Iterator[None]:
 
 
 def _findings(kind: str, fact: Any) -> tuple[Finding, ...]:
-    return judge({kind: fact}, [rule for rule in RULES if rule.facts == (kind,)]).findings
+    return ask_rules({kind: fact}, [rule for rule in RULES if rule.facts == (kind,)]).findings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from outlive.model import Model, Operator, Quantization, Reading, Sparsity, Subgraph, Tensor
-from outlive.rendering.bytes_map import map_bytes
+from outlive.model.file_parts import map_bytes
 from outlive.rendering.document import Json, document, finding_json
 from outlive.rules import Judgement
 

@@ -1,98 +1,188 @@
-"""Lists of everything: operators, tensors, the graph in the order the runtime runs it, and many files."""
+"""Lists of everything in a model: operators, tensors, the graph in the order it runs, weights of zero."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from outlive.model import Model, Operator, Options, Reading, Subgraph, Tensor
+from outlive.model import Model, Operator, Options, Subgraph, Tensor
 from outlive.model.schema import load_schema
-from outlive.names import safe
-from outlive.rendering.finding_text import count_findings
-from outlive.rendering.model_text import heading, quantization_text, shape_text
-from outlive.rules import Judgement
-from outlive.units import format_bytes, format_shape
+from outlive.rendering.model_text import quantization_text, shape_text
+from outlive.rendering.page import Cell, Column, Listing, Section, Words
+from outlive.rendering.page import Table as PageTable
+from outlive.units import format_shape
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
     from rich.table import Table
 
-_NAME = 40
-_OPTIONS = 160
+_NAME, _OPTIONS = 40, 160
 _NUMBERS = ("op", "tensor", "version", "bytes", "size", "ops", "errors", "warnings", "notes")
 # What enums are at by default in options.
 _FIRST_NAMES = ("NONE", "FLOAT32", "DEFAULT")
 
 
-def operator_list(model: Model) -> Iterator[RenderableType]:
+def operator_list(model: Model) -> Iterator[Section]:
     """Every operator with its version, tensors and options."""
+    columns = (
+        Column(title="op", kind="number"),
+        Column(title="type", kind="mono"),
+        Column(title="version", kind="number"),
+        Column(title="inputs", kind="mono"),
+        Column(title="outputs", kind="mono"),
+        Column(title="options", kind="mono", wide=True),
+    )
     for subgraph in model.subgraphs:
-        yield heading(_title("operators", subgraph, model))
-        table = listing("op", "type", "version", "inputs", "outputs", "options")
-        for operator in subgraph.operators:
-            table.add_row(
-                str(operator.index),
-                safe(operator.name, _NAME),
-                str(operator.version),
+        rows = [
+            (
+                operator.index,
+                operator.name,
+                operator.version,
                 _numbers(operator.inputs),
                 _numbers(operator.outputs),
                 options_text(operator),
             )
-        yield table
+            for operator in subgraph.operators
+        ]
+        yield _list("Operators", subgraph, model, columns, rows)
 
 
-def tensor_list(model: Model) -> Iterator[RenderableType]:
+def tensor_list(model: Model) -> Iterator[Section]:
     """Every tensor with its shape, type, bytes and quantization."""
+    columns = (
+        Column(title="tensor", kind="number"),
+        Column(title="name", kind="mono", wide=True),
+        Column(title="shape", kind="mono"),
+        Column(title="type", kind="mono"),
+        Column(title="bytes", kind="bytes"),
+        Column(title="kind"),
+        Column(title="quantization", kind="mono", wide=True),
+    )
     for subgraph in model.subgraphs:
-        yield heading(_title("tensors", subgraph, model))
-        table = listing("tensor", "name", "shape", "type", "bytes", "kind", "quantization")
         ends = (set(subgraph.input_indices), set(subgraph.output_indices))
-        for tensor in subgraph.tensors:
-            size = tensor.size_bytes
-            table.add_row(
-                str(tensor.index),
-                safe(tensor.name, _NAME),
+        rows = [
+            (
+                tensor.index,
+                tensor.name,
                 shape_text(tensor),
                 tensor.dtype,
-                "?" if size is None else format_bytes(size),
+                tensor.size_bytes,
                 _kind(tensor, *ends),
                 quantization_text(tensor.quantization),
             )
-        yield table
+            for tensor in subgraph.tensors
+        ]
+        yield _list("Tensors", subgraph, model, columns, rows)
 
 
-def graph_lines(model: Model) -> Iterator[RenderableType]:
-    """One line per operator, in the order the runtime runs them: `name shape <- TYPE(inputs)`."""
-    from rich.text import Text
+def _list(
+    what: str, subgraph: Subgraph, model: Model, columns: tuple[Column, ...], rows: Sequence[Sequence[Cell]]
+) -> Section:
+    title = _title(what, subgraph, model)
+    ident = f"{what.lower()}-{subgraph.index}"
+    table = PageTable(id=f"{ident}-list", caption=title, columns=columns, rows=rows, brief=len(rows))
+    return Section(id=ident, title=title, blocks=(table,))
 
+
+def graph_list(model: Model) -> Iterator[Section]:
+    """One line per operator, in the order the runtime runs them: `TYPE(inputs) -> outputs`."""
     for subgraph in model.subgraphs:
-        yield heading(_title("graph", subgraph, model))
+        items = []
         width = len(str(max(0, len(subgraph.operators) - 1)))
         for operator in subgraph.operators:
-            outputs = ", ".join(_tensor(subgraph, index) for index in operator.outputs)
-            inputs = ", ".join(_tensor(subgraph, index) for index in operator.inputs)
+            outputs = ", ".join(_named_tensor(subgraph, index) for index in operator.outputs)
+            inputs = ", ".join(_named_tensor(subgraph, index) for index in operator.inputs)
             called = "".join(f" calls subgraph {index}" for index in operator.subgraphs())
-            name = safe(operator.name, _NAME)
-            yield Text.assemble(
-                (f"  {operator.index:>{width}}  ", "dim"),
-                (name, "bold"),
-                f"({inputs}) -> {outputs}",
-                (called, "dim"),
-            )
+            items.append(f"{operator.index:>{width}}  {operator.name}({inputs}) -> {outputs}{called}")
+        listing = Listing(items=tuple(items))
+        yield Section(id=f"graph-{subgraph.index}", title=_title("Graph", subgraph, model), blocks=(listing,))
 
 
-def file_table(rows: Sequence[tuple[Reading, Judgement]]) -> RenderableType:
-    """Several files in one table, a broken one with what is wrong with it."""
-    table = listing("file", "size", "inputs", "outputs", "ops", "custom", "weights", "findings")
-    for reading, judgement in rows:
-        name, model = safe(reading.path or "bytes", 300), reading.model
-        if model is None or judgement.errors:
-            worst = judgement.errors[0]
-            text = f"{worst.code} {worst.headline}"
-            table.add_row(name, format_bytes(reading.file_bytes), "", "", "", "", "", text)
-        else:
-            table.add_row(name, *_file_row(model), count_findings(judgement.findings))
-    return table
+def _title(what: str, subgraph: Subgraph, model: Model) -> str:
+    if len(model.subgraphs) == 1:
+        return what
+    name = f' "{subgraph.name}"' if subgraph.name else ""
+    return f"{what} of subgraph {subgraph.index}{name}"
+
+
+def sparsity_sections(found: Any) -> list[Section]:
+    """The weights with their zeros, the forms side by side, and what that comes to in sentences."""
+    share = found.zeros / found.elements if found.elements else 0.0
+    beside = f"{share:.1%} of {found.elements:,} are zero." if found.elements else "There are none of 1 KiB."
+    columns = (
+        Column(title="zeros", kind="share"),
+        Column(title="in the file", kind="bytes"),
+        Column(title="shape", kind="mono"),
+        Column(title="type", kind="mono"),
+        Column(title="name", kind="mono", wide=True),
+    )
+    rows = [
+        (
+            weight.share,
+            weight.stored_bytes,
+            format_shape(weight.tensor.shape),
+            f"{weight.tensor.dtype}, sparse" if weight.is_sparse else weight.tensor.dtype,
+            weight.tensor.name,
+        )
+        for weight in sorted(found.weights, key=lambda weight: -weight.zeros)
+    ]
+    weights = PageTable(id="weights", caption="Weights", columns=columns, rows=rows)
+    worth = (_forms(found), Listing(items=tuple(_worth(found))))
+    how = "Measured." if found.forms[0].measured_bytes else "Planned."
+    return [
+        Section(
+            id="weights", title="Weights", blocks=(weights if rows else Words(text=beside),), lead=beside
+        ),
+        Section(id="worth", title="What the zeros are worth", blocks=worth, lead=how),
+    ]
+
+
+def _forms(found: Any) -> PageTable:
+    ways = [way for way, _ in _peaks(found.forms[0])]
+    titles = ("file", "compressed", *(f"RAM, {way}" for way in ways))
+    columns = (Column(title=""), *(Column(title=title, kind="bytes") for title in titles))
+    rows = [
+        (form.name, form.file_bytes, form.compressed_bytes, *(_known(size) for _, size in _peaks(form)))
+        for form in found.forms
+    ]
+    return PageTable(id="forms", caption="Dense and sparse", columns=columns, rows=rows)
+
+
+def _known(size: int | None) -> Cell:
+    return "unknown" if size is None else size
+
+
+def _peaks(form: Any) -> Sequence[tuple[str, int | None]]:
+    found: Sequence[tuple[str, int | None]] = form.measured_bytes or form.planned_bytes
+    return found
+
+
+def _worth(found: Any) -> Iterator[str]:
+    for form in found.forms:
+        if form.problem:
+            yield f"{form.name}: not measured: {form.problem}"
+    first = found.forms[0]
+    less = 1 - first.compressed_bytes / max(1, first.file_bytes)
+    yield f"compressed, to be kept or sent, the file is {less:.0%} smaller; to be run it is unpacked again"
+    if len(found.forms) == 1:
+        sparse = any(weight.is_sparse for weight in found.weights)
+        yield (
+            "its weights are stored sparsely already: LiteRT unpacks them into memory of their own"
+            if sparse
+            else "no weight of it is smaller when it is stored sparsely"
+        )
+        return
+    second = found.forms[1]
+    parts = [f"the file is {_change(second.file_bytes, first.file_bytes)}"]
+    for (way, now), (_, then) in zip(_peaks(first), _peaks(second), strict=True):
+        if now is not None and then is not None:
+            parts.append(f"RAM with {way} {_change(then, now)}")
+    yield f"with sparse weights {', '.join(parts)}: LiteRT unpacks them before it computes"
+
+
+def _change(then: int, now: int) -> str:
+    if then == now:
+        return "the same"
+    return f"{abs(then - now) / max(1, now):.1%} {'smaller' if then < now else 'larger'}"
 
 
 def options_text(operator: Operator) -> str:
@@ -101,7 +191,7 @@ def options_text(operator: Operator) -> str:
         return f"{operator.custom_options.nbytes} bytes of its own"
     if operator.options is None:
         return ""
-    return safe(" ".join(_option_words(operator.options)), _OPTIONS)
+    return " ".join(_option_words(operator.options))[:_OPTIONS]
 
 
 def _option_words(options: Options) -> Iterator[str]:
@@ -118,47 +208,6 @@ def _option_words(options: Options) -> Iterator[str]:
             yield f"{name}={value}"
 
 
-def _file_row(model: Model) -> tuple[str, ...]:
-    sizes: dict[str, int] = {}
-    seen = set()
-    for tensor in model.tensors():
-        if tensor.has_data and tensor.buffer_index not in seen:
-            seen.add(tensor.buffer_index)
-            sizes[tensor.dtype] = sizes.get(tensor.dtype, 0) + tensor.stored_bytes
-    operators = list(model.operators())
-    return (
-        format_bytes(model.file_bytes),
-        _ends(model.inputs),
-        _ends(model.outputs),
-        str(len(operators)),
-        ", ".join(sorted({safe(operator.name, 24) for operator in operators if operator.is_custom})[:3]),
-        max(sizes, key=lambda dtype: sizes[dtype], default=""),
-    )
-
-
-def _ends(tensors: Sequence[Tensor]) -> str:
-    shown = ", ".join(f"{format_shape(tensor.shape)} {tensor.dtype}" for tensor in tensors[:2])
-    return shown + (f" and {len(tensors) - 2} more" if len(tensors) > 2 else "")
-
-
-def _title(what: str, subgraph: Subgraph, model: Model) -> str:
-    if len(model.subgraphs) == 1:
-        return what
-    name = f' "{safe(subgraph.name, _NAME)}"' if subgraph.name else ""
-    return f"{what} of subgraph {subgraph.index}{name}"
-
-
-def listing(*columns: str) -> Table:
-    """An empty table without lines; columns of numbers are to the right."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for column in columns:
-        right = column in _NUMBERS
-        table.add_column(column, justify="right" if right else "left", overflow="fold")
-    return table
-
-
 def _numbers(indices: Sequence[int]) -> str:
     return " ".join("-" if index == -1 else str(index) for index in indices)
 
@@ -173,8 +222,19 @@ def _kind(tensor: Tensor, inputs: set[int], outputs: set[int]) -> str:
     return ", ".join(name for name, holds in kinds if holds)
 
 
-def _tensor(subgraph: Subgraph, index: int) -> str:
+def _named_tensor(subgraph: Subgraph, index: int) -> str:
     if not 0 <= index < len(subgraph.tensors):
         return "-" if index == -1 else f"tensor {index}?"
     tensor = subgraph.tensors[index]
-    return f"{safe(tensor.name, _NAME) or index} {format_shape(tensor.shape)}"
+    return f"{tensor.name[:_NAME] or index} {format_shape(tensor.shape)}"
+
+
+def listing(*columns: str) -> Table:
+    """An empty table without lines; columns of numbers are to the right."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for column in columns:
+        right = column in _NUMBERS
+        table.add_column(column, justify="right" if right else "left", overflow="fold")
+    return table

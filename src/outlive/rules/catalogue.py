@@ -6,7 +6,8 @@ import difflib
 
 from outlive.errors import ModelError
 from outlive.finding import Finding
-from outlive.model import Reading
+from outlive.model import Identity, Reading
+from outlive.model.file_bytes import FileChanged
 from outlive.rules.accelerator.a801_accelerator_died import accelerator_died
 from outlive.rules.accelerator.a802_accelerator_differs import accelerator_differs
 from outlive.rules.accelerator.a803_model_refused import model_refused
@@ -340,8 +341,16 @@ def assess(reading: Reading) -> Judgement:
     model = None if file_errors(reading) else reading.model
     try:
         return judge({"file": reading, "model": model}, RULES)
-    except ModelError as error:  # the file has changed since it was opened
-        return Judgement(findings=error.findings, not_checked=())
+    except (ModelError, FileChanged) as error:
+        return Judgement(findings=of_change(error), not_checked=())
+
+
+def of_change(error: ModelError | FileChanged) -> tuple[Finding, ...]:
+    """What there is to say of a file that has changed since it was opened."""
+    if isinstance(error, ModelError):
+        return error.findings
+    identity = Identity(kind="changed", detail=error.detail)
+    return file_errors(Reading(path=error.path, file_bytes=0, identity=identity, model=None))
 
 
 def assess_run(flight: Flight, reading: Reading | None) -> tuple[Finding, ...]:

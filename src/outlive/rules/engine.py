@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from outlive.errors import ModelError
 from outlive.finding import Finding, Severity, Sighting
+from outlive.model.file_bytes import FileChanged
 
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
@@ -86,7 +87,7 @@ def rule(
 def judge(facts: Mapping[str, object], rules: Iterable[Rule]) -> Judgement:
     """Run every rule whose facts are at hand; a fact that is None is not at hand.
 
-    `ModelError` if the file has changed since it was read.
+    `ModelError` or `FileChanged` if the file has changed since it was read.
     """
     findings: list[Finding] = []
     skipped: list[NotChecked] = []
@@ -98,7 +99,7 @@ def judge(facts: Mapping[str, object], rules: Iterable[Rule]) -> Judgement:
             continue
         try:
             sightings = list(entry.function(**{name: facts[name] for name in entry.facts}))
-        except ModelError:
+        except (ModelError, FileChanged):
             raise  # the file is no longer what was read: no rule can look at it
         except Exception as error:
             # One rule with a bug must not cost the user what all the others found; it is said, not hidden.

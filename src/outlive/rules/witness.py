@@ -27,6 +27,7 @@ STAGE_WORDS = {
     "cell": "while a cell ran",
     "between cells": "between two cells",
 }
+_TAKING_MEMORY = ("load", "allocate", "invoke")
 _BY_SIGNAL = {
     "SIGSEGV": "memory-fault",
     "SIGBUS": "memory-fault",
@@ -40,6 +41,10 @@ _BY_SIGNAL = {
 # What Python, numpy, TensorFlow and PyTorch raise.
 _OUT_OF_MEMORY = ("MemoryError", "_ArrayMemoryError", "ResourceExhaustedError", "OutOfMemoryError")
 # What XNNPACK says when it gets no memory, among other things: tflite/delegates/xnnpack/xnnpack_delegate.cc.
+_RESHAPE = "reshape runtime"
+# Words of a RuntimeError near a limit. A ValueError is about the file: "The model allocation is null/empty"
+# (tensorflow/compiler/mlir/lite/allocation.h).
+_LIMIT_WORDS = ("memory", "bad_alloc", "to allocate", "failed to create xnnpack runtime", _RESHAPE)
 _MEMORY_WORDS = (
     "failed to create xnnpack runtime",
     "failed to reshape runtime",
@@ -104,6 +109,22 @@ def lacked_memory(flight: Flight) -> bool:
     return cause(flight) in ("memory-limit", "killed-for-memory")
 
 
+def complains_at_limit(flight: Flight) -> bool:
+    """True if the runtime said, in words or by saying nothing, that it could not get memory, at a limit.
+
+    A limit that was asked for counts, however far away, but not for a delegate that cannot be reshaped, which
+    may have other reasons; any limit counts where half of it is in use.
+    """
+    if flight.died or flight.ended_by or flight.stage not in _TAKING_MEMORY:
+        return False
+    words = flight.error_text.lower()
+    silent = not words.strip() or any(word in words for word in _LIMIT_WORDS)
+    if flight.error_type != "MemoryError" and not (flight.error_type == "RuntimeError" and silent):
+        return False
+    asked = amount(flight.limits.get("memory_bytes")) is not None
+    return _near_limit(flight) or (asked and _RESHAPE not in words)
+
+
 def starved(flight: Flight) -> bool:
     """True if the runtime asked for memory that a limit, or the machine, did not let it have."""
     if not flight.died and flight.planned.get("needed_bytes", 0) > flight.planned.get("room_bytes", math.inf):
@@ -113,8 +134,10 @@ def starved(flight: Flight) -> bool:
     if not flight.died:
         # LiteRT's RuntimeError has no text when the arena cannot be had.
         silent = flight.error_type == "RuntimeError" and not flight.error_text.strip()
-        return flight.error_type in _OUT_OF_MEMORY or (
-            silent and flight.stage in ("load", "allocate", "invoke")
+        return (
+            complains_at_limit(flight)
+            or flight.error_type in _OUT_OF_MEMORY
+            or (silent and flight.stage in _TAKING_MEMORY)
         )
     if flight.signal == "SIGABRT":
         return "bad_alloc" in flight.stderr_tail

@@ -11,7 +11,7 @@ import operator
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 from weakref import WeakKeyDictionary
 
 from outlive.keeping import write_whole
@@ -45,7 +45,7 @@ class CutTensor:
     dtype: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Cut:
     """A part of a model as a model of its own.
 
@@ -66,6 +66,14 @@ class Cut:
     state: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     shapes_from: ShapesFrom = "file"
+    path: str | None = None  # where the part was written
+    whole: Model | None = field(default=None, repr=False)  # what it was cut from
+
+    kind: ClassVar[str] = "cut"
+
+    def __repr__(self) -> str:
+        """In a line: how many operators, and the size."""
+        return f"<Cut: {len(self.ops)} operators, {self.file_bytes:,} bytes>"
 
     @property
     def file_bytes(self) -> int:

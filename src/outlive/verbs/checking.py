@@ -19,18 +19,20 @@ from outlive.fitting.feeding import calls_of, make_feed
 from outlive.fitting.planning import plan_model
 from outlive.fitting.verdicts import here_budget, judge_fit
 from outlive.fleet.gathering import gather
-from outlive.model import Model, Reading, Source, read_source
+from outlive.model import Model, Reading, Source
+from outlive.model.file_bytes import FileChanged
 from outlive.project.changed import changed_models
 from outlive.project.config import NOTHING, Asked, Config, find_config
 from outlive.project.values import UnreadableConfig
 from outlive.rules import Judgement, NotChecked, Rule, judge
-from outlive.rules.catalogue import RULES, file_errors
+from outlive.rules.catalogue import RULES, file_errors, of_change
 from outlive.rules.checked import FIT_CODES, Checked, Checks
 from outlive.rules.choosing import choose_rules, split_words
 from outlive.rules.engine import by_weight
 from outlive.rules.quantization.expecting import EXPECTATIONS, Expectation, find_expectation
 from outlive.units import parse_bytes
 from outlive.verbs.inputs import parse_inputs
+from outlive.verbs.read import reading_of
 from outlive.worker.feeding import given_shapes
 from outlive.worker.verdicts import Call
 
@@ -91,8 +93,8 @@ def check_reading(reading: Reading, criteria: Criteria) -> Checked:
     """What all rules say about a file that was opened; ValueError for values of inputs there are not."""
     try:
         return _check(reading, criteria)
-    except ModelError as error:  # the file has changed since it was opened
-        return Checked(reading=reading, judgement=Judgement(findings=error.findings, not_checked=()))
+    except (ModelError, FileChanged) as error:
+        return Checked(reading=reading, judgement=Judgement(findings=of_change(error), not_checked=()))
 
 
 def _check(reading: Reading, criteria: Criteria) -> Checked:
@@ -131,7 +133,7 @@ def _weigh(model: Model, criteria: Criteria) -> tuple[Plan | None, Verdict | Non
         if criteria.budget is None:
             return plan, None, ""
         return plan, judge_fit(model, criteria.wish, plan, criteria.budget), ""
-    except ModelError:
+    except (ModelError, FileChanged):
         raise
     except Exception as error:
         # As with rules: what one part cannot do must not cost what all the others found, and is said.
@@ -196,7 +198,7 @@ def check_sources(
     files = []
     for number, one in enumerate(sources, 1):
         tell(f"{number:,} of {len(sources):,}")
-        files.append(_check_file(read_source(one), questions.of(one)))
+        files.append(_check_file(reading_of(one), questions.of(one)))
     return Checks(
         files=tuple(files),
         rules=questions.rules(),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Source
+from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import sound
 from outlive.verbs.progress import heard
 
@@ -37,5 +38,5 @@ def compare(
 
     return compare_models(
         sound(reference), sound(candidate), samples, layers=layers, metrics=metrics, memory=memory,
-        accelerator=accelerator, born_here=born_here, tell=tell,
+        accelerator=accelerator, born_here=born_here, tell=tell, judge=JUDGE,
     )  # fmt: skip

@@ -8,6 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from outlive.verbs.check import check
+from outlive.verbs.guard import guarded
+from outlive.verbs.judging import JUDGE
 from outlive.verbs.progress import heard
 
 if TYPE_CHECKING:
@@ -32,12 +34,12 @@ def convert(
     its target_spec, as words: optimizations=["DEFAULT"], supported_ops=["TFLITE_BUILTINS_INT8"]. `samples`
     (as for `compare`) are checked first, and then its representative dataset.
     """
-    from outlive.guarding.guarding import make_guarded
     from outlive.quant.converting import convert_model, expectation, with_unknown_types
 
     made = convert_model(
         source, settings, samples=samples, signature=signature, tell=tell,
-        guard=partial(make_guarded, memory=memory, seconds=seconds, quiet=True),
+        judge=JUDGE,
+        guard=partial(guarded, memory=memory, seconds=seconds, quiet=True),
     )  # fmt: skip
     wanted = expectation(settings, samples)
     found = check(made.model, expect=wanted, select=("Q201",)).findings if wanted else ()

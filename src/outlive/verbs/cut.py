@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from outlive.errors import ModelError
@@ -20,7 +21,7 @@ def cut(
     outputs: Sequence[TensorName] | TensorName | None = None,
     *,
     until: int | None = None,
-    input_shapes: Mapping[TensorName, Sequence[int]] | None = None,
+    input_shapes: Mapping[TensorName, Sequence[int] | str] | None = None,
     make_input: Sequence[TensorName] | TensorName = (),
     make_constant: Mapping[TensorName, Any] | None = None,
 ) -> Cut:
@@ -30,9 +31,10 @@ def cut(
     up to 12. `outputs` are tensors by name or index; without `ops` the part is what they need. What operators
     that are left out would compute becomes an input. `make_input` turns constants and tensors in between into
     inputs, `make_constant` gives a tensor a value for good, `input_shapes` fixes shapes: a worker that never
-    invokes finds out what the others become. ValueError for names and numbers that are not there,
+    invokes finds out what the others become. Raises ValueError for unknown names and numbers,
     `ModelError` for parts of a kind that the schema does not know.
     """
+    from outlive.arena.questions import check_shape
     from outlive.fitting.reshaping import cut_part
     from outlive.surgery import Request
     from outlive.surgery.tree import UnknownOptions
@@ -41,13 +43,13 @@ def cut(
         ops=ops,
         until=until,
         outputs=outputs,
-        input_shapes=input_shapes or {},
+        input_shapes={name: check_shape(shape) for name, shape in (input_shapes or {}).items()},
         make_input=make_input,
         make_constant=make_constant or {},
     )
     model = sound(source)
     try:
-        return cut_part(model, request)
+        return replace(cut_part(model, request), whole=model)
     except UnknownOptions as error:
         raise _uncopied(model, error) from error
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Source
+from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import content_of, sound
 from outlive.verbs.progress import heard
 from outlive.worker.limits import Limits
@@ -49,6 +50,7 @@ def probe(
         delegates,
         inputs,
         limits,
+        judge=JUDGE,
         threads=threads,
         seed=seed,
         cache=cache,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Source
+from outlive.verbs.judging import JUDGE
 from outlive.verbs.progress import heard
 from outlive.worker.limits import Limits
 
@@ -43,7 +44,7 @@ def diagnose(
         return diagnose_flight(source)
     if isinstance(source, BaseException):
         return diagnose_error(source)
-    case = open_case(source, inputs, limits or Limits(), accelerator, threads, _judge_values)
+    case = open_case(source, inputs, limits or Limits(), accelerator, threads, _judge_values, judge=JUDGE)
     diagnosis = diagnose_case(case, tell)
     return diagnosis if reduce is None else with_reproducer(diagnosis, case, os.fspath(reduce), tell)
 

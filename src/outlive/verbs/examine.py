@@ -27,6 +27,7 @@ from outlive.verbs.checking import Criteria, check_reading, device_wish
 from outlive.verbs.compare import compare
 from outlive.verbs.delegates import probe
 from outlive.verbs.diagnose import diagnose
+from outlive.verbs.judging import JUDGE
 from outlive.verbs.run import run
 from outlive.worker.flight import Flight
 from outlive.worker.limits import Limits
@@ -161,7 +162,7 @@ def _fly(source: str | Model, request: Request) -> Flight:
 
     given = {"model_path": source} if isinstance(source, str) else {"model_content": content_of(source)}
     given |= {"memory": request.limits.memory_bytes, **run_arguments(request.accelerator)}
-    flight = fly(request.inputs, request.repeat, 0, seconds=request.limits.seconds, **given)
+    flight = fly(request.inputs, request.repeat, 0, judge=JUDGE, seconds=request.limits.seconds, **given)
     return with_inside(flight, Feeding(inputs=request.inputs), given, vary=False)
 
 

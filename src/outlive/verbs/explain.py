@@ -1,20 +1,43 @@
-"""`explain`: the page of a rule."""
+"""`explain`: the pages of rules."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    pass
+    from outlive.rules import Rule
 
 
-def explain(word: str) -> str:
-    """The page of a rule, by its code or name: `explain("F104")`, `explain("git-lfs-pointer")`."""
-    from outlive.rendering.pages.explain import rule_page
+class Explanation(str):
+    """The pages as text; `.rules` are the rules."""
+
+    rules: tuple[Rule, ...] = ()
+    kind: ClassVar[str] = "explain"
+
+
+def explain(*codes: str) -> Explanation:
+    """The pages of rules, by code or name; without any, every code with its headline.
+
+        >>> print(outlive.explain("F104"))  # or outlive.explain("git-lfs-pointer")
+        F104 git-lfs-pointer ...
+
+    Raises LookupError for an unknown rule.
+    """
+    from outlive.rendering.pages.explain import catalogue_text, rule_page
+    from outlive.rules.catalogue import RULES
+
+    found = tuple(map(_find, codes))
+    text = "\n\n".join(map(rule_page, found)) if found else catalogue_text(RULES)
+    explanation = Explanation(text)
+    explanation.rules = found or tuple(RULES)
+    return explanation
+
+
+def _find(word: str) -> Rule:
     from outlive.rules.catalogue import find_rule, near_rules
 
     found = find_rule(word)
     if found is None:
         near = ", ".join(near_rules(word))
         raise LookupError(f"there is no rule {word!r}" + (f"; did you mean {near}?" if near else ""))
-    return rule_page(found)
+    return found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Source
 from outlive.verbs.convert import convert
+from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import sound
 from outlive.verbs.progress import heard
 
@@ -52,6 +53,7 @@ def fit(
     goal = make_goal(
         ram=ram, device=device, flash=flash, samples=samples, metric=metric, tolerance=tolerance, cache=cache,
         accelerator=accelerator, threads=threads, every=every, seconds=seconds, jobs=jobs, tell=tell,
+        judge=JUDGE,
     )  # fmt: skip
     converted = needs_conversion(source)
     model = sound(convert(source, seconds=seconds).model if converted else source)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Source
+from outlive.verbs.judging import JUDGE
 from outlive.verbs.progress import heard
 from outlive.verbs.read import read
 from outlive.worker.limits import Limits
@@ -46,5 +47,5 @@ def leak(
         read(function_or_model, tolerant=True)  # what is no model at all is told better than a runtime does
     limit = Limits(memory=memory, seconds=seconds)
     room = choose_room(ram, device)
-    order = Order(repeat=repeat, seconds=seconds, memory_bytes=limit.memory_bytes, room=room)
-    return with_findings(measure_growth(what, targets, order, tell))
+    order = Order(judge=JUDGE, repeat=repeat, seconds=seconds, memory_bytes=limit.memory_bytes, room=room)
+    return with_findings(measure_growth(what, targets, order, tell), JUDGE)

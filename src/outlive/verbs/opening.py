@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from outlive.model import Model, Source, read_source
-from outlive.verbs.read import read, refusal
-
-if TYPE_CHECKING:
-    pass
+from outlive.verbs.judging import refusal
+from outlive.verbs.read import read
 
 
 def sound(source: Source | Model) -> Model:

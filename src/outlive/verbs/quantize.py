@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Source
 from outlive.verbs.convert import convert
+from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import sound
 from outlive.verbs.progress import heard
 
@@ -54,4 +55,5 @@ def quantize(
         until=until,
         metrics=metrics,
         tell=tell,
+        judge=JUDGE,
     )

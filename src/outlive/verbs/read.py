@@ -2,14 +2,77 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from outlive.errors import ModelError
-from outlive.model import Identity, Model, Reading, Source, read_source
-from outlive.model.file_bytes import FileChanged
+from outlive.model import Model, Reading, Source, read_source
+from outlive.verbs.judging import JUDGE, refusal
 
 if TYPE_CHECKING:
     from outlive.finding import Finding
+    from outlive.rules import Judgement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadFile:
+    """One file that was read: what is in it, and what the rules say of it."""
+
+    reading: Reading
+    judgement: Judgement
+    sparsity: Any = None
+
+    @property
+    def path(self) -> str:
+        """The file, or that it was given as bytes."""
+        return self.reading.path or "model given as bytes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadFiles:
+    """What is in some files; `shown` are the lists that were asked for: ops, tensors, graph, sparsity."""
+
+    files: tuple[ReadFile, ...]
+    shown: tuple[str, ...] = ()
+    tolerant: bool = False
+
+    kind: ClassVar[str] = "read"
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings."""
+        return tuple(finding for file in self.files for finding in file.judgement.findings)
+
+
+def read_files(
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    shown: Sequence[str] = (),
+    tolerant: bool = False,
+    sparsity: bool = False,
+    measure: bool = False,
+    tell: Callable[[str], None] = lambda _: None,
+) -> ReadFiles:
+    """What `outlive read` shows: each file read and assessed, broken ones too.
+
+    `sparsity` counts zeros among the weights and plans what they are worth; `measure` runs it in a worker.
+    """
+    from outlive.fitting.pruning import weigh_zeros
+    from outlive.rules.catalogue import assess
+
+    if measure and not sparsity:
+        raise ValueError("--measure is for --sparsity; `outlive plan --measure` runs a model")
+    files = []
+    for path in paths:
+        tell(os.fspath(path))
+        reading = reading_of(path)
+        judgement = assess(reading)
+        model = None if judgement.errors else reading.model
+        zeros = weigh_zeros(model, measure, tell) if sparsity and model is not None else None
+        files.append(ReadFile(reading=reading, judgement=judgement, sparsity=zeros))
+    lists = (*shown, *(["sparsity"] if sparsity else []))
+    return ReadFiles(files=tuple(files), shown=lists, tolerant=tolerant)
 
 
 def read(source: Source | Model, *, tolerant: bool = False) -> Model:
@@ -22,7 +85,7 @@ def read(source: Source | Model, *, tolerant: bool = False) -> Model:
     """
     if isinstance(source, Model):
         return source
-    reading = read_source(source)
+    reading = reading_of(source)
     if reading.model is None or (reading.flaws and not tolerant):
         from outlive.rules.catalogue import file_errors
 
@@ -33,16 +96,6 @@ def read(source: Source | Model, *, tolerant: bool = False) -> Model:
     return reading.model
 
 
-def changed_file(change: FileChanged) -> ModelError:
-    """The error for a file that is no longer what was read, where its weights are asked for later."""
-    from outlive.rules.catalogue import file_errors
-
-    identity = Identity(kind="changed", detail=change.detail)
-    return refusal(file_errors(Reading(path=change.path, file_bytes=0, identity=identity, model=None)))
-
-
-def refusal(errors: tuple[Finding, ...]) -> ModelError:
-    """The error for a file that cannot be used, with all findings that say why."""
-    from outlive.rendering.finding_text import plain_finding
-
-    return ModelError(errors[0], plain_finding(errors[0]), errors[1:])
+def reading_of(source: Source | Model) -> Reading:
+    """What came of opening a file. Bad bytes never raise; `ModelError` where it has changed later on."""
+    return read_source(source, JUDGE.changed_file)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
-from outlive.model import Model, Source, read_source
+from outlive.model import Model, Source
+from outlive.verbs.read import reading_of
 
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
@@ -62,7 +63,7 @@ def report(
         samples=samples,
         result=ModelReport,
     )
-    return cast("ModelReport", examine(read_source(source), request, tell))
+    return cast("ModelReport", examine(reading_of(source), request, tell))
 
 
 def checkup(source: Source | Model, tell: Callable[[str], None] = lambda _: None) -> Checkup:
@@ -73,4 +74,4 @@ def checkup(source: Source | Model, tell: Callable[[str], None] = lambda _: None
     from outlive.worker.limits import Limits
 
     request = Request(criteria=make_criteria(), limits=Limits(seconds=SECONDS), result=Checkup)
-    return cast("Checkup", examine(read_source(source), request, tell))
+    return cast("Checkup", examine(reading_of(source), request, tell))

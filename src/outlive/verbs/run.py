@@ -7,9 +7,10 @@ import stat
 from typing import TYPE_CHECKING, Any
 
 from outlive.errors import LimitReached
-from outlive.model import Model, Source, read_source
+from outlive.model import Model, Source
+from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import content_of
-from outlive.verbs.read import read
+from outlive.verbs.read import read, reading_of
 from outlive.worker.limits import Limits
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def run(
     if watch_outputs and dequantize:
         raise ValueError("watching outputs is about their bytes as they are: leave dequantize out")
     start = fly_twice if watch_outputs else fly
-    flight = start(inputs, repeat, seed, quantize=quantize, dequantize=dequantize, **given, **options)
+    meant: dict[str, Any] = {"quantize": quantize, "dequantize": dequantize}
+    flight = start(inputs, repeat, seed, judge=JUDGE, **meant, **given, **options)
     feeding = Feeding(inputs=inputs, seed=seed, quantized=quantize)
     return with_inside(flight, feeding, {**given, **options}, vary=repeat > 1)
 
@@ -89,7 +91,7 @@ def _refuse_hopeless(
     from outlive.rendering.finding_text import plain_finding
     from outlive.worker.feeding import given_shapes
 
-    model = source if isinstance(source, Model) else read_source(source).model
+    model = source if isinstance(source, Model) else reading_of(source).model
     if model is None or model.flaws:
         return  # the runtime will say what it thinks of it
     if given_shapes(input_rows(model), inputs):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from outlive.keeping import whole_file, write_whole
+from outlive.verbs.read import reading_of
 
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
@@ -101,15 +102,17 @@ def _scan(files: Sequence[Found], order: Order, outputs: list[str], **options: A
 
 
 def examine_task(task: Task) -> Row:
-    """What an engine process does with one file. It is found here, so that the judge is at hand there too."""
+    """What an engine process does with one file."""
     from outlive.fleet.looking import look
     from outlive.fleet.nest import NEST, go_with
 
     if task.owner == os.getpid():
-        return look(task, _examine)  # threads of the user's own process: its workers may be in use
+        return look(
+            task, _examine, reading_of
+        )  # threads of the user's own process: its workers may be in use
     go_with(task.owner)
     with NEST.task():
-        return look(task, _examine)
+        return look(task, _examine, reading_of)
 
 
 def _examine(reading: Reading, order: Order, admit: Admit) -> Examination:

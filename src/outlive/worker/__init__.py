@@ -7,6 +7,7 @@
                         └─ Flight: all that was seen of a death; judged upstairs
 
 The process that imports outlive never loads the native runtime: only `child/` does, in its own processes.
-Nouns: `Interpreter`, `SignatureRunner`, `Limits`, `Flight`, `Delegate`. Whoever opens the public door hands
-in a judge (`verdicts.set_judge`): a worker carries facts and does not judge them.
+Nouns: `WorkerInterpreter`, `SignatureRunner`, `Limits`, `Flight`, `Delegate`. A worker carries facts and does
+not interpret them: whoever opens one hands in a judge (`verdicts.Judge`), which goes along in the `Opening`.
+Without one, what would be an error with a finding is `verdicts.Unjudged`, with the fact in it.
 """

@@ -7,19 +7,25 @@ the worker gets it when the model is run.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from outlive.worker import slots, verdicts
+from outlive.worker import slots
 from outlive.worker.session import End
+from outlive.worker.verdicts import Judge
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _DESTROYED = "TensorBuffer has been destroyed"
 
 
-class TensorBuffer:
-    """One input or output of a compiled model; methods as LiteRT's TensorBuffer has them."""
+class CheckedBuffer:
+    """LiteRT's TensorBuffer. `outlive.TensorBuffer` is this one with a judge that knows the rules."""
+
+    _judge = Judge()
 
     def __init__(self, details: Mapping[str, Any]) -> None:
         """Room for a tensor of this type and shape, filled with zeros."""
@@ -30,7 +36,7 @@ class TensorBuffer:
         self._array: NDArray[Any] | None = np.zeros(self._shape, self._dtype)
 
     @classmethod
-    def create_from_host_memory(cls, data_array: NDArray[Any]) -> TensorBuffer:
+    def create_from_host_memory(cls, data_array: NDArray[Any]) -> Self:
         """A buffer that holds what this array holds now."""
         if not isinstance(data_array, np.ndarray):
             raise ValueError("data_array must be a NumPy array")
@@ -99,7 +105,7 @@ class TensorBuffer:
         )
         problem = slots.problem_with(value, end) or "wrong-shape"
         text = slots.mismatch_text(problem, value, end, self._name)
-        return verdicts.refused(slots.describe_call(problem, value, end, self._name, text))
+        return self._judge.refused(slots.describe_call(problem, value, end, self._name, text))
 
     # What the model that owns it does with it.
 

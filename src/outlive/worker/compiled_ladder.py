@@ -20,7 +20,6 @@ from statistics import median
 from typing import Any, Protocol
 
 from outlive.errors import OutliveError, RuntimeMissing
-from outlive.worker import verdicts
 from outlive.worker.compiled_agreement import Values, furthest_apart
 from outlive.worker.compiled_ways import (
     GPU_INSTALL,
@@ -34,6 +33,7 @@ from outlive.worker.compiled_ways import (
 from outlive.worker.feeding import make_feeds
 from outlive.worker.options import ACCELERATORS, OpResolverType
 from outlive.worker.session import Opening
+from outlive.worker.verdicts import Judge
 
 LADDER = ("gpu", "cpu", "builtin", "reference")
 COMPILED: dict[str, Callable[[], CompiledWay]] = {"gpu": gpu_way, "npu": npu_way}
@@ -118,7 +118,7 @@ def opening_on(opening: Opening, name: str) -> Opening:
             raise ValueError(f"{name} needs the runtime litert, not {opening.kind.runtime}")
         way = COMPILED[name]()
         if way.missing:
-            raise absent(name, way.missing, way.install or GPU_INSTALL)
+            raise absent(opening.judge, name, way.missing, way.install or GPU_INSTALL)
         threads = opening.arguments.get("num_threads")
         options = {"cpu_options": {"num_threads": threads}} if threads else {}
         return replace(opening, compiled=way.to_order(options))
@@ -129,21 +129,20 @@ def opening_on(opening: Opening, name: str) -> Opening:
     return replace(opening, compiled=None, arguments=arguments)
 
 
-def absent(name: str, missing: str, install: str) -> RuntimeMissing:
+def absent(judge: Judge, name: str, missing: str, install: str) -> RuntimeMissing:
     """The error for an accelerator that was asked for by name and is not here."""
-    finding, drawn, _ = verdicts._judged("accelerator", Absent(name=name, missing=missing, install=install))
-    return RuntimeMissing(finding, drawn)
+    return judge.missing("accelerator", Absent(name=name, missing=missing, install=install))
 
 
 @contextlib.contextmanager
-def explained(ladder: Ladder | None) -> Iterator[None]:
+def explained(ladder: Ladder | None, judge: Judge) -> Iterator[None]:
     """Say of a GPU that finds no adapter that it is not here: the runtime itself only names a line."""
     try:
         yield
     except OutliveError as error:
         told = getattr(getattr(error, "flight", None), "stderr_tail", "")
         if ladder is not None and ladder.current == "gpu" and "No adapters found" in told:
-            raise absent("gpu", NO_ADAPTER, GPU_INSTALL) from error
+            raise absent(judge, "gpu", NO_ADAPTER, GPU_INSTALL) from error
         raise
 
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from outlive.worker.child import codec
-from outlive.worker.compiled_buffers import TensorBuffer
+from outlive.worker.compiled_buffers import CheckedBuffer
 from outlive.worker.compiled_ladder import absent
 from outlive.worker.compiled_ways import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
 from outlive.worker.engine import Engine
 from outlive.worker.flight import Flight
 from outlive.worker.limits import Limits
 from outlive.worker.options import OpResolverType, make_opening
+from outlive.worker.verdicts import Judge
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _GROUPS = ("cpu_options", "gpu_options", "qualcomm_options", "intel_openvino_options")
 
@@ -27,12 +31,11 @@ class HardwareAccelerator(enum.IntFlag):
     NPU = 4
 
 
-class CompiledModel:
-    """Compiles and runs a model in a worker process; methods and results as LiteRT's own CompiledModel.
+class WorkerCompiledModel:
+    """LiteRT's CompiledModel in a worker. `outlive.CompiledModel` is this one with a judge."""
 
-    More than LiteRT has: `memory` and `seconds` limit it; buffers check what is written and read; a death is
-    `ModelDied` with a finding. `options` are LiteRT's own Options, or a mapping of groups to options.
-    """
+    _judge = Judge()
+    _buffer = CheckedBuffer
 
     def __init__(self, engine: Engine) -> None:
         """For `from_file` and `from_buffer`, which make one."""
@@ -50,10 +53,12 @@ class CompiledModel:
         memory: str | int | None = None,
         seconds: float | None = None,
         sandbox: str | None = None,
-    ) -> CompiledModel:
+    ) -> Self:
         """Compile a model in a file."""
-        order = _order(hardware_accel, environment, options)
-        return cls(_open(order, Limits(memory=memory, seconds=seconds), sandbox, model_path=model_path))
+        order = _order(cls._judge, hardware_accel, environment, options)
+        return cls(
+            _open(cls._judge, order, Limits(memory=memory, seconds=seconds), sandbox, model_path=model_path)
+        )
 
     @classmethod
     def from_buffer(
@@ -66,10 +71,14 @@ class CompiledModel:
         memory: str | int | None = None,
         seconds: float | None = None,
         sandbox: str | None = None,
-    ) -> CompiledModel:
+    ) -> Self:
         """Compile a model in memory."""
-        order = _order(hardware_accel, environment, options)
-        return cls(_open(order, Limits(memory=memory, seconds=seconds), sandbox, model_content=model_data))
+        order = _order(cls._judge, hardware_accel, environment, options)
+        return cls(
+            _open(
+                cls._judge, order, Limits(memory=memory, seconds=seconds), sandbox, model_content=model_data
+            )
+        )
 
     def get_signature_list(self) -> dict[str, dict[str, list[str]]]:
         """The signatures by key, each with the names of its inputs and outputs."""
@@ -110,21 +119,21 @@ class CompiledModel:
         """True if the accelerator took all of the model."""
         return bool(self._call("is_fully_accelerated"))
 
-    def create_input_buffer_by_name(self, signature_key: str, input_name: str) -> TensorBuffer:
+    def create_input_buffer_by_name(self, signature_key: str, input_name: str) -> CheckedBuffer:
         """A buffer for one input."""
-        return TensorBuffer(_find(self.get_input_tensor_details(signature_key), input_name, "input"))
+        return self._buffer(_find(self.get_input_tensor_details(signature_key), input_name, "input"))
 
-    def create_output_buffer_by_name(self, signature_key: str, output_name: str) -> TensorBuffer:
+    def create_output_buffer_by_name(self, signature_key: str, output_name: str) -> CheckedBuffer:
         """A buffer for one output."""
-        return TensorBuffer(_find(self.get_output_tensor_details(signature_key), output_name, "output"))
+        return self._buffer(_find(self.get_output_tensor_details(signature_key), output_name, "output"))
 
-    def create_input_buffers(self, signature_index: int) -> list[TensorBuffer]:
+    def create_input_buffers(self, signature_index: int) -> list[CheckedBuffer]:
         """A buffer for each input, in the signature's order."""
-        return [TensorBuffer(row) for row in self._rows(signature_index)[0]]
+        return [self._buffer(row) for row in self._rows(signature_index)[0]]
 
-    def create_output_buffers(self, signature_index: int) -> list[TensorBuffer]:
+    def create_output_buffers(self, signature_index: int) -> list[CheckedBuffer]:
         """A buffer for each output, in the signature's order."""
-        return [TensorBuffer(row) for row in self._rows(signature_index)[1]]
+        return [self._buffer(row) for row in self._rows(signature_index)[1]]
 
     def resize_input_tensor(
         self, input_index: int, dims: Sequence[int], signature_index: int = 0, strict: bool = True
@@ -149,8 +158,8 @@ class CompiledModel:
     def run_by_name(
         self,
         signature_key: str,
-        input_map: Mapping[str, TensorBuffer],
-        output_map: Mapping[str, TensorBuffer],
+        input_map: Mapping[str, CheckedBuffer],
+        output_map: Mapping[str, CheckedBuffer],
     ) -> None:
         """Run a signature with buffers by name; `InputError` for one that is missing or does not fit."""
         names = self.get_signature_list().get(signature_key)
@@ -163,8 +172,8 @@ class CompiledModel:
     def run_by_index(
         self,
         signature_index: int,
-        input_buffers: Sequence[TensorBuffer],
-        output_buffers: Sequence[TensorBuffer],
+        input_buffers: Sequence[CheckedBuffer],
+        output_buffers: Sequence[CheckedBuffer],
     ) -> None:
         """Run a signature with buffers in its order; ValueError for one that is missing or does not fit."""
         inputs, outputs = self._rows(signature_index)
@@ -192,7 +201,7 @@ class CompiledModel:
             self._closed = True
             self._engine._session.worker.stop()
 
-    def __enter__(self) -> CompiledModel:
+    def __enter__(self) -> Self:
         """The model itself."""
         return self
 
@@ -218,8 +227,9 @@ class CompiledModel:
         return self._engine
 
 
-def _open(order: dict[str, Any], limits: Limits, sandbox: str | None, **source: Any) -> Engine:
+def _open(judge: Judge, order: dict[str, Any], limits: Limits, sandbox: str | None, **source: Any) -> Engine:
     opening = make_opening(
+        judge=judge,
         model_path=source.get("model_path"),
         model_content=source.get("model_content"),
         delegates=None,
@@ -236,7 +246,7 @@ def _open(order: dict[str, Any], limits: Limits, sandbox: str | None, **source: 
     return Engine(opening, restart=False)
 
 
-def _order(hardware_accel: int | None, environment: Any, options: Any) -> dict[str, Any]:
+def _order(judge: Judge, hardware_accel: int | None, environment: Any, options: Any) -> dict[str, Any]:
     """What the worker is told: the accelerators with what they need here, and the user's options."""
     if environment is not None:
         raise TypeError("an environment of LiteRT's lives in one process and cannot move to the worker")
@@ -252,7 +262,7 @@ def _order(hardware_accel: int | None, environment: Any, options: Any) -> dict[s
         ways[HardwareAccelerator.NPU] = npu_way()
     for kind, way in ways.items():
         if way.missing:
-            raise absent(str(kind.name).lower(), way.missing, way.install or GPU_INSTALL)
+            raise absent(judge, str(kind.name).lower(), way.missing, way.install or GPU_INSTALL)
         order["environment"].update(way.environment)
         order["libraries"] += way.libraries
     return order
@@ -293,7 +303,7 @@ def _check_place(what: str, place: int, rows: Sequence[Any]) -> None:
         raise ValueError(f"there is no {what} {place}; the signature has {len(rows)}")
 
 
-def _check(what: str, rows: Sequence[Any], buffers: Sequence[TensorBuffer]) -> None:
+def _check(what: str, rows: Sequence[Any], buffers: Sequence[CheckedBuffer]) -> None:
     if len(rows) != len(buffers):
         raise ValueError(f"the signature has {len(rows)} {what}s, and {len(buffers)} buffers were given")
     for place, (row, buffer) in enumerate(zip(rows, buffers, strict=True)):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from outlive.errors import RunError
 from outlive.finding import Finding
 from outlive.units import may_become
-from outlive.worker import slots, verdicts
+from outlive.worker import slots
 from outlive.worker.block import Addresses
 from outlive.worker.child import codec
 from outlive.worker.delegation import ask_delegation
@@ -29,7 +29,7 @@ from outlive.worker.session import End, Opening, Session
 from outlive.worker.slots import Slot
 from outlive.worker.statistics import see_tensor, with_outputs
 from outlive.worker.threads import Desk, Tensors
-from outlive.worker.verdicts import Call
+from outlive.worker.verdicts import Call, Judge
 
 HELD = (
     "There is at least 1 reference to internal data\n"
@@ -48,6 +48,8 @@ class Engine:
     `_upset` is True when something has to be put right before the next call: after a death, an interrupt,
     a close, a fork, or a signature that has moved the tensors.
     """
+
+    _judge = Judge()
 
     def __init__(self, opening: Opening, restart: bool) -> None:
         """Start a worker and load the model in it."""
@@ -68,6 +70,7 @@ class Engine:
         self._told_unset: tuple[int, ...] = ()
         self._upset = self._interrupted = self._stale = self._closed = False
         self._addresses = Addresses()
+        self._judge = opening.judge
         self._session = Session(opening)
         self.brings_xnnpack, self._source = brings_xnnpack(opening), opening.source
         _engines.add(self)
@@ -236,7 +239,7 @@ class Engine:
         if self._told_unset:
             return
         self._told_unset = unset
-        verdicts.warn(self._story(), stacklevel=5)
+        self._judge.warn(self._story(), stacklevel=5)
 
     def _run_subgraph(self, subgraph: int, inputs: Tensors, outputs: list[int]) -> list[Any]:
         """Run a signature, and give the values of its outputs."""
@@ -306,7 +309,7 @@ class Engine:
             name = self._name_of(end.index)
             text = slots.mismatch_text(problem, array, end, name)
             resizable = self._may_become(end, array.shape) or None
-            raise verdicts.refused(slots.describe_call(problem, array, end, name, text, resizable))
+            raise self._judge.refused(slots.describe_call(problem, array, end, name, text, resizable))
 
     def _place_cold(self, index: int, own: NDArray[Any]) -> None:
         """Set an input that has no place in the block; `own` is a copy that nobody else writes to."""
@@ -321,7 +324,7 @@ class Engine:
             if isinstance(error, RunError) or str(error) != "constant":
                 raise
             call = Call(problem="constant", index=as_index(index), name=self._name_of(index))
-            raise verdicts.refused(call) from None
+            raise self._judge.refused(call) from None
 
     def _load_own(self) -> None:
         """Give the model what this thread has set."""
@@ -362,7 +365,7 @@ class Engine:
             unset = not end.dtype and self._is_input(index) and index not in self._cold_inputs
             if unset or not (self._computed or self._is_input(index) or end.constant):
                 problem = "unset-string" if unset else "not-computed"
-                raise verdicts.refused(Call(problem=problem, index=index, name=self._name_of(index)))
+                raise self._judge.refused(Call(problem=problem, index=index, name=self._name_of(index)))
         known = end is not None and not subgraph
         return slots.hand_out(self._value(index) if known else self._fetch(index, subgraph))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from outlive.errors import InternalError
 from outlive.finding import Finding
 from outlive.meter import Point
 from outlive.worker.delegation import DelegationSeen
@@ -78,7 +78,8 @@ class Flight:
     at its deadline (meter.activity), `resized` the shapes that inputs were given, by index (None: not
     known). `machine` is the memory of the machine and the container at the end, `planned` what the plan says
     that the model needs, `variables` the largest variables on the Python stack. `values` holds the outputs of
-    a run that went well and `source` the model; they are not part of the record.
+    a run that went well, `source` the model and `judge` who can say what it means; they are not part of the
+    record.
     """
 
     died: bool
@@ -116,12 +117,18 @@ class Flight:
     inside: InsideSeen | None = None
     values: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     source: Any = field(default=None, repr=False, compare=False)
+    judge: Any = field(default=None, repr=False, compare=False)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What the rules say of it: why it ended badly, or what went wrong without a word."""
-        assert _judges, "whoever opens the public door installs a judge"
-        return _judges[0](self)
+        """What the rules say of it: why it ended badly, or what went wrong without a word.
+
+        Of a record that no run of outlive made, nobody knows: `InternalError`. `diagnose` takes such a one.
+        """
+        if self.judge is None:
+            raise InternalError("this record has no judge: ask for the findings of one that a run gave")
+        found: tuple[Finding, ...] = self.judge.find_all(self)
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """The document's body, with the names of the contract."""
@@ -159,14 +166,6 @@ class Flight:
             **({"unset_inputs": list(self.unset_inputs)} if self.unset_inputs else {}),
             **({} if self.inside is None else {"inside": _inside(self.inside)}),
         }
-
-
-_judges: list[Callable[[Flight], tuple[Finding, ...]]] = []
-
-
-def set_run_judge(judge: Callable[[Flight], tuple[Finding, ...]]) -> None:
-    """Install who says what there is to say of a run: a record carries facts and does not judge them."""
-    _judges[:] = [judge]
 
 
 def _shapes(resized: dict[int, tuple[int, ...]]) -> list[dict[str, Any]]:

@@ -55,10 +55,10 @@ class Died(Exception):
 class RuntimeRaised(Exception):
     """The runtime complained in words; nobody died."""
 
-    def __init__(self, kind: str, text: str, near_limit: bool) -> None:
-        """Keep what it said."""
+    def __init__(self, kind: str, text: str, data_bytes: int) -> None:
+        """Keep what it said, and what the worker held then."""
         super().__init__(text)
-        self.kind, self.text, self.near_limit = kind, text, near_limit
+        self.kind, self.text, self.data_bytes = kind, text, data_bytes
 
 
 class Worker:
@@ -146,7 +146,7 @@ class Worker:
         if answer.memory is not None:
             self.story.mark(header.get("mark", verb), _memory(answer))
         if is_failure:
-            raise self._raised(answer)
+            raise RuntimeRaised(answer.error, answer.text, answer.data_bytes)
         return found
 
     def invoke(self) -> None:
@@ -175,7 +175,7 @@ class Worker:
                 raise Malformed("invoke: a complaint was announced, and none came")
         except BaseException as error:
             raise self._ended(error) from None
-        raise self._raised(answer)
+        raise RuntimeRaised(answer.error, answer.text, answer.data_bytes)
 
     def _sleep(self, number: int) -> None:
         """Wait asleep for the answer, until the deadline."""
@@ -195,12 +195,6 @@ class Worker:
     def _deadline(self) -> float | None:
         seconds = self._limits.seconds
         return None if seconds is None else time.monotonic() + seconds
-
-    def _raised(self, failure: answers.Failure) -> RuntimeRaised:
-        limit = self.applied_limits.get("data_bytes")
-        # The runtime asks for large pieces: what it could not get is why it is still far below the limit.
-        near = isinstance(limit, int) and failure.data_bytes > 0.5 * limit
-        return RuntimeRaised(failure.error, failure.text, near)
 
     def _ended(self, error: BaseException) -> BaseException:
         """What to raise when a call did not come back: a recorded death, or the user's own interrupt."""

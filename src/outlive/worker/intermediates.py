@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from outlive.errors import OutliveError
 from outlive.worker.feeding import make_feeds
 from outlive.worker.flight import Flight, InsideSeen, TensorSeen
-from outlive.worker.interpreter import Interpreter
+from outlive.worker.interpreter import WorkerInterpreter
 from outlive.worker.options import ACCELERATORS
 from outlive.worker.statistics import see_tensor
+from outlive.worker.verdicts import Judge, Unjudged
 
 # What a second run has in common with the first; the rest is about kernels, or about watching it.
 _SHARED = ("model_path", "model_content", "num_threads", "memory", "runtime", "python", "sandbox")
@@ -57,36 +58,39 @@ def with_inside(flight: Flight, feeding: Feeding, arguments: Mapping[str, Any], 
     if flight.died or flight.error_type or took > _MOST_RUN_S:
         return flight
     if any(output.not_finite for output in flight.outputs):
-        return replace(flight, inside=_look(feeding, arguments, _same, all_tensors=True))
+        return replace(flight, inside=_look(flight.judge, feeding, arguments, _same, all_tensors=True))
     if not vary or feeding.chosen:
         return flight
-    seen = _look(feeding, arguments, _different, all_tensors=False)
+    seen = _look(flight.judge, feeding, arguments, _different, all_tensors=False)
     if seen is None or all(tensor.varies for tensor in seen.tensors):
         return flight
-    return replace(flight, inside=_look(feeding, arguments, _different, all_tensors=True))
+    return replace(flight, inside=_look(flight.judge, feeding, arguments, _different, all_tensors=True))
 
 
 def _look(
-    feeding: Feeding, arguments: Mapping[str, Any], make: _Make, all_tensors: bool
+    judge: Judge | None, feeding: Feeding, arguments: Mapping[str, Any], make: _Make, all_tensors: bool
 ) -> InsideSeen | None:
     """What tensors held; None if the model does not run so, whatever the reason."""
     given = {name: arguments[name] for name in _SHARED if name in arguments}
     try:
-        with Interpreter(
+        with WorkerInterpreter(
             **given,
             seconds=_MOST_LOOK_S,
             experimental_op_resolver_type=ACCELERATORS["builtin"],
             experimental_preserve_all_tensors=all_tensors,
+            _judge=judge,
         ) as interpreter:
             for index, shape in (feeding.shapes or {}).items():
                 interpreter.resize_tensor_input(index, list(shape))
             interpreter.allocate_tensors()
             return _see(interpreter, feeding, make, all_tensors)
-    except (OutliveError, ValueError, TypeError, IndexError, KeyError, RuntimeError, MemoryError):
+    except (OutliveError, Unjudged, ValueError, TypeError, IndexError, KeyError, RuntimeError, MemoryError):
         return None
 
 
-def _see(interpreter: Interpreter, feeding: Feeding, make: _Make, all_tensors: bool) -> InsideSeen | None:
+def _see(
+    interpreter: WorkerInterpreter, feeding: Feeding, make: _Make, all_tensors: bool
+) -> InsideSeen | None:
     feeds = make(interpreter.get_input_details(), feeding)
     if make is _different and len(feeds) < 3:
         return None
@@ -102,7 +106,7 @@ def _see(interpreter: Interpreter, feeding: Feeding, make: _Make, all_tensors: b
     return InsideSeen(runs=len(feeds), chosen=feeding.chosen, tensors=tuple(map(_joined, rows.values())))
 
 
-def _readable(interpreter: Interpreter, all_tensors: bool) -> list[int]:
+def _readable(interpreter: WorkerInterpreter, all_tensors: bool) -> list[int]:
     """Tensors that hold numbers, in the order they are made: the handle of a variable is read as text."""
     if not all_tensors:
         return [int(row["index"]) for row in interpreter.get_output_details()]

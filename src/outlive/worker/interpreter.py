@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,17 +22,19 @@ from outlive.worker.options import Delegate, OpResolverType, make_opening
 from outlive.worker.session import Opening
 from outlive.worker.signature import SignatureRunner
 from outlive.worker.slots import hand_out
+from outlive.worker.verdicts import Judge
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _MOST_REPORT_BYTES = 1 << 20
 
 
-class Interpreter(Engine):
-    """Runs a model in a worker process; arguments, methods and results as LiteRT's own Interpreter.
+class WorkerInterpreter(Engine):
+    """LiteRT's Interpreter in a worker. `outlive.Interpreter` is this one with a judge that knows the rules.
 
-    More than LiteRT has: `memory` and `seconds` limit what the model may use and how long a call may take,
-    `sandbox` ("auto", "on", "off") what it may reach; `on_death="restart"` replaces a dead worker at the next
-    call (variables start anew); `runtime` and `python` choose what runs it, `accelerator` ("gpu", "npu",
-    "cpu", "builtin", "reference", or "auto" for the first of `ladder` that is fit) on what.
+    What opens one for itself hands the judge in (`_judge`); without one, `Unjudged` is raised in place of
+    every error that has a finding.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Interpreter(Engine):
         _watch: Callable[[int], None] | None = None,
         _environment: Mapping[str, str] | None = None,
         _compiled: dict[str, Any] | None = None,
+        _judge: Judge | None = None,
     ) -> None:
         """Start a worker and load the model in it."""
         if on_death not in ("raise", "restart"):
@@ -74,6 +77,7 @@ class Interpreter(Engine):
             "experimental_force_delegate_node_profiling": experimental_force_delegate_node_profiling,
         }
         opening = make_opening(
+            judge=_judge or self._judge,
             model_path=model_path,
             model_content=model_content,
             delegates=experimental_delegates,
@@ -91,11 +95,11 @@ class Interpreter(Engine):
         )
         self._compressed = experimental_compress_quantization_zero_points
         opening, self._ladder = stand(opening, accelerator, ladder, type(self)._of)
-        with explained(self._ladder):
+        with explained(self._ladder, opening.judge):
             super().__init__(opening, restart=on_death == "restart")
 
     @classmethod
-    def _of(cls, opening: Opening) -> Interpreter:
+    def _of(cls, opening: Opening) -> Self:
         """An interpreter for an opening as it is, without a ladder."""
         made = cls.__new__(cls)
         made._compressed, made._ladder = False, None
@@ -366,18 +370,10 @@ class Interpreter(Engine):
             if flight.ended_by != "memory":
                 raise death
 
-    def __enter__(self) -> Interpreter:
+    def __enter__(self) -> Self:
         """The interpreter itself."""
         return self
 
     def __exit__(self, *error: object) -> None:
         """End the worker."""
         self.close()
-
-
-class InterpreterWithCustomOps(Interpreter):
-    """An interpreter whose worker registers custom operators, named by the functions that do it."""
-
-    def __init__(self, custom_op_registerers: Sequence[str] | None = None, **kwargs: Any) -> None:
-        """As LiteRT's; functions cannot cross the process border, their names can."""
-        super().__init__(_custom_ops=custom_op_registerers or (), **kwargs)

@@ -9,6 +9,7 @@ from typing import Any
 
 from outlive.worker.options import ACCELERATORS
 from outlive.worker.running import fly
+from outlive.worker.verdicts import Judge, Unjudged
 
 _SECONDS = 120.0
 _STAGES = ("load", "allocate", "invoke")
@@ -40,18 +41,16 @@ def measure(
 
     Twice: what libraries take for a moment of the first run, too short to be seen, they keep from then on.
     """
-    opened: dict[str, Any] = {"model_content" if isinstance(source, bytes) else "model_path": source}
-    flight = fly(
-        "zeros",
-        2,
-        0,
-        shapes=shapes,
-        num_threads=threads,
-        experimental_op_resolver_type=ACCELERATORS[accelerator],
-        experimental_preserve_all_tensors=preserve_all_tensors,
-        seconds=_SECONDS,
-        **opened,
-    )
+    opened: dict[str, Any] = {
+        "model_content" if isinstance(source, bytes) else "model_path": source,
+        "num_threads": threads,
+        "experimental_op_resolver_type": ACCELERATORS[accelerator],
+        "experimental_preserve_all_tensors": preserve_all_tensors,
+    }
+    try:
+        flight = fly("zeros", 2, 0, judge=Judge(), shapes=shapes, seconds=_SECONDS, **opened)
+    except Unjudged as error:  # there is nothing that could run it
+        return Measurement(problem=" ".join(str(error.fact).split())[:300])
     marks = {point.mark: point.bytes for point in flight.timeline if point.mark}
     problem = ""
     if flight.died:

@@ -13,6 +13,7 @@ from outlive.worker.hatchery import Kind
 from outlive.worker.limits import Limits
 from outlive.worker.sandbox import choose_mode
 from outlive.worker.session import Opening
+from outlive.worker.verdicts import Judge
 
 RUNTIMES = ("litert", "tensorflow", "tflite_runtime")
 
@@ -57,6 +58,7 @@ def brings_xnnpack(opening: Opening) -> bool:
 
 def make_opening(
     *,
+    judge: Judge,
     model_path: Any,
     model_content: Any,
     delegates: Sequence[Delegate] | None,
@@ -86,6 +88,7 @@ def make_opening(
     else:
         raise ValueError("Can't both provide `model_path` and `model_content`")
     return Opening(
+        judge=judge,
         kind=Kind(
             runtime=runtime,
             python=python or sys.executable,

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from outlive.errors import OutliveError
 from outlive.meter import read_machine
 from outlive.units import format_bytes
-from outlive.worker.interpreter import Interpreter
+from outlive.worker.flight import Flight
+from outlive.worker.interpreter import WorkerInterpreter
 from outlive.worker.options import OpResolverType
+from outlive.worker.verdicts import Judge, Unjudged
 
 Shape = tuple[int, ...]
 Shapes = dict[tuple[int, int], Shape]
@@ -35,8 +36,8 @@ def preparer(
     def prepare(resized: Mapping[int, Shape]) -> tuple[Shapes, str]:
         try:
             return _prepare(source, threads, resized), ""
-        except OutliveError as error:
-            return {}, _words(error)
+        except Unjudged as error:
+            return {}, _words(error.fact)
         except (ValueError, RuntimeError, MemoryError, OSError) as error:
             return {}, " ".join(str(error).split())[:_MOST_WORDS] or type(error).__name__
 
@@ -45,11 +46,12 @@ def preparer(
 
 def _prepare(source: Any, threads: int | None, resized: Mapping[int, Shape]) -> Shapes:
     named = {"model_content" if isinstance(source, bytes) else "model_path": source}
-    interpreter = Interpreter(
+    interpreter = WorkerInterpreter(
         **named,
         num_threads=threads,
         experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
         seconds=_SECONDS,
+        _judge=Judge(),
     )
     with contextlib.closing(interpreter):
         _refuse_giants(interpreter.get_input_details(), resized)
@@ -63,7 +65,7 @@ def _prepare(source: Any, threads: int | None, resized: Mapping[int, Shape]) -> 
         }
 
 
-def _prepared_shapes(interpreter: Interpreter) -> list[list[list[int] | None]]:
+def _prepared_shapes(interpreter: WorkerInterpreter) -> list[list[list[int] | None]]:
     """The shapes after an allocation in the worker alone: sharing an input of gigabytes takes seconds."""
     interpreter._ask({"do": "allocate", "memory": True})
     return interpreter.tensor_shapes()
@@ -82,9 +84,11 @@ def _refuse_giants(details: list[dict[str, Any]], resized: Mapping[int, Shape]) 
         )
 
 
-def _words(error: OutliveError) -> str:
-    """What the runtime said, or the finding's headline."""
-    flight = getattr(error, "flight", None)
-    said = " ".join(str(getattr(flight, "error_text", "") or "").split())
-    headline = error.finding.headline
-    return f"{headline}: {said[:_MOST_WORDS]}" if said else headline
+def _words(fact: Any) -> str:
+    """What the runtime said, or how it ended, as it was seen."""
+    if not isinstance(fact, Flight):
+        return " ".join(str(fact).split())[:_MOST_WORDS]
+    if fact.died:
+        return f"it died in stage {fact.stage} ({fact.ended_by or fact.signal or 'no signal'})"
+    said = " ".join(fact.error_text.split())[:_MOST_WORDS]
+    return said or f"{fact.error_type} without words, as for memory that is not to be had"

@@ -18,9 +18,10 @@ from outlive.worker.affine import dequantize as dequantize_values
 from outlive.worker.delegation import ask_delegation
 from outlive.worker.feeding import given_shapes, make_feeds
 from outlive.worker.flight import Flight
-from outlive.worker.interpreter import Interpreter
+from outlive.worker.interpreter import WorkerInterpreter
 from outlive.worker.slots import wrong_shape
 from outlive.worker.statistics import with_outputs
+from outlive.worker.verdicts import Judge, Unjudged
 
 
 class _Watch:
@@ -71,6 +72,7 @@ def fly(
     repeat: int,
     seed: int,
     *,
+    judge: Judge,
     shapes: Mapping[int, Sequence[int]] | None = None,
     quantize: bool = False,
     dequantize: bool = False,
@@ -80,11 +82,16 @@ def fly(
 
     `shapes` are other shapes for inputs, by index, set before tensors are allocated. `quantize` turns floats
     for quantized inputs into their integers, `dequantize` quantized outputs into the floats they stand for.
+    A `judge` completes the record of an end; of one that knows no rules it is as it was written.
     """
     watch = _Watch()
     meant = (quantize, dequantize)
     try:
-        flight = _fly(watch, inputs, repeat, seed, shapes or {}, meant, arguments)
+        flight = _fly(watch, inputs, repeat, seed, shapes or {}, meant, {**arguments, "_judge": judge})
+    except Unjudged as unjudged:
+        if not isinstance(unjudged.fact, Flight):
+            raise
+        flight = unjudged.fact
     except RunError as error:
         if error.flight is None:
             raise
@@ -114,7 +121,7 @@ def _fly(
     arguments: dict[str, Any],
 ) -> Flight:
     start = time.perf_counter()
-    interpreter = Interpreter(**arguments, _watch=watch.begin)
+    interpreter = WorkerInterpreter(**arguments, _watch=watch.begin)
     watch.stages.append(("load", time.perf_counter() - start))
     if watch.sampler is not None:
         watch.sampler.mark("load")
@@ -145,7 +152,7 @@ def _fly(
 
 
 def allocate_for(
-    interpreter: Interpreter,
+    interpreter: WorkerInterpreter,
     inputs: Any,
     shapes: Mapping[int, Sequence[int]] | None = None,
     stage: Callable[[Callable[[], None]], None] = lambda action: action(),
@@ -162,14 +169,14 @@ def allocate_for(
         if not guessed or error.flight is None or error.flight.died or error.flight.ended_by:
             raise
         # The file has a 1 there, and it stood for no other size.
-        raise wrong_shape(guessed[0], taken[guessed[0]["index"]]) from error
+        raise wrong_shape(interpreter._judge, guessed[0], taken[guessed[0]["index"]]) from error
 
 
-def _get_all(interpreter: Interpreter, rows: list[dict[str, Any]]) -> list[Any]:
+def _get_all(interpreter: WorkerInterpreter, rows: list[dict[str, Any]]) -> list[Any]:
     return [interpreter.get_tensor(row["index"]) for row in rows]
 
 
-def _set_all(interpreter: Interpreter, feeds: dict[int, NDArray[Any]]) -> None:
+def _set_all(interpreter: WorkerInterpreter, feeds: dict[int, NDArray[Any]]) -> None:
     """Each is let go of once the worker has it: large inputs are held twice otherwise."""
     for index in list(feeds):
         interpreter.set_tensor(index, feeds.pop(index))

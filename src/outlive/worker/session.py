@@ -18,20 +18,17 @@ from numpy.typing import NDArray
 from outlive.errors import RunError
 from outlive.meter import read_machine
 from outlive.units import format_bytes
-from outlive.worker import answers, details, sandbox, verdicts
+from outlive.worker import answers, details, sandbox
 from outlive.worker.block import lay_out
 from outlive.worker.flight import Flight
 from outlive.worker.handle import Died, RuntimeRaised, Worker
 from outlive.worker.hatchery import CannotHatch, Hatchery, Kind, RuntimeAbsent, TooSlow
 from outlive.worker.limits import Limits
 from outlive.worker.nurseries import with_hatchery
+from outlive.worker.verdicts import Judge
 
-# Words of a runtime that could not get memory; LiteRT's RuntimeError is often empty then. Its ValueError is
-# about the file: "The model allocation is null/empty" (tensorflow/compiler/mlir/lite/allocation.h).
-_MEMORY_WORDS = ("memory", "bad_alloc", "to allocate", "failed to create xnnpack runtime", "reshape runtime")
 # Questions to a worker that are part of a stage of another name.
 _STAGES = {"open": "load", "resize": "set", "share": "allocate", "call": "invoke", "details": "get"}
-_TAKING_MEMORY = ("open", "allocate", "invoke", "call")
 # A shared block beyond this is made only if it leaves room for everything else.
 _LARGE_BYTES = 256 << 20
 # `seconds` is how long a model may take; starting a process of ours gets at least this much.
@@ -44,8 +41,9 @@ _LEAST_DETAILS, _MOST_DETAILS = 1 << 20, 512 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """How to open the model: everything a worker is told at its start."""
+    """How to open the model: everything a worker is told at its start, and who judges what becomes of it."""
 
+    judge: Judge
     kind: Kind
     limits: Limits
     arguments: dict[str, Any]
@@ -119,7 +117,7 @@ class Session:
             header["compiled"] = opening.compiled
         try:
             if opening.sandbox == "on" and not sandbox.is_whole(self.worker.applied_limits):
-                raise verdicts.unsandboxed(self.worker.applied_limits)
+                raise opening.judge.unsandboxed(self.worker.applied_limits)
             if opening.watch is not None:
                 opening.watch(self.worker.pid)
             self.ask(header)
@@ -144,14 +142,14 @@ class Session:
         try:
             return with_hatchery(opening.kind, start, deadline)
         except RuntimeAbsent as error:
-            raise verdicts.missing(str(error)) from None
+            raise opening.judge.missing("absence", str(error)) from None
         except Died as error:
             raise self.death(error.flight) from None
         except TooSlow:
             late = Flight(died=True, stage="start", ended_by="deadline", limits=limits.to_json())
             raise self.death(late) from None
         except CannotHatch as error:
-            raise verdicts.unavailable(str(error)) from error
+            raise opening.judge.unavailable(str(error)) from error
 
     def _arguments(self) -> dict[str, Any]:
         """As they were given; a relative path still means the folder that was current then."""
@@ -305,7 +303,9 @@ class Session:
 
     def death(self, flight: Flight) -> RunError:
         """The error for a death, judged with the model at hand; it is remembered."""
-        self._last_death = error = verdicts.died(self._as_opened(flight), self._opening.source)
+        opening = self._opening
+        self.flight = seen = self._as_opened(flight)
+        self._last_death = error = opening.judge.died(seen, opening.source)
         self.flight = error.flight
         return error
 
@@ -339,28 +339,22 @@ class Session:
             runtime=worker.facts,
             pid=worker.pid,
             resized=self._shapes(),
+            judge=self._opening.judge,
         )
 
     def _shapes(self) -> dict[int, tuple[int, ...]]:
         return {index: tuple(shape) for index, (shape, _) in self._resized.items()}
 
     def _complaint(self, error: RuntimeRaised, stage: str) -> Exception:
-        words = error.text.lower()
-        said = not words.strip() or any(word in words for word in _MEMORY_WORDS)
-        starved = error.kind == "MemoryError" or (error.kind == "RuntimeError" and said)
-        # A delegate that cannot be reshaped may have other reasons than a limit that is far away.
-        limited = error.near_limit or (
-            self._opening.limits.memory_bytes is not None and "reshape runtime" not in words
-        )
         flight = replace(
             self.story(),
             stage=_STAGES.get(stage, stage),
-            ended_by="memory" if starved and limited and stage in _TAKING_MEMORY else "",
             error_type=error.kind,
             error_text=error.text,
+            last_memory={"data_bytes": error.data_bytes},
             machine=read_machine().known(),
         )
-        return verdicts.raised(error, self._as_opened(flight), self._opening.source)
+        return self._opening.judge.raised(error, self._as_opened(flight), self._opening.source)
 
 
 def _room_for(size: int) -> NDArray[np.uint8]:

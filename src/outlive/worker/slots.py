@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from outlive.errors import InputError
 from outlive.worker.session import End
-from outlive.worker.verdicts import Call, refused
+from outlive.worker.verdicts import Call, Judge
 
 
 class Slot:
@@ -59,13 +59,13 @@ def _shape_problem(given: tuple[int, ...], wanted: tuple[int, ...]) -> str:
     return "wrong-shape"
 
 
-def wrong_shape(row: dict[str, Any], given: tuple[int, ...]) -> InputError:
+def wrong_shape(judge: Judge, row: dict[str, Any], given: tuple[int, ...]) -> InputError:
     """The error for a shape that the model was resized to, and that the runtime then refused."""
     shape = tuple(map(int, row["shape"]))
     end = End(index=row["index"], dtype=np.dtype(row["dtype"]).name, shape=shape, size=0, offset=None)
     array = np.broadcast_to(np.zeros((), row["dtype"]), given)
     text = mismatch_text("wrong-shape", array, end, row["name"])
-    return refused(describe_call("wrong-shape", array, end, row["name"], text, resizable=False))
+    return judge.refused(describe_call("wrong-shape", array, end, row["name"], text, resizable=False))
 
 
 def describe_call(

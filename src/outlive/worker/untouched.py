@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from outlive.worker.flight import Flight
 from outlive.worker.nurseries import close_special_hatcheries
 from outlive.worker.running import fly
+from outlive.worker.verdicts import Judge
 
 # glibc fills memory that is handed out with the complement of this byte, and freed memory with the byte
 # itself (mallopt(3), M_PERTURB). No two of the four are the same.
 _PATTERNS = (0xA5, 0x3C)
 
 
-def fly_twice(inputs: Any, repeat: int, seed: int, **arguments: Any) -> Flight:
+def fly_twice(inputs: Any, repeat: int, seed: int, *, judge: Judge, **arguments: Any) -> Flight:
     """The second of two flights, with the bytes of each output that neither wrote.
 
     Or the first flight that went wrong.
@@ -31,7 +32,7 @@ def fly_twice(inputs: Any, repeat: int, seed: int, **arguments: Any) -> Flight:
     try:
         for pattern in _PATTERNS:
             surroundings = {"MALLOC_PERTURB_": str(pattern)}
-            flights.append(fly(inputs, repeat, seed, _environment=surroundings, **arguments))
+            flights.append(fly(inputs, repeat, seed, judge=judge, _environment=surroundings, **arguments))
             if flights[-1].died or flights[-1].error_type:
                 return flights[-1]
     finally:

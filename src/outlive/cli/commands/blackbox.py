@@ -53,8 +53,9 @@ def _list(args: argparse.Namespace) -> int:
     from outlive.kernel_deaths import shelf
     from outlive.rendering.blackbox_text import deaths_json, deaths_text
     from outlive.rendering.blackbox_verdict import judge_death
+    from outlive.verbs.judging import JUDGE
 
-    rows = [(record, judge_death(record)) for record in shelf.every()]
+    rows = [(record, judge_death(record, JUDGE)) for record in shelf.every()]
     if args.format == "json":
         write_json(args, deaths_json(rows))
     elif rows:
@@ -69,13 +70,14 @@ def _show(args: argparse.Namespace) -> int:
     from outlive.names import safe
     from outlive.rendering.blackbox_text import death_json, death_text
     from outlive.rendering.blackbox_verdict import judge_death
+    from outlive.verbs.judging import JUDGE
 
     record = shelf.load(args.name) if args.name else next(shelf.every(), None)
     if record is None:
         what = f"there is no record {safe(args.name, 80)!r}" if args.name else "there is no record"
         complain(f"outlive blackbox: {what}: no kernel has died that was watched")
         return exits.FINDINGS
-    finding = judge_death(record)
+    finding = judge_death(record, JUDGE)
     if args.format == "json":
         write_json(args, death_json(record, finding))
     else:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 from outlive.cli import exits
-from outlive.cli.output import complain, write_file, write_json, write_text
+from outlive.cli.output import complain, write_file
+from outlive.cli.present import present
 from outlive.errors import OutliveError
-from outlive.model import Model
-
-if TYPE_CHECKING:
-    from outlive.surgery import Cut
 
 EXAMPLES = """\
 examples:
@@ -66,12 +64,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     output = parser.add_argument_group("output")
     output.add_argument("-o", "--output", metavar="FILE", required=True, help="where to write the part")
     output.add_argument(
-        "--format", choices=("text", "json"), default="text", help="how to tell what was cut (default text)"
+        "--format", choices=("text", "json"), default="text", help="how to show what was cut (default text)"
     )
+    output.add_argument("-v", "--verbose", action="count", default=0, help="show more")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Cut, write and tell; usage errors say what there is to choose from."""
+    """Cut, write and show; usage errors say what there is to choose from."""
     from outlive import verbs
 
     try:
@@ -85,8 +84,8 @@ def run(args: argparse.Namespace) -> int:
         complain(f"outlive cut: {error}")
         return exits.USAGE
     write_file(args.output, part.model)
-    _tell(args, part, model)
-    return exits.CLEAN
+    shown = argparse.Namespace(**{**vars(args), "output": None})
+    return present(shown, replace(part, path=args.output))
 
 
 def _refuse_output(args: argparse.Namespace) -> None:
@@ -96,22 +95,18 @@ def _refuse_output(args: argparse.Namespace) -> None:
         raise ValueError(f"{args.output} is a folder; name the file to write")
 
 
-def _request(args: argparse.Namespace, model: Model) -> dict[str, Any]:
-    from outlive.arena.questions import parse_shape
-
+def _request(args: argparse.Namespace, model: Any) -> dict[str, Any]:
     return {
         "ops": args.ops,
         "until": args.until,
         "outputs": _names(args.outputs, model) if args.outputs else None,
-        "input_shapes": {
-            name: parse_shape(shape) for name, shape in _pairs(args.input_shape, "image=1x96x96x3")
-        },
+        "input_shapes": dict(_pairs(args.input_shape, "image=1x96x96x3")),
         "make_input": tuple(args.make_input),
         "make_constant": {name: _load(path) for name, path in _pairs(args.make_constant, "mask=mask.npy")},
     }
 
 
-def _names(words: list[str], model: Model) -> list[str]:
+def _names(words: list[str], model: Any) -> list[str]:
     """The names in `a,b,#12`; a name that has a comma of its own is taken whole."""
     known = {tensor.name for tensor in model.subgraphs[0].tensors}
     split = [[word] if word in known else word.split(",") for word in words]
@@ -135,15 +130,3 @@ def _load(path: str) -> Any:
         return np.load(path, allow_pickle=False)
     except (ValueError, EOFError) as error:
         raise ValueError(f"{path} is no array that numpy.save wrote: {error}") from None
-
-
-def _tell(args: argparse.Namespace, part: Cut, model: Model) -> None:
-    told = argparse.Namespace(output=None)
-    if args.format == "json":
-        from outlive.rendering.cut_json import cut_json
-
-        write_json(told, cut_json(part, model, args.output))
-        return
-    from outlive.rendering.cut_text import cut_text
-
-    write_text(told, cut_text(part, model, args.output))

@@ -12,8 +12,8 @@ from outlive.cli import exits
 from outlive.cli.output import add_output_options, complain, say, write_json, write_text
 from outlive.finding import shell_path
 from outlive.keeping import write_whole
-from outlive.model import read_source
 from outlive.rules.catalogue import assess
+from outlive.verbs.read import reading_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         from outlive.rendering.model_json import reading_json, readings_json
 
-        readings = [read_source(demo_models.path(model.name)) for model in demo_models.DEMO_MODELS]
+        readings = [reading_of(demo_models.path(model.name)) for model in demo_models.DEMO_MODELS]
         write_json(args, readings_json([reading_json(reading, assess(reading)) for reading in readings]))
     else:
         write_text(args, _tour(args.all, args.report))
@@ -82,16 +82,18 @@ def _path(name: str) -> str:
 
 
 def _listed() -> Iterator[RenderableType]:
-    from outlive.rendering.model_lists import file_table
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
+    from outlive.verbs.read import read_files
 
-    readings = [read_source(_path(model.name)) for model in demo_models.DEMO_MODELS]
-    yield file_table([(reading, assess(reading)) for reading in readings])
+    yield from draw_text(page_of(read_files([_path(model.name) for model in demo_models.DEMO_MODELS])))
 
 
 def _read() -> Iterator[RenderableType]:
-    from outlive.rendering.model_text import summary
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
 
-    yield from summary(verbs.read(_path("healthy")))
+    yield from draw_text(page_of(verbs.read(_path("healthy"))))
 
 
 def _planned() -> Iterator[RenderableType]:
@@ -123,11 +125,9 @@ def _foretold() -> Iterator[RenderableType]:
 
 def _dies() -> Iterator[RenderableType]:
     from outlive.rendering.flight_text import flight_text
-    from outlive.rendering.verdict import judge_fact
 
     flight = verbs.run(_path("deadly"))
-    findings = [judge_fact("flight", flight, _path("deadly"))[0]] if flight.died else []
-    yield from flight_text(flight, _path("deadly"), findings)
+    yield from flight_text(flight, _path("deadly"), flight.findings if flight.died else ())
 
 
 def _diagnosed() -> Iterator[RenderableType]:
@@ -167,11 +167,10 @@ def _guarded() -> Iterator[RenderableType]:
     from rich.text import Text
 
     from outlive.errors import OutliveError
-    from outlive.guarding.guarding import make_guarded
     from outlive.rendering.finding_text import rich_finding
 
     try:
-        size = make_guarded(_hungry, memory="64MB", seconds=30.0)()
+        size = verbs.guard(_hungry, memory="64MB", seconds=30.0)()
         yield Text(f"it came back with {size:,} bytes")
     except OutliveError as error:
         yield rich_finding(error.finding)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import add_output_options, complain, write_json, write_text
-from outlive.rendering.document import document
-from outlive.rules import Rule
-from outlive.rules.catalogue import RULES, find_rule
+from outlive.cli.output import complain, write_text
+from outlive.cli.present import add_output_options, present
 
 EXAMPLES = """\
 examples:
@@ -22,40 +19,19 @@ examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     parser.add_argument("codes", nargs="*", metavar="CODE", help="a code such as F110, or a name")
-    add_output_options(parser)
+    add_output_options(parser, "html")
 
 
 def run(args: argparse.Namespace) -> int:
     """Show the pages asked for, or the whole catalogue."""
+    from outlive.verbs import explain
+
     try:
-        pages = [verbs.explain(code) for code in args.codes]
+        found = explain(*args.codes)
     except LookupError as error:
         complain(f"outlive explain: {error.args[0]}")
         return exits.USAGE
-    rules = [rule for code in args.codes if (rule := find_rule(code))] or list(RULES)
-    if args.format == "json":
-        write_json(args, document("explain", {"rules": [_json(rule) for rule in rules]}))
-    elif pages:
-        write_text(args, ["\n\n".join(pages)])
-    else:
-        write_text(args, [_catalogue()])
-    return exits.CLEAN
-
-
-def _json(rule: Rule) -> dict[str, object]:
-    return {
-        "code": rule.code,
-        "name": rule.name,
-        "severity": rule.severity.value,
-        "since": rule.since,
-        "headline": rule.summary,
-        "facts": rule.facts,
-        "page": rule.doc,
-    }
-
-
-def _catalogue() -> str:
-    width = max(len(rule.name) for rule in RULES)
-    return "\n".join(
-        f"{rule.code}  {rule.severity.value:<7}  {rule.name:<{width}}  {rule.summary}" for rule in RULES
-    )
+    if args.format == "text":
+        write_text(args, [found])
+        return exits.CLEAN
+    return present(args, found)

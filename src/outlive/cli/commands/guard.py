@@ -43,8 +43,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the script; the exit code is its own unless it died."""
-    import outlive.verbs  # noqa: F401 - workers need the judge that it hands them
     from outlive.guarding.scripts import run_script
+    from outlive.verbs.judging import JUDGE
 
     target, *words = args.words
     try:
@@ -53,7 +53,9 @@ def run(args: argparse.Namespace) -> int:
             raise ValueError(f"there is no file {target!r}")
         _check_output(args)
         sys.stdout.flush()
-        end = run_script(target, words, as_module=args.as_module, limits=limits, sandbox=args.sandbox)
+        end = run_script(
+            target, words, judge=JUDGE, as_module=args.as_module, limits=limits, sandbox=args.sandbox
+        )
     except (ValueError, OSError) as error:
         if isinstance(error, BrokenPipeError):
             raise
@@ -75,11 +77,11 @@ def _report(args: argparse.Namespace, target: str, end: ScriptEnd) -> int:
     from outlive.rendering.finding_text import rich_finding
     from outlive.rendering.flight_json import flight_json
     from outlive.rendering.flight_text import memory_line
-    from outlive.rendering.verdict import judge_fact
     from outlive.rules.witness import lacked_memory
+    from outlive.verbs.judging import JUDGE
 
     judged = end.exit_code is None or lacked_memory(end.flight)
-    findings = (judge_fact("flight", end.flight, None)[0],) if judged else ()
+    findings = (JUDGE.find("flight", end.flight)[0],) if judged else ()
     parts = [memory_line(end.flight), *map(rich_finding, findings)]
     if args.format == "json":
         write_json(args, flight_json(end.flight, target, findings))

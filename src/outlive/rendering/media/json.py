@@ -66,9 +66,49 @@ def _snippet(snippet: Any) -> Json:
     return snippet_json(snippet)
 
 
+def _read(found: Any) -> Json:
+    from outlive.rendering.model_json import reading_json, readings_json
+    from outlive.rendering.pruning_report import pruning_json
+
+    documents = []
+    for file in found.files:
+        document = reading_json(file.reading, file.judgement)
+        if file.sparsity is not None:
+            document["sparsity"] = pruning_json(file.sparsity)
+        documents.append(document)
+    return documents[0] if len(documents) == 1 else readings_json(documents)
+
+
+def _cut(part: Any) -> Json:
+    from outlive.rendering.cut_json import cut_json
+
+    return cut_json(part, part.whole, part.path)
+
+
+def _explain(found: Any) -> Json:
+    from outlive.rendering.document import document
+
+    rules = [
+        {
+            "code": rule.code,
+            "name": rule.name,
+            "severity": rule.severity.value,
+            "since": rule.since,
+            "headline": rule.summary,
+            "facts": rule.facts,
+            "page": rule.doc,
+        }
+        for rule in found.rules
+    ]
+    return document("explain", {"rules": rules})
+
+
 _WRITERS = {
     "plan": _plan,
     "devices": _devices,
+    "read": _read,
+    "cut": _cut,
+    "explain": _explain,
     "check": _check,
     "report": _report,
     "checkup": _checkup,

@@ -6,6 +6,7 @@ Findings are drawn by `finding_text`. Names are escaped here, and once more wher
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from outlive.finding import Severity
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 COLOURS = {"good": "green", "warn": "yellow", "bad": "red", "plain": ""}
 _TEXT = 600
 _NAME = 160
+_SHORT = 60
 _BAR = 16
 # A chart in words has so many rows at most; neighbours share one where there are more points.
 _CHART_ROWS = 24
@@ -45,6 +47,11 @@ def draw_text(page: Page, detail: int = 0) -> Iterator[RenderableType]:
     """The parts of a page, top to bottom, as far as this much detail shows them."""
     from rich.text import Text
 
+    only = page.sections[0].blocks if len(page.sections) == 1 else ()
+    told = only[0].findings if len(only) == 1 and isinstance(only[0], Findings) else ()
+    if told and page.verdict.word == told[0].headline:
+        yield from map(rich_finding, told)  # what the page is about is all there is to say
+        return
     word = safe(page.verdict.word, 200)
     colour = f"bold {COLOURS[page.verdict.tone]}".strip()
     yield Text.assemble((safe(page.subtitle or page.title, _NAME), "bold"), "  ", (word, colour))
@@ -63,11 +70,15 @@ def _section(section: Section, detail: int) -> Iterator[RenderableType]:
     blocks = [block for block in section.blocks if _shown_from(block) <= detail]
     if not blocks:
         return
-    yield Text.assemble("\n", (safe(section.title, _NAME), "bold"))
-    if section.lead:
+    beside = section.lead if len(section.lead) <= _SHORT else ""
+    yield Text.assemble("\n", (safe(section.title, _NAME), "bold"), "  ", (safe(beside), "dim"))
+    if section.lead != beside:
         yield _indented(Text(safe(section.lead, _TEXT), style="dim"))
     for block in blocks:
-        yield from _block(block, detail)
+        if isinstance(block, Table) and block.caption == section.title:
+            yield from _table(replace(block, caption=""), detail)
+        else:
+            yield from _block(block, detail)
 
 
 def _shown_from(block: Block) -> int:
@@ -134,7 +145,8 @@ def _table(block: Table, detail: int) -> Iterator[RenderableType]:
         and (any(row[number] not in (None, "") for row in rows) or not rows)
     ]
     columns = [block.columns[number] for number in kept]
-    yield _indented(Text(safe(block.caption, 200), style="dim"))
+    if block.caption:
+        yield _indented(Text(safe(block.caption, 200), style="dim"))
     table = _bare_table()
     table.add_column(width=0)
     for column in columns:

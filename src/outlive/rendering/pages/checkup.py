@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from outlive.diagnosis.examination import Checkup
+from outlive.finding import Severity
 from outlive.model import Model, Tensor
 from outlive.names import safe
 from outlive.rendering.diagnosis_json import diagnosis_json
@@ -30,9 +32,12 @@ def _sections(seen: Checkup) -> Iterator[Section]:
     model = seen.checked.reading.model
     if model is not None:
         yield Section(id="model", title="Model", blocks=(Listing(items=tuple(_facts(model))),))
-    yield from findings_sections(seen.findings)
     if seen.diagnosis is not None and seen.ended_badly:
         yield diagnosis_section(seen.diagnosis)
+    noted = all(item.severity is Severity.NOTE for item in seen.findings)
+    for section in findings_sections(seen.findings):
+        # Why it dies comes first; what is only noted can wait.
+        yield replace(section, detail=1 if seen.ended_badly and noted else 0)
 
 
 def _facts(model: Model) -> Iterator[str]:

@@ -1,28 +1,40 @@
-"""What is in the file, as blocks: its inputs and outputs, where its bytes are, every operator."""
+"""What is in a file: its inputs and outputs, its operators, where its bytes are; or in many files."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from outlive.accelerators import Coverage
 from outlive.arena.plan import Plan
-from outlive.model import Model, Operator, Subgraph, Tensor
+from outlive.finding import Finding
+from outlive.model import Model, Operator, Signature, Subgraph, Tensor, TensorCard
+from outlive.model.file_parts import map_bytes
 from outlive.quant.nouns import Drift
-from outlive.rendering.bytes_map import map_bytes
+from outlive.rendering.finding_text import count_findings
+from outlive.rendering.model_lists import graph_list, operator_list, sparsity_sections, tensor_list
 from outlive.rendering.model_text import quantization_text, shape_text
 from outlive.rendering.page import (
     Block,
     Cell,
     Column,
+    Listing,
+    Page,
+    PageVerdict,
     Section,
     Table,
     Tile,
+    broken_page,
+    findings_sections,
+    make_page,
 )
 from outlive.units import format_bytes, format_shape, plural
 from outlive.worker.flight import Flight
 
 XNNPACK, KERNELS = "XNNPACK", "LiteRT's kernels"
+_BIGGEST = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +77,9 @@ def _runs_on(flight: Flight | None) -> dict[int, str]:
 
 def model_section(model: Model) -> Section:
     """What a caller has to know: inputs, outputs, and what the file is made of."""
-    ends = [("input", item) for item in model.inputs] + [("output", item) for item in model.outputs]
+    card = model.card
+    ends = [_end("input", *pair) for pair in _with_cards(model.inputs, card.inputs if card else ())]
+    ends += [_end("output", *pair) for pair in _with_cards(model.outputs, card.outputs if card else ())]
     blocks: list[Block] = [
         Table(
             id="ends",
@@ -75,10 +89,10 @@ def model_section(model: Model) -> Section:
                 Column(title="name", kind="mono", wide=True),
                 Column(title="shape", kind="mono"),
                 Column(title="type", kind="mono"),
-                Column(title="bytes", kind="bytes"),
-                Column(title="quantization", kind="mono"),
+                Column(title="bytes", kind="bytes", detail=1),
+                Column(title="notes", wide=True),
             ),
-            rows=[_end(role, tensor) for role, tensor in ends],
+            rows=ends,
         ),
         Table(
             id="file-bytes",
@@ -95,12 +109,19 @@ def model_section(model: Model) -> Section:
             ],
         ),
     ]
-    return Section(id="model", title="The model", blocks=tuple(blocks), lead=model.description)
+    return Section(id="model", title="The model", blocks=tuple(blocks))
 
 
-def _end(role: str, tensor: Tensor) -> tuple[Cell, ...]:
-    how = quantization_text(tensor.quantization)
-    return (role, tensor.name, shape_text(tensor), tensor.dtype, tensor.size_bytes, how)
+def _with_cards(
+    tensors: Sequence[Tensor], cards: Sequence[TensorCard]
+) -> Iterator[tuple[Tensor, TensorCard | None]]:
+    for position, tensor in enumerate(tensors):
+        yield tensor, cards[position] if position < len(cards) else None
+
+
+def _end(role: str, tensor: Tensor, card: TensorCard | None) -> tuple[Cell, ...]:
+    notes = "; ".join(filter(None, (quantization_text(tensor.quantization), _card_text(card))))
+    return (role, tensor.name, shape_text(tensor), tensor.dtype, tensor.size_bytes, notes)
 
 
 def operators_section(model: Model, known: Beside) -> Section:
@@ -188,3 +209,178 @@ def model_tiles(model: Model) -> Iterator[Tile]:
     count = sum(len(subgraph.operators) for subgraph in model.subgraphs)
     graphs = plural(len(model.subgraphs), "subgraph")
     yield Tile(label="operators", value=f"{count:,}", note=graphs)
+
+
+def page(result: Any) -> Page:
+    """The page of a model, or of the files that `outlive read` was given."""
+    if isinstance(result, Model):
+        return _model_page(result, model_sections(result), ())
+    (*others, last) = result.files
+    if others and not result.shown:
+        return _files_page(result.files)
+    if others:
+        sections = [
+            replace(part, title=f"{file.path}: {part.title}")
+            for file in result.files
+            for part in _file(file, result)
+        ]
+        return _files_page(result.files, sections)
+    if last.reading.model is None or (last.judgement.errors and not result.tolerant):
+        return broken_page("read", last.path, last.judgement.findings)
+    shown = last.judgement.errors if result.shown else last.judgement.findings
+    return _model_page(last.reading.model, _file(last, result), shown)
+
+
+def _model_page(model: Model, sections: Iterable[Section], findings: Sequence[Finding]) -> Page:
+    facts = [f'"{model.description}"'] if model.description else []
+    if model.min_runtime_version:
+        facts.append(f"needs runtime {model.min_runtime_version} or later")
+    if model.conversion and model.conversion.tensorflow_version:
+        facts.append(f"converted by TensorFlow {model.conversion.tensorflow_version}")
+    count = sum(len(subgraph.operators) for subgraph in model.subgraphs)
+    graphs = plural(len(model.subgraphs), "subgraph")
+    size = f"{format_bytes(model.file_bytes)}, schema {model.schema_version}"
+    word = f"{size}, {plural(count, 'operator')} in {graphs}"
+    verdict = PageVerdict(tone="plain", word=word, sentence=", ".join(facts))
+    return make_page("read", model.path, verdict, (), (*sections, *findings_sections(findings)))
+
+
+def _file(file: Any, result: Any) -> list[Section]:
+    """What was asked to be shown of a file; its summary if nothing was."""
+    model = file.reading.model
+    if model is None or (file.judgement.errors and not result.tolerant):
+        return findings_sections(file.judgement.findings)
+    lists = {"ops": operator_list, "tensors": tensor_list, "graph": graph_list}
+    sections = [section for name, make in lists.items() if name in result.shown for section in make(model)]
+    if file.sparsity is not None:
+        sections += sparsity_sections(file.sparsity)
+    return sections if result.shown else model_sections(model)
+
+
+def _files_page(files: Sequence[Any], sections: Sequence[Section] = ()) -> Page:
+    columns = (
+        Column(title="file", kind="mono", wide=True),
+        Column(title="size", kind="bytes"),
+        Column(title="inputs", kind="mono"),
+        Column(title="outputs", kind="mono"),
+        Column(title="ops", kind="number"),
+        Column(title="custom", kind="mono"),
+        Column(title="weights", kind="mono"),
+        Column(title="findings", wide=True),
+    )
+    rows = [_file_row(file) for file in files]
+    table = Table(id="files", caption="Files", columns=columns, rows=rows, brief=len(rows))
+    bad = sum(bool(file.judgement.errors) for file in files)
+    count = plural(len(files), "file")
+    word = f"{bad} of {count} with errors" if bad else f"no error in {count}"
+    shown = sections or (Section(id="files", title="Files", blocks=(table,)),)
+    verdict = PageVerdict(tone="bad" if bad else "good", word=word)
+    return Page(title=plural(len(files), "model"), kind="read", verdict=verdict, sections=tuple(shown))
+
+
+def _file_row(file: Any) -> Sequence[Cell]:
+    model = file.reading.model
+    if model is None or file.judgement.errors:
+        worst = file.judgement.errors[0]
+        return (file.path, file.reading.file_bytes, "", "", None, "", "", f"{worst.code} {worst.headline}")
+    sizes: dict[str, int] = {}
+    seen = set()
+    for tensor in model.tensors():
+        if tensor.has_data and tensor.buffer_index not in seen:
+            seen.add(tensor.buffer_index)
+            sizes[tensor.dtype] = sizes.get(tensor.dtype, 0) + tensor.stored_bytes
+    operators = list(model.operators())
+    return (
+        file.path,
+        model.file_bytes,
+        _ends(model.inputs),
+        _ends(model.outputs),
+        len(operators),
+        ", ".join(sorted({operator.name[:24] for operator in operators if operator.is_custom})[:3]),
+        max(sizes, key=lambda dtype: sizes[dtype], default=""),
+        count_findings(file.judgement.findings),
+    )
+
+
+def model_sections(model: Model) -> list[Section]:
+    """The summary of a model: inputs and outputs, operators by type, bytes, signatures, metadata."""
+    return [
+        model_section(model),
+        Section(id="types", title="Operators", blocks=(_types(model),)),
+        Section(id="more", title="More", blocks=tuple(_more(model)), detail=1),
+    ]
+
+
+def _types(model: Model) -> Table:
+    counts = Counter(
+        f"{operator.name} (custom)" if operator.is_custom else operator.name for operator in model.operators()
+    )
+    columns = (Column(title="type", kind="mono"), Column(title="count", kind="number"))
+    return Table(id="op-types", caption="Operators", columns=columns, rows=counts.most_common())
+
+
+def _more(model: Model) -> Iterator[Block]:
+    columns = (
+        Column(title="size", kind="bytes"),
+        Column(title="name", kind="mono", wide=True),
+        Column(title="shape", kind="mono"),
+        Column(title="type", kind="mono"),
+    )
+    rows = [
+        (tensor.stored_bytes, tensor.name, format_shape(tensor.shape), tensor.dtype)
+        for tensor in _biggest(model)
+    ]
+    if rows:
+        yield Table(id="constants", caption="Largest constants", columns=columns, rows=rows)
+    if model.signatures:
+        yield Listing(title="Signatures", items=tuple(map(_signature, model.signatures)))
+    facts = tuple(_metadata(model))
+    if facts:
+        yield Listing(title="Metadata", items=facts)
+
+
+def _signature(signature: Signature) -> str:
+    sides = [", ".join(name for name, _ in side) for side in (signature.inputs, signature.outputs)]
+    place = f", subgraph {signature.subgraph_index}" if signature.subgraph_index else ""
+    return f"{signature.key}({sides[0]}) -> ({sides[1]}){place}"
+
+
+def _metadata(model: Model) -> Iterator[str]:
+    card = model.card
+    if card is not None:
+        words = (("name", card.name), ("description", card.description), ("version", card.version),
+                 ("author", card.author), ("license", card.license))  # fmt: skip
+        yield from (f"{label}: {text}" for label, text in words if text)
+    told = ("min_runtime_version", "TFLITE_METADATA", "CONVERSION_METADATA")
+    for entry in model.metadata:
+        if entry.name not in told:
+            yield f"{entry.name}: {format_bytes(entry.size_bytes)}"
+    for file in model.attached_files[:8]:
+        yield f"attached {file.name}: {format_bytes(file.size_bytes)}"
+
+
+def _card_text(card: TensorCard | None) -> str:
+    if card is None:
+        return ""
+    words = [card.content and f"content {card.content}"]
+    if card.mean and card.std:
+        words.append(f"normalised by mean {card.mean[0]:g}, std {card.std[0]:g}")
+    if card.files:
+        words.append(f"labels in {card.files[0][:32]}")
+    return ", ".join(filter(None, words))
+
+
+def _biggest(model: Model) -> list[Tensor]:
+    """The tensors with the largest constants, one for each buffer."""
+    found: dict[int, Tensor] = {}
+    for tensor in model.tensors():
+        if tensor.stored_bytes:
+            found.setdefault(tensor.buffer_index, tensor)
+    return sorted(found.values(), key=lambda tensor: -(tensor.buffer.size_bytes if tensor.buffer else 0))[
+        :_BIGGEST
+    ]
+
+
+def _ends(tensors: Sequence[Tensor]) -> str:
+    shown = ", ".join(f"{format_shape(tensor.shape)} {tensor.dtype}" for tensor in tensors[:2])
+    return shown + (f" and {len(tensors) - 2} more" if len(tensors) > 2 else "")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from outlive.model import Model
+from outlive.model.nouns import Model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class FilePart:
     """A share of the file."""
 
     what: str
@@ -17,7 +17,7 @@ class Part:
     count: int
 
 
-def map_bytes(model: Model) -> tuple[Part, ...]:
+def map_bytes(model: Model) -> tuple[FilePart, ...]:
     """Parts that add up to the file, the largest first; a buffer that many refer to counts once."""
     kinds: dict[int, str] = {}
     for tensor in model.tensors():
@@ -38,6 +38,6 @@ def map_bytes(model: Model) -> tuple[Part, ...]:
         counts["attached files"] = len(model.attached_files)
     # Overlapping buffers of a damaged file may claim more than there is.
     rest = max(0, model.file_bytes - sum(sizes.values()))
-    parts = [Part(what=what, size_bytes=size, count=counts[what]) for what, size in sizes.items()]
-    parts.append(Part(what="structure", size_bytes=rest, count=1))
+    parts = [FilePart(what=what, size_bytes=size, count=counts[what]) for what, size in sizes.items()]
+    parts.append(FilePart(what="structure", size_bytes=rest, count=1))
     return tuple(sorted(parts, key=lambda part: -part.size_bytes))
