@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import Any
 
 from outlive import verbs
 from outlive.cli import exits
@@ -14,9 +14,6 @@ from outlive.cli.output import OutputError, complain
 from outlive.cli.present import present
 from outlive.cli.signals import ended_like_ctrl_c
 from outlive.verbs.scan import ScanInterrupted
-
-if TYPE_CHECKING:
-    from outlive.fleet.scanning import Tally
 
 EXAMPLES = """\
 examples:
@@ -145,7 +142,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[Tally], None]]:
+def _progress() -> Iterator[Callable[[Any], None]]:
     """A bar with rate, time left and deaths so far; nothing where nobody watches."""
     if not sys.stderr.isatty():
         yield lambda tally: None
@@ -164,7 +161,7 @@ def _progress() -> Iterator[Callable[[Tally], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("scanning", total=None, rate="", deaths="")
 
-        def tell(tally: Tally) -> None:
+        def tell(tally: Any) -> None:
             elapsed = bar.tasks[0].elapsed or 0.0
             rate = f"{(tally.done - tally.resumed) / elapsed:,.1f} files/s" if elapsed > 0.5 else ""
             deaths = f"{tally.deaths:,} died" if tally.deaths else ""
