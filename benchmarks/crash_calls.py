@@ -123,7 +123,7 @@ def _by_remains(here: Path, source: str) -> Told:
         data = core.read_bytes() if core is not None else errors.encode()
         found = read_remains(data, str(core) if core is not None else None)
         op = None if found.op is None else (found.op.type, found.op.index)
-        return Told(way=f"autopsy of the {found.kind}", cause=found.cause, stage=found.stage, op=op)
+        return Told(way=f"autopsy of the {found.found}", cause=found.cause, stage=found.stage, op=op)
     diagnosis = outlive.diagnose(here / "model.tflite", _given(here))
     if diagnosis.verdict is None:
         return _of_silence(diagnosis)

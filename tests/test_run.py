@@ -80,7 +80,7 @@ def test_memory_and_time_have_limits() -> None:
 
 @pytest.mark.parametrize(
     ("inputs", "said"),
-    [({"picture": "zeros"}, "no input is named"), ([1, 2], "has 1 inputs"), ("threes", "no way to fill")],
+    [({"picture": "zeros"}, "no input is named"), ([1, 2], "has 1 inputs"), ("threes", "is no input")],
 )
 def test_wrong_inputs_are_told(inputs: object, said: str) -> None:
     with pytest.raises(ValueError, match=said):

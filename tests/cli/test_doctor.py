@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import outlive
 from outlive.cli import main
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -70,6 +71,14 @@ def test_text_and_json_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
         assert check["remedy"] in text
     groups = [check["group"] for check in document["checks"]]
     assert len({*groups}) == sum(a != b for a, b in zip(groups, [None, *groups], strict=False))
+
+
+def test_python_has_the_same() -> None:
+    seen = outlive.doctor()
+    assert seen.ready
+    assert seen["a runtime"].state == "ok"
+    assert (seen.removed, len(seen.caches)) == ((), 3)
+    assert len(repr(seen)) < 400
 
 
 def test_output_to_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,8 +19,8 @@ def path(name: str) -> str:
 def test_a_healthy_model_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", path("healthy"), "--repeat", "3"]) == 0
     shown = capsys.readouterr().out
-    assert "  ran\n" in shown
-    for word in ("load", "allocate", "invoke 3", "free", "peak", "memory over time", "probabilities  1x10"):
+    assert "  runs\n" in shown
+    for word in ("load", "allocate", "invoke 3", "free", "at most", "probabilities  1x10"):
         assert word in shown
 
 

@@ -81,7 +81,8 @@ def test_outputs_that_were_never_written_are_told(tmp_path: Path, capsys: Captur
 
 
 def test_the_same_is_found_at_every_entry_point(tmp_path: Path, capsys: Capture) -> None:
-    from outlive.jupyter.formats import flight_card
+    from outlive.rendering import page_of
+    from outlive.rendering.media.notebook import card_html
     from tests.worker.test_intermediates import broken
 
     model = tmp_path / "broken.tflite"
@@ -100,7 +101,7 @@ def test_the_same_is_found_at_every_entry_point(tmp_path: Path, capsys: Capture)
     }
     assert [name for name, seen in found.items() if seen.count("S706") != 1] == []
     assert "S706" in page.read_text()
-    assert "S706" in flight_card(flight).html()
+    assert "S706" in card_html(page_of(flight))
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="a delegate for this test is made with a C compiler")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import outlive
 from outlive.cli.main import main
 from outlive.diagnosis.autopsy import read_remains, read_text
 from outlive.diagnosis.messages import Message, known_messages, matches, translate
@@ -96,7 +97,7 @@ def test_a_complaint_of_two_sentences_gives_the_operator_of_one_and_the_reason_o
 
 @pytest.mark.parametrize("data", [b"", b"\0\xff" * 50, b"all is well\n", b"\x7fELF" + b"\xff" * 100])
 def test_what_holds_no_clue_says_so_and_never_fails(data: bytes) -> None:
-    assert read_remains(data, None).kind in ("text", "core")
+    assert read_remains(data, None).found in ("text", "core")
 
 
 def test_the_stage_and_the_operator_come_from_stacks_and_messages() -> None:
@@ -160,7 +161,7 @@ def core(signal: int, name: bytes) -> bytes:
 
 def test_a_core_file_tells_its_signal_and_its_command() -> None:
     told = read_remains(core(11, b"python3"), None)
-    assert told.kind == "core"
+    assert told.found == "core"
     assert told.core is not None
     assert (told.core.signal, told.core.command) == ("SIGSEGV", "python3")
     assert told.meaning.startswith("python3 ended by SIGSEGV")
@@ -192,3 +193,18 @@ def test_the_command_says_when_it_knows_nothing(tmp_path: Path, capsys: pytest.C
     assert main(["autopsy", str(tmp_path / "log")]) == 1
     assert "nothing that outlive knows" in capsys.readouterr().out
     assert main(["autopsy", str(tmp_path / "none")]) == 2
+
+
+def test_python_takes_a_path_or_the_text(tmp_path: Path) -> None:
+    line = "Out of memory: Killed process 42 (python3) total-vm:9kB, anon-rss:8kB"
+    log = tmp_path / "dmesg.txt"
+    log.write_text(line)
+    for given in (log, str(log), line, f"{line}\nmore\n", line.encode()):
+        told = outlive.autopsy(given)
+        assert (told.cause, told.found) == ("out-of-memory", "text")
+        assert len(repr(told)) < 400
+    assert outlive.autopsy(log).source == str(log)
+    assert outlive.autopsy("Killed").found == "text"
+    for missing in ("gone.log", str(tmp_path / "core"), tmp_path / "core"):
+        with pytest.raises(FileNotFoundError):
+            outlive.autopsy(missing)

@@ -14,13 +14,15 @@ from outlive import demo_models
 from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag
 from outlive.jupyter import formats
 from outlive.jupyter.cards import Card
-from outlive.jupyter.complaints import error_card
 from outlive.jupyter.deaths import death_card
 from outlive.jupyter.drawing import template, timeline_html
 from outlive.kernel_deaths.record import Record
 from outlive.meter import Point
 from outlive.rendering import page_of
 from outlive.rendering.media.notebook import card_bundle
+from outlive.rendering.page import Page
+from outlive.rendering.pages.error import error_page
+from outlive.verbs.blackbox import explain_death
 
 EVIL = '<script>alert("x")</script><img src=x onerror=y> ${style} $body </style> &amp; \x1b[31m'
 
@@ -71,7 +73,7 @@ class PageCard:
     """The card of a result that has a page."""
 
     def __init__(self, result: Any) -> None:
-        self._bundle = card_bundle(page_of(result))
+        self._bundle = card_bundle(result if isinstance(result, Page) else page_of(result))
 
     def html(self) -> str:
         return self._bundle["text/html"]
@@ -93,9 +95,9 @@ def evil_things() -> dict[str, Any]:
     return {
         "finding": formats.finding_card(finding(EVIL)),
         "plan": PageCard(plan),
-        "flight": formats.flight_card(flight),
-        "death": death_card(record),
-        "error": error_card(outlive.ModelDied(finding(EVIL), EVIL, flight=flight)),
+        "flight": PageCard(flight),
+        "death": death_card(explain_death(record)),
+        "error": PageCard(error_page(outlive.ModelDied(finding(EVIL), EVIL, flight=flight))),
         "model": PageCard(dataclasses.replace(model, path=EVIL, description=EVIL)),
     }
 

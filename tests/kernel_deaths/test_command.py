@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import outlive
 from outlive.cli.main import main
 from outlive.kernel_deaths import shelf
 from outlive.kernel_deaths.watcher import telling
@@ -108,3 +109,21 @@ def test_a_death_between_cells_offers_no_cell(folder: Path, capsys: pytest.Captu
     telling.write_private(str(folder / "one.json"), {**DEATH, "busy": False, "status": 9})
     assert main(["blackbox"]) == 0
     assert "%%outlive" not in capsys.readouterr().out
+
+
+def test_python_has_the_same(dead: None) -> None:
+    (last,) = outlive.blackbox()
+    assert (last.record.cell_number, last.finding.code) == (12, "D509")
+    assert [death.finding.code for death in outlive.blackbox("list")] == ["D509", "D504"]
+    assert outlive.blackbox("show", "20260101-101010-7").findings[0].code == "D504"
+    assert len(repr(outlive.blackbox("list"))) < 400
+    assert not outlive.blackbox("off").recording
+    assert outlive.blackbox("on").recording
+    assert outlive.blackbox("clear").removed == 2
+    assert len(outlive.blackbox()) == 0
+    with pytest.raises(LookupError, match="there is no record"):
+        outlive.blackbox("show", "none")
+    with pytest.raises(ValueError, match="there is no action"):
+        outlive.blackbox("everything")
+    with pytest.raises(ValueError, match="takes no name"):
+        outlive.blackbox("last", "20260101-101010-7")

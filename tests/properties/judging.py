@@ -19,14 +19,13 @@ from outlive.diagnosis.sizing import sized_by_inputs
 from outlive.diagnosis.verdict import Seen, decide, decide_unhurt
 from outlive.finding import Finding
 from outlive.model import Model, read_source
+from outlive.rendering import page_of
 from outlive.rendering.check_json import check_json
 from outlive.rendering.diagnosis_json import diagnosis_json
-from outlive.rendering.diagnosis_text import diagnosis_text
 from outlive.rendering.document import dump
 from outlive.rendering.media.github import workflow_commands
 from outlive.rendering.media.sarif import sarif_log
 from outlive.rendering.media.text import draw_text
-from outlive.rendering.pages.check import page as check_page
 from outlive.rules.catalogue import assess_run
 from outlive.rules.checked import Checks
 from outlive.surgery import Request
@@ -60,7 +59,7 @@ def check_and_say(data: bytes) -> list[str]:
     dump(check_json(checked))
     dump(sarif_log([checked], order.rules, Path.cwd()))
     broken = [line for line in workflow_commands([checked], Path.cwd()) if "\n" in line]
-    list(draw_text(check_page(Checks(files=(checked,))), 2))
+    list(draw_text(page_of(Checks(files=(checked,))), 2))
     failed = [str(item) for item in checked.judgement.not_checked if "failed" in item.reason]
     return [*failed, *broken]
 
@@ -127,5 +126,5 @@ def diagnose_and_say(data: bytes) -> Diagnosis:
     """Diagnose a file for real, in workers with limits, and say it in every way."""
     diagnosis = outlive.diagnose(data, limits=_LIMITS)
     dump(diagnosis_json(diagnosis))
-    list(diagnosis_text(diagnosis))
+    list(draw_text(page_of(diagnosis), 2))
     return diagnosis

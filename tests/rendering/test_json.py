@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from outlive.rendering.bytes_map import Part, map_bytes
 
 from outlive import demo_models, verbs
 from outlive.model import Model, read_source
-from outlive.rendering.bytes_map import Part, map_bytes
 from outlive.rendering.document import document, dump
 from outlive.rendering.model_json import reading_json, readings_json
 from outlive.rules.catalogue import assess

@@ -23,10 +23,11 @@ from outlive.diagnosis.nouns import Diagnosis, Reproducer
 from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag, shell_path
 from outlive.fitting.nouns import Fit
 from outlive.names import whole
-from outlive.rendering.diagnosis_text import diagnosis_text
+from outlive.rendering import page_of
 from outlive.rendering.finding_text import plain_finding
 from outlive.rendering.fit_text import fit_text
 from outlive.rendering.media.html import render_html
+from outlive.rendering.media.text import draw_text
 from outlive.rendering.page import Command, Findings, Page, PageVerdict, Section
 from outlive.rendering.pages.diagnose import diagnosis_section
 from outlive.rules.telling import command
@@ -102,7 +103,7 @@ def test_the_commands_of_a_diagnosis_that_never_ran(name: str, folder: Path, dia
     for made, start in ((replace(diagnosis, path=name), "outlive "), (script, "python ")):
         (block,) = [item for item in diagnosis_section(made).blocks if isinstance(item, Command)]
         assert_is_one_word(block.command, name, folder)
-        told = plain(diagnosis_text(made))
+        told = plain(draw_text(page_of(made)))
         assert_is_one_word(told[told.rindex(start) :].strip(), name, folder)
 
 

@@ -14,10 +14,9 @@ from outlive.environment.capabilities import (
     check_ptrace,
     check_sandbox,
     check_shared_memory,
-    is_ready,
     survey,
 )
-from outlive.environment.checkup import Check, State
+from outlive.environment.checkup import Check, Environment, State
 from outlive.environment.machine_checks import (
     check_cgroup,
     check_gpu,
@@ -59,8 +58,8 @@ def test_a_package_is_there_gone_or_damaged() -> None:
 
 def test_any_runtime_will_do_and_none_will_not() -> None:
     there, gone = check_package(LITERT, "x 1", True), check_package(LITERT, None, False)
-    assert is_ready((check_runtime((gone, there)),))
-    assert not is_ready((check_runtime((gone, gone)),))
+    assert Environment(checks=(check_runtime((gone, there)),)).ready
+    assert not Environment(checks=(check_runtime((gone, gone)),)).ready
     assert check_runtime((gone,)).remedy.startswith("pip install")
 
 
@@ -130,7 +129,7 @@ def test_isolation() -> None:
     assert rows["ptrace"].found == "works on our own children, Yama ptrace_scope 1"
     without = check_isolation(trials(process="Resource temporarily unavailable"), None)
     assert [row.name for row in without] == ["processes"]
-    assert not is_ready(without)
+    assert not Environment(checks=without).ready
 
 
 @pytest.mark.parametrize(

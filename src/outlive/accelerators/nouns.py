@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
+
+from outlive.finding import Finding, Severity
+from outlive.model import Model
+from outlive.names import safe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,12 +159,15 @@ class Documented:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Coverage:
     """What each accelerator takes of a model, and does: one `Accelerator` each, in the order tried.
 
     `documented` are accelerators that are judged by their documents alone, `unknown` those without one.
+    `source` is the model as it was read.
     """
+
+    kind: ClassVar[str] = "delegates"
 
     path: str | None
     sha256: str
@@ -172,6 +179,15 @@ class Coverage:
     unknown: tuple[str, ...] = ()
     processors: int | None = None
     threads: int | None = None
+    findings: tuple[Finding, ...] = ()
+    source: Model | None = None
+
+    @property
+    def outcome(self) -> str:
+        """What it came to, in one word: clean, errors or died."""
+        if any(one.name == "xnnpack" and one.death is not None for one in self.accelerators):
+            return "died"
+        return "errors" if any(item.severity is Severity.ERROR for item in self.findings) else "clean"
 
     def __getitem__(self, name: str) -> Accelerator:
         """An accelerator by its name; KeyError if it was not asked for."""
@@ -186,3 +202,8 @@ class Coverage:
         fit = [one for one in self.accelerators if one.outcome == "runs" and not one.is_software]
         timed = [one for one in fit if one.milliseconds is not None]
         return min(timed, key=lambda one: one.milliseconds or 0.0, default=None)
+
+    def __repr__(self) -> str:
+        """The model, and one word for each accelerator."""
+        rows = ", ".join(f"{one.name} {one.outcome}" for one in self.accelerators)
+        return f"<Coverage of {safe(self.path or 'a model given as bytes', 80)}: {rows}>"

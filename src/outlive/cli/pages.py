@@ -10,16 +10,11 @@ from typing import TYPE_CHECKING, Any
 from outlive.cli.output import OutputError, write_plain
 
 if TYPE_CHECKING:
-    from outlive.accelerators import Coverage
-    from outlive.arena.plan import Plan
-    from outlive.diagnosis.nouns import Diagnosis
     from outlive.finding import Finding
     from outlive.fitting.nouns import Fit
-    from outlive.growth.growth import Growth
     from outlive.model import Model
     from outlive.quant.nouns import Drift
     from outlive.rendering.page import Page
-    from outlive.worker.flight import Flight
 
 
 def need_a_file(args: argparse.Namespace) -> None:
@@ -42,31 +37,6 @@ def show_broken(args: argparse.Namespace, kind: str, findings: Sequence[Finding]
     write_page(args, broken_page(kind, args.file, findings), document)
 
 
-def show_run(args: argparse.Namespace, flight: Flight, findings: Sequence[Finding], document: Any) -> None:
-    """A run, beside the plan for it where there is one."""
-    from outlive.rendering.pages.run import run_page
-
-    model = _model(args.file)
-    plan = _plan(model, args.accelerator, args.threads)
-    write_page(args, run_page(flight, args.file, findings, model=model, plan=plan), document)
-
-
-def show_diagnosis(args: argparse.Namespace, diagnosis: Diagnosis, document: Any) -> None:
-    """A diagnosis."""
-    from outlive.rendering.pages.diagnose import diagnose_page
-
-    write_page(args, diagnose_page(diagnosis, _model(args.file)), document)
-
-
-def show_coverage(
-    args: argparse.Namespace, coverage: Coverage, findings: Sequence[Finding], document: Any
-) -> None:
-    """What accelerators take."""
-    from outlive.rendering.pages.delegates import delegates_page
-
-    write_page(args, delegates_page(coverage, findings, _model(args.file)), document)
-
-
 def show_drift(args: argparse.Namespace, drift: Drift, document: Any) -> None:
     """A comparison."""
     from outlive.rendering.pages.compare import compare_page
@@ -82,28 +52,7 @@ def show_fit(args: argparse.Namespace, fit: Fit, written: str | None) -> None:
     write_page(args, fit_page(fit), fit_json(fit, written))
 
 
-def show_growth(args: argparse.Namespace, growth: Growth, document: Any) -> None:
-    """What grows."""
-    from outlive.rendering.pages.leak import leak_page
-
-    write_page(args, leak_page(growth), document)
-
-
 def _model(path: str) -> Model | None:
     from outlive.verbs.read import reading_of
 
     return reading_of(path).model
-
-
-def _plan(model: Model | None, accelerator: str, threads: int | None) -> Plan | None:
-    """The plan to draw beside a run; None where there is none for this accelerator or this file."""
-    from outlive import verbs
-    from outlive.errors import OutliveError
-
-    if model is None or accelerator not in ("cpu", "builtin", "reference"):
-        return None
-    try:
-        plan = verbs.plan(model, accelerator, threads=threads)
-    except (OutliveError, ValueError):
-        return None
-    return None if plan.refusals else plan

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from outlive.cli import exits
 from outlive.cli.output import FORMATS, OutputError, complain_lines, write_json, write_plain, write_text
-from outlive.errors import OutliveError
+from outlive.errors import LimitReached, OutliveError
 from outlive.finding import Severity
 
 # Media that need the whole result and not its page: modules of rendering.media with a function `render`.
 _EXPORTS = ("csv", "trace", "overlay", "sarif", "junit", "github", "gitlab", "markdown")
 # Those that have no room for findings.
 _BARE = ("csv", "trace", "overlay")
+_NOTHING: Mapping[str, object] = {}
 _OUTCOMES = {
     "clean": exits.CLEAN,
     "errors": exits.FINDINGS,
@@ -73,8 +75,13 @@ def exit_code(result: Any) -> int:
     return _OUTCOMES[outcome]
 
 
-def present_refusal(args: argparse.Namespace, kind: str, path: str, error: OutliveError) -> int:
-    """Show why there is no result: the findings of a file that cannot be used, in the format asked for."""
+def present_refusal(
+    args: argparse.Namespace, kind: str, path: str, error: OutliveError, more: Mapping[str, object] = _NOTHING
+) -> int:
+    """Show why there is no result: the findings of a file that cannot be used, in the format asked for.
+
+    `more` are fields of the document.
+    """
     from outlive.rendering.document import document, finding_json
     from outlive.rendering.finding_text import plain_finding, rich_finding
 
@@ -82,12 +89,16 @@ def present_refusal(args: argparse.Namespace, kind: str, path: str, error: Outli
     if args.format == "text":
         write_text(args, map(rich_finding, findings))
     elif args.format in ("json", "html"):
-        body = {"model": {"path": path}, "findings": [finding_json(item) for item in findings]}
+        body = {
+            "model": {"path": path},
+            **more,
+            "findings": [finding_json(item) for item in findings],
+        }
         _write_refusal(args, kind, path, findings, document(kind, body))
     else:
         for finding in findings:
             complain_lines(plain_finding(finding))
-    return exits.FINDINGS
+    return exits.DOES_NOT_FIT if isinstance(error, LimitReached) else exits.FINDINGS
 
 
 def _write_refusal(args: argparse.Namespace, kind: str, path: str, findings: Any, document: Any) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import inspect
+from collections.abc import Callable
+from typing import Any
 
-from outlive.worker.sandbox import MODES
+from outlive.verbs.run import SANDBOX_MODES
 
 _KERNELS = "cpu is XNNPACK, builtin LiteRT's own kernels, reference the plain ones"
 _MORE = {
@@ -24,8 +27,8 @@ def add_run_options(
     more = "".join(f", {name} {words}" for name, words in _MORE.items()) if compiled else ""
     parser.add_argument(
         *inputs,
+        dest="inputs",
         action="append",
-        default=[],
         metavar="[NAME=]VALUE",
         help="a .npy file, an .npz file with all inputs, zeros, ones or random (may be given several times); "
         "where the model leaves a size open, the array decides it",
@@ -46,4 +49,10 @@ def add_run_options(
 def add_sandbox_option(parser: argparse.ArgumentParser, default: str | None, when: str) -> None:
     """Whether it runs in a sandbox of the operating system; `when` says what goes without the option."""
     words = "no files but those it needs, no network, no other processes"
-    parser.add_argument("--sandbox", choices=MODES, default=default, help=f"{words} (Linux): {when}")
+    parser.add_argument("--sandbox", choices=SANDBOX_MODES, default=default, help=f"{words} (Linux): {when}")
+
+
+def options_for(verb: Callable[..., Any], args: argparse.Namespace) -> dict[str, Any]:
+    """The command's options that the verb has under the same name: all that are not about presentation."""
+    known = inspect.signature(verb).parameters
+    return {name: value for name, value in vars(args).items() if name in known}

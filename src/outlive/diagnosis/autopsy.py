@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from outlive.diagnosis.caught import STAGE_OF_CALL
 from outlive.diagnosis.corefile import CoreSeen, is_core, read_core
@@ -12,6 +13,7 @@ from outlive.diagnosis.ending import cause_of_end
 from outlive.diagnosis.frames import operator_of, stage_in, stage_said
 from outlive.diagnosis.messages import Match, matches
 from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Trial
+from outlive.names import safe
 from outlive.worker.flight import Flight, OpSeen
 
 # The end of a log tells most; what lies before this is not read.
@@ -37,14 +39,18 @@ class Clue:
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Autopsy:
     """What was found, the most telling clue first; `cause` is empty if nothing was recognised.
 
-    `stage` and `op` are those that a stack, native or Python's, or a message names.
+    `source` is where it was found, and `found` what it is: "text" or "core". `stage` and `op` are those that
+    a stack, native or Python's, or a message names.
     """
 
-    kind: str
+    kind: ClassVar[str] = "autopsy"
+
+    source: str = ""
+    found: str
     cause: str
     meaning: str
     do: tuple[str, ...]
@@ -52,6 +58,11 @@ class Autopsy:
     core: CoreSeen | None = None
     stage: str = ""
     op: OpSeen | None = None
+
+    def __repr__(self) -> str:
+        """Where it was found, and what it means."""
+        said = f"{self.cause or 'nothing known'}: {self.meaning}"
+        return f"<Autopsy of {safe(self.source or self.found, 80)}: {safe(said, 200)}>"
 
 
 def read_remains(data: bytes, path: str | None) -> Autopsy:
@@ -68,14 +79,14 @@ def read_text(text: str) -> Autopsy:
     clues = _clues(lines)
     if not clues:
         meaning = "none of its lines is one that outlive knows"
-        return Autopsy(kind="text", cause="", meaning=meaning, do=(_DIAGNOSE,))
+        return Autopsy(found="text", cause="", meaning=meaning, do=(_DIAGNOSE,))
     best = clues[0].match
     # A line that names no cause is helped out by the next that does.
     cause = next(
         (clue.match.message.cause for clue in clues if _tells(clue)), best.message.cause or "unknown"
     )
     return Autopsy(
-        kind="text",
+        found="text",
         cause=cause,
         meaning=best.meaning,
         do=_advice(clues),
@@ -141,7 +152,7 @@ def _of_core(core: CoreSeen) -> Autopsy:
     if core.frames:
         steps = []
     return Autopsy(
-        kind="core",
+        found="core",
         cause=cause,
         meaning=f"{who}: {meaning}",
         do=(*(remedy.action for remedy in told.remedies), *steps, _DIAGNOSE),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from outlive.finding import Finding
+from outlive.model import Model
+from outlive.names import safe
 from outlive.worker.flight import Flight, OpSeen
 from outlive.worker.verdicts import Judge
 
@@ -92,13 +94,16 @@ class Verdict:
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Diagnosis:
     """Why a model died, hung or was refused; `cause` is a word of the taxonomy, empty if it runs.
 
     `op` is the operator to blame, `running` the one that native frames name, `needed` the one with which the
-    first prefix of the model ends the same way: they mostly agree. `trials[0]` is the model as it is.
+    first prefix of the model ends the same way: they mostly agree. `trials[0]` is the model as it is,
+    `source` the model as it was read.
     """
+
+    kind: ClassVar[str] = "diagnose"
 
     path: str | None
     verdict: Finding | None
@@ -109,11 +114,17 @@ class Diagnosis:
     running: OpSeen | None
     needed: OpSeen | None
     works_with: tuple[str, ...]
-    trials: tuple[Trial, ...] = field(repr=False)
-    findings: tuple[Finding, ...] = field(repr=False)
+    trials: tuple[Trial, ...]
+    findings: tuple[Finding, ...]
     ruled_out: tuple[str, ...] = ()
     reproducer: Reproducer | None = None
     end: Trial | None = None
+    source: Model | None = None
+
+    @property
+    def outcome(self) -> str:
+        """What it came to, in one word: clean, errors or died."""
+        return "died" if self.died else "clean" if self.verdict is None else "errors"
 
     @property
     def died(self) -> bool:
@@ -134,3 +145,9 @@ class Diagnosis:
     def flights(self) -> tuple[Flight, ...]:
         """Every flight, in the order they were flown."""
         return tuple(trial.flight for trial in self.trials)
+
+    def __repr__(self) -> str:
+        """The model, the cause, and the headline of the verdict."""
+        verdict = "it runs" if self.verdict is None else f"{self.verdict.code} {self.verdict.headline}"
+        cause = f"{self.cause}, " if self.cause else ""
+        return f"<Diagnosis of {safe(self.path or 'a run', 80)}: {cause}{safe(verdict, 160)}>"

@@ -55,11 +55,6 @@ def survey(root: Path = Path("/")) -> tuple[Check, ...]:
     )
 
 
-def is_ready(checks: tuple[Check, ...]) -> bool:
-    """Whether models can be run: nothing that is needed is missing."""
-    return not any(check.needed and check.state is State.MISSING for check in checks)
-
-
 def check_own_cgroup(reason: str) -> Check:
     """Whether a worker can be put into a memory cgroup of its own; `reason` says why not."""
     if not reason:

@@ -1,9 +1,13 @@
-"""What one look at this machine found: a `Check`, and the state it is in."""
+"""What a look at this machine found: one `Check` for each thing, and the `Environment` they make up."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import ClassVar
+
+from outlive.cache import Usage
+from outlive.finding import Finding
 
 
 class State(str, Enum):
@@ -28,3 +32,37 @@ class Check:
     meaning: str
     remedy: str = ""
     needed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Environment:
+    """What this machine offers, what is wrong with it, and what outlive keeps on it between runs.
+
+    `removed` is what was cleaned away first, if that was asked for.
+    """
+
+    kind: ClassVar[str] = "doctor"
+
+    checks: tuple[Check, ...]
+    findings: tuple[Finding, ...] = ()
+    caches: tuple[Usage, ...] = ()
+    most_cache_bytes: int = 0
+    most_cache_days: int = 0
+    removed: tuple[Usage, ...] = ()
+
+    @property
+    def ready(self) -> bool:
+        """Whether models can be run: nothing that is needed is missing."""
+        return not any(check.needed and check.state is State.MISSING for check in self.checks)
+
+    def __getitem__(self, name: str) -> Check:
+        """A check by its name; KeyError if there is none."""
+        for check in self.checks:
+            if check.name == name:
+                return check
+        raise KeyError(name)
+
+    def __repr__(self) -> str:
+        """Whether models can be run, and how much is there."""
+        counts = (f"{sum(check.state is state for check in self.checks)} {state.value}" for state in State)
+        return f"<Environment: {'ready' if self.ready else 'not ready'}, {', '.join(counts)}>"

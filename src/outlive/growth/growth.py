@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
-from outlive.finding import Finding
+from outlive.finding import Finding, Severity
 from outlive.growth.growth_trend import Trend
 from outlive.names import safe
 from outlive.units import format_bytes
@@ -167,7 +167,7 @@ class Stage:
         return " and ".join(counts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Growth:
     """Whether something grows when it is repeated: the verdict of its worst stage, and all stages.
 
@@ -175,9 +175,18 @@ class Growth:
     `high` (99 %), both included; without a leak there may be one of at most `above` bytes per round.
     """
 
+    kind: ClassVar[str] = "leak"
+
     what: str
     stages: tuple[Stage, ...]
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def outcome(self) -> str:
+        """What it came to, in one word: clean, errors or died."""
+        if self.died:
+            return "died"
+        return "errors" if any(item.severity is Severity.ERROR for item in self.findings) else "clean"
 
     @property
     def worst(self) -> Stage:
@@ -230,3 +239,7 @@ class Growth:
         if len(self.stages) == 1:
             return f"{safe(self.what)}: {self.stages[0]}"
         return "\n".join([f"{safe(self.what)}:", *(f"  {stage.cycle}: {stage}" for stage in self.stages)])
+
+    def __repr__(self) -> str:
+        """What was repeated, and the verdict of the worst stage."""
+        return f"<Growth of {safe(self.what, 80)}: {safe(str(self.worst), 200)}>"

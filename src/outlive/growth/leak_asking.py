@@ -27,6 +27,8 @@ def find_targets(
     """What it is called, and what workers repeat; ValueError for what cannot be repeated."""
     if cycle not in (*CYCLES, "all"):
         raise ValueError(f"there is no cycle {cycle!r}; there are {', '.join(CYCLES)} and all")
+    if accelerator not in ACCELERATORS:
+        raise ValueError(f"there is no accelerator {accelerator!r}; there are {', '.join(ACCELERATORS)}")
     if callable(source):
         return _function_name(source), (("call", source),)
     if isinstance(source, str) and ".py::" in source:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
+from typing import ClassVar
 
 from outlive.errors import RunError
+from outlive.finding import Finding
 from outlive.guarding.calling import GuardedCall, Terms, caller_state
 from outlive.guarding.functions import SentFunction
 from outlive.guarding.pool import alive
 from outlive.guarding.process import GuardProcess
 from outlive.guarding.raised import raised_flight
+from outlive.names import safe
 from outlive.worker.flight import Flight
 from outlive.worker.hatchery import CannotHatch
 from outlive.worker.limits import Limits
@@ -21,12 +24,21 @@ from outlive.worker.verdicts import Judge
 _RUN = b"coutlive_child.guard_script\nrun\n."
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ScriptEnd:
-    """How a script ended: its own exit code, or None if it died of something; and the record."""
+    """How a script ended: its exit code, or None if it died of something; the record, and the findings."""
 
+    kind: ClassVar[str] = "guard"
+
+    script: str
     exit_code: int | None
     flight: Flight
+    findings: tuple[Finding, ...] = ()
+
+    def __repr__(self) -> str:
+        """The script, and how it ended."""
+        ended = "died" if self.exit_code is None else f"exit code {self.exit_code}"
+        return f"<ScriptEnd of {safe(self.script, 80)}: {ended}>"
 
 
 def run_script(
@@ -49,14 +61,17 @@ def run_script(
     try:
         code, raised = call.run(SentFunction.by_name(_RUN), (target, arguments, as_module), {})
         flight = _timed(judge.attached(process.seen(limits)), began)
-        return ScriptEnd(exit_code=code, flight=raised_flight(flight, raised) if raised else flight)
+        flight = raised_flight(flight, raised) if raised else flight
+        return ScriptEnd(script=target, exit_code=code, flight=flight)
     except RunError as error:
         if error.flight is None:
             raise
         # os._exit is an end like another: what it says is passed on.
         left = error.flight.signal is None and not error.flight.ended_by
         return ScriptEnd(
-            exit_code=error.flight.exit_code if left else None, flight=_timed(error.flight, began)
+            script=target,
+            exit_code=error.flight.exit_code if left else None,
+            flight=_timed(error.flight, began),
         )
     finally:
         process.end()

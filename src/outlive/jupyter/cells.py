@@ -96,18 +96,17 @@ def _call(
 ) -> dict[str, Any]:
     """The cell's results from a worker; its errors without the way they took through ours."""
     __tracebackhide__ = True
-    from outlive.guarding.raised import CannotSend
-    from outlive.verbs.guard import guarded
+    from outlive.verbs.guard import cannot_be_sent, guard_cell
 
     try:
-        run = guarded(run_cell, memory=memory, seconds=seconds, doing={"cell": file})
+        run = guard_cell(run_cell, file, memory, seconds)
         made: dict[str, Any] = run(source, file, given, wanted, used_modules(source, given))
-    except CannotSend as error:
+    except BaseException as error:
+        if not cannot_be_sent(error):
+            raise error.with_traceback(None) from error.__cause__
         stuck = {name: reason for name, value in given.items() if (reason := why_it_stays(value))}
         words = "; ".join(f"{name} ({reason})" for name, reason in stuck.items()) or str(error)
         raise TypeError(f"cannot go to a worker: {words}. Make it in the cell, or say --in") from None
-    except BaseException as error:
-        raise error.with_traceback(None) from error.__cause__
     return made
 
 

@@ -10,8 +10,8 @@ import traceback
 from typing import Any
 
 from outlive.errors import OutliveError
-from outlive.jupyter.cards import BAD, Card
-from outlive.rendering.finding_text import rich_finding
+from outlive.rendering.media.notebook import card_bundle
+from outlive.rendering.pages.error import error_page
 
 _HINT = "%outlive traceback prints the whole traceback"
 _RENDER = "_render_traceback_"
@@ -51,24 +51,8 @@ def show(shell: Any, error: Any) -> list[str]:
     if not hasattr(shell, "kernel"):  # a terminal shows no cards: the finding in words will do
         return [f"{type(error).__name__}: {error}", *place, _HINT]
     if now != before:  # IPython asks twice: once to show the error, once to keep it
-        shell.display_pub.publish(data=error_card(error).bundle(), metadata={})
+        shell.display_pub.publish(data=card_bundle(error_page(error)), metadata={})
     return [f"{type(error).__name__}: {error.finding}", *place, _HINT]
-
-
-def error_card(error: Any) -> Card:
-    """The card of an error: its findings, the memory until then, what was printed, and the traceback."""
-    flight = getattr(error, "flight", None)
-    full = "".join(traceback.format_exception(error))
-    return Card(
-        label=type(error).__name__,
-        parts=lambda: [rich_finding(finding) for finding in error.findings],
-        tone=BAD,
-        timeline=getattr(flight, "timeline", ()),
-        details=(
-            ("standard error", getattr(flight, "stderr_tail", "")),
-            ("traceback", full),
-        ),
-    )
 
 
 def last_traceback() -> str:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from outlive.jupyter.cards import BAD, Card
-from outlive.kernel_deaths import shelf
-from outlive.kernel_deaths.box import describe
-from outlive.kernel_deaths.record import Record
+from outlive.verbs.blackbox import take_unshown
 
 
 def show_last(shell: Any) -> None:
     """Show why the kernel of this notebook died, once, if it did."""
-    shelf.tidy()
-    record = shelf.take_unshown(describe())
-    if record is not None:
-        shell.display_pub.publish(data=death_card(record).bundle(), metadata={})
+    death = take_unshown()
+    if death is not None:
+        shell.display_pub.publish(data=death_card(death).bundle(), metadata={})
 
 
 def show_with_first_cell(shell: Any) -> None:
@@ -28,16 +25,14 @@ def show_with_first_cell(shell: Any) -> None:
     shell.events.register("pre_run_cell", show)
 
 
-def death_card(record: Record) -> Card:
+def death_card(death: Any) -> Card:
     """Which cell, what happened, the evidence, what to do."""
     from outlive.rendering.blackbox_text import death_text
-    from outlive.rendering.blackbox_verdict import judge_death
-    from outlive.verbs.judging import JUDGE
 
-    finding = judge_death(record, JUDGE)
+    record = death.record
     return Card(
         label="the kernel died",
-        parts=lambda: death_text(record, finding),
+        parts=lambda: death_text(record, death.finding),
         tone=BAD,
         timeline=record.timeline,
         details=(("all Python stacks", record.to_flight().fault_trace),),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from outlive.jupyter.cards import BAD, GOOD, ODD, PLAIN, Card, finding_tone, findings_parts
+from outlive.jupyter.cards import BAD, PLAIN, Card, finding_tone, findings_parts
 from outlive.jupyter.fit_card import fit_card
 
 
@@ -23,38 +23,6 @@ def findings_card(judgement: Any) -> Card:
     )
 
 
-def flight_card(flight: Any) -> Card:
-    """What happened when it ran; a death with the finding that explains it."""
-    from outlive.rendering.flight_text import flight_text
-
-    findings = flight.findings
-    return Card(
-        label="run",
-        parts=lambda: flight_text(flight, "run", findings),
-        tone=BAD if flight.died or flight.error_type else finding_tone(findings),
-        timeline=flight.timeline,
-        details=(("standard error", flight.stderr_tail), ("fault trace", flight.fault_trace)),
-    )
-
-
-def diagnosis_card(diagnosis: Any) -> Card:
-    """Why a model died, and what does work."""
-    from outlive.rendering.diagnosis_text import diagnosis_text
-
-    return Card(
-        label="diagnosis",
-        parts=lambda: diagnosis_text(diagnosis),
-        tone=BAD if diagnosis.died or diagnosis.refused else GOOD,
-    )
-
-
-def coverage_card(coverage: Any) -> Card:
-    """What each accelerator takes, and does."""
-    from outlive.rendering.coverage_text import coverage_text
-
-    return Card(label="accelerators", parts=lambda: coverage_text(coverage))
-
-
 def drift_card(drift: Any) -> Card:
     """What quantization changed."""
     from outlive.rendering.drift_outcome import outcome_of
@@ -68,17 +36,6 @@ def drift_card(drift: Any) -> Card:
     )
 
 
-def growth_card(growth: Any) -> Card:
-    """Whether memory grows with every round."""
-    from outlive.rendering.leak_text import leak_text
-
-    return Card(
-        label="memory growth",
-        parts=lambda: leak_text(growth),
-        tone={"leaks": ODD, "no leak": GOOD}.get(growth.verdict, PLAIN),
-    )
-
-
 def quantized_card(made: Any) -> Card:
     """A quantized model, and what became of its operators."""
     from outlive.rendering.quantize_text import quantize_text
@@ -89,20 +46,20 @@ def quantized_card(made: Any) -> Card:
 CARDS: dict[tuple[str, str], Callable[[Any], Card]] = {
     ("outlive.finding", "Finding"): finding_card,
     ("outlive.rules.engine", "Judgement"): findings_card,
-    ("outlive.worker.flight", "Flight"): flight_card,
-    ("outlive.diagnosis.nouns", "Diagnosis"): diagnosis_card,
-    ("outlive.accelerators.nouns", "Coverage"): coverage_card,
     ("outlive.quant.nouns", "Drift"): drift_card,
     ("outlive.quant.nouns", "Quantized"): quantized_card,
-    ("outlive.growth.growth", "Growth"): growth_card,
     ("outlive.fitting.nouns", "Fit"): fit_card,
 }
 
 
 # Results whose page every medium draws.
 RESULTS = (
+    ("outlive.accelerators.nouns", "Coverage"),
     ("outlive.arena.plan", "Plan"),
+    ("outlive.diagnosis.nouns", "Diagnosis"),
+    ("outlive.growth.growth", "Growth"),
     ("outlive.verbs.devices", "Devices"),
+    ("outlive.worker.flight", "Flight"),
     ("outlive.model.nouns", "Model"),
     ("outlive.surgery.cutting", "Cut"),
     ("outlive.rules.checked", "Checks"),

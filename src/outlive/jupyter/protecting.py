@@ -208,16 +208,12 @@ def guarded_names(module: str) -> dict[str, Any]:
         home = importlib.import_module(_HOMES[module])
         return {name: getattr(home, name) for name in home.__all__}
     from outlive.verbs import drop_ins
-    from outlive.worker import options, signature
 
     runtime = RUNTIMES[module]
     return {
         "Interpreter": _for_runtime(drop_ins.Interpreter, runtime, module),
         "InterpreterWithCustomOps": _for_runtime(drop_ins.InterpreterWithCustomOps, runtime, module),
-        "SignatureRunner": signature.SignatureRunner,
-        "OpResolverType": options.OpResolverType,
-        "Delegate": options.Delegate,
-        "load_delegate": options.load_delegate,
+        **drop_ins.BESIDE,
     }
 
 
@@ -226,23 +222,15 @@ def tell_unquantized(converter: Any, made: Any) -> None:
 
     One that is quantized in part is what the converter gives where an operator has no other kernel.
     """
-    from outlive import verbs
     from outlive.errors import SilentFailure
-    from outlive.quant.converting import expectation, with_unknown_types
+    from outlive.verbs.convert import unquantized
 
     target = getattr(converter, "target_spec", None)
     settings = {name: getattr(converter, name, ()) for name in ("optimizations", "inference_input_type")}
     settings |= {name: getattr(target, name, ()) for name in ("supported_types", "supported_ops")}
-    wanted = expectation(settings, getattr(converter, "representative_dataset", None))
-    if wanted is None or not isinstance(made, bytes) or _is_quantized(verbs.read(made, tolerant=True)):
-        return
-    for finding in verbs.check(made, expect=wanted, select=("Q201",)):
-        warnings.warn(SilentFailure(with_unknown_types(finding, settings)), stacklevel=5)
-
-
-def _is_quantized(model: Any) -> bool:
-    found = (tensor for graph in model.subgraphs for tensor in graph.tensors)
-    return any(tensor.dtype == "float16" or tensor.quantization is not None for tensor in found)
+    samples = getattr(converter, "representative_dataset", None)
+    for finding in unquantized(made, settings, samples) if isinstance(made, bytes) else ():
+        warnings.warn(SilentFailure(finding), stacklevel=5)
 
 
 def _for_runtime(kind: type[Any], runtime: str, module: str) -> type[Any]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
+from outlive.finding import Finding
 from outlive.meter import Point, Timeline
+from outlive.names import safe
+from outlive.units import plural
 from outlive.worker.flight import Flight
 
 # faulthandler's first line, CPython Modules/faulthandler.c: "Fatal Python error: Segmentation fault".
@@ -134,6 +137,52 @@ class Record:
         for path, cell in self.cell_files.items():
             trace = trace.replace(f'"{path}"', f'"{cell}"')
         return trace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class KernelDeath:
+    """What is left of a death, and the finding on it."""
+
+    record: Record
+    finding: Finding
+
+    def __repr__(self) -> str:
+        """The record's name, the cell and the headline."""
+        said = f"{self.finding.code} {self.finding.headline}"
+        return f"<KernelDeath {self.record.name}, {self.record.cell}: {safe(said, 160)}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class KernelDeaths:
+    """The deaths that were asked for, the newest first: iterate over it.
+
+    `removed` records were cleared, if that was asked for; `recording` is False while recording is off.
+    """
+
+    kind: ClassVar[str] = "blackbox"
+
+    action: str = "last"
+    deaths: tuple[KernelDeath, ...] = ()
+    removed: int = 0
+    recording: bool = True
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """One for each death."""
+        return tuple(death.finding for death in self.deaths)
+
+    def __iter__(self) -> Iterator[KernelDeath]:
+        """Each death."""
+        return iter(self.deaths)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.deaths)
+
+    def __repr__(self) -> str:
+        """The newest, and how many more."""
+        newest = f": {self.deaths[0]!r}" if self.deaths else ""
+        return f"<KernelDeaths, {plural(len(self.deaths), 'death')}{newest}>"
 
 
 def _signal_name(number: int) -> str:

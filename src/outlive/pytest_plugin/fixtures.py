@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from outlive.arena.budget import Verdict
-    from outlive.growth.growth import Growth
     from outlive.verbs.drop_ins import Interpreter
+    from outlive.verbs.plan import Verdict
 
 
 @pytest.fixture
@@ -75,14 +74,14 @@ def _fit(model: Any, device: Any, ram: str | int | None, accelerator: str | None
 
 
 @pytest.fixture
-def assert_no_leak() -> Callable[..., Growth]:
+def assert_no_leak() -> Callable[..., Any]:
     """Fails the test if something grows when it is repeated: `assert_no_leak(function)`, or a model.
 
     Takes whatever `outlive.leak` takes; a verdict that is not clear in the time there is fails as well,
     unless `unclear=True`. The growth comes back.
     """
 
-    def check(function_or_model: Any, *, unclear: bool = False, **options: Any) -> Growth:
+    def check(function_or_model: Any, *, unclear: bool = False, **options: Any) -> Any:
         __tracebackhide__ = True
         from outlive.verbs import leak
 
@@ -94,7 +93,7 @@ def assert_no_leak() -> Callable[..., Growth]:
     return check
 
 
-def _told(growth: Growth) -> str:
+def _told(growth: Any) -> str:
     from outlive.rendering.finding_text import plain_finding
 
     return "\n".join((f"{growth}", *map(plain_finding, growth.findings)))

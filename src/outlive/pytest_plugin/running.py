@@ -1,6 +1,6 @@
 """The main session's side: a worker with a pytest session in it, and what becomes of a test there.
 
-Runner.run ── a worker is there? if not: GuardProcess, inside.open_session
+Runner.run ── a worker is there? if not: GuardedProcess, inside.open_session
            ── inside.collect (no limits) ── inside.run (the test's limits) ── spool ── reports
            ── a death: deaths.py makes the reports that are missing; the next test gets a new worker
 """
@@ -19,18 +19,12 @@ from typing import Any
 import pytest
 
 from outlive.errors import RunError
-from outlive.guarding.calling import GuardedCall, NotBegun, Terms, caller_state
-from outlive.guarding.functions import SentFunction
-from outlive.guarding.pool import alive
-from outlive.guarding.process import GuardProcess
 from outlive.pytest_plugin import deaths, inside
 from outlive.pytest_plugin.settings import make_order, path_from_start
 from outlive.pytest_plugin.spool import Spool, Told
 from outlive.pytest_plugin.tracing import add_coverage
 from outlive.pytest_plugin.wishes import Wish, wish_of
-from outlive.verbs.judging import JUDGE
-from outlive.worker.hatchery import CannotHatch
-from outlive.worker.limits import Limits
+from outlive.verbs.guarded_process import CannotHatch, GuardedProcess, Limits, NotBegun
 
 # A worker that has grown by this much is replaced after the test.
 _MOST_GROWTH_BYTES = 2_000_000_000
@@ -47,10 +41,9 @@ class Runner:
     def __init__(self, config: pytest.Config) -> None:
         """Nothing is started yet."""
         self._config = config
-        self._process: GuardProcess | None = None
+        self._process: GuardedProcess | None = None
         self._spool: Spool | None = None
         self._numbers = itertools.count()
-        self._sent: dict[str, SentFunction] = {}
         self._places: dict[int, int] = {}
 
     def run(self, item: pytest.Item, nextitem: pytest.Item | None, wish: Wish) -> Iterator[Any]:
@@ -80,7 +73,8 @@ class Runner:
             process = self._ready(item)
             self._call(process, inside.collect, _ANYTHING, path_from_start(self._config, item.path))
             limits = Limits(memory=wish.memory, seconds=wish.seconds)
-            self._leave_room(process, limits)
+            # A test that reaches its limit gets MemoryError; to report that takes memory beyond it.
+            process.leave_room(limits, _REPORTING_BYTES)
             complaint = self._call(process, inside.run, limits, item.nodeid, following)
         except RunError as error:
             death = error
@@ -92,12 +86,6 @@ class Runner:
             complaint = str(error)
         assert self._spool is not None
         return self._spool.read(), complaint, death
-
-    def _leave_room(self, process: GuardProcess, limits: Limits) -> None:
-        """A test that reaches its limit gets MemoryError; to report that takes memory beyond it."""
-        if limits.memory_bytes is not None:
-            process.watch(limits.memory_bytes + _REPORTING_BYTES)
-            process.watched = (limits.memory_bytes, process.held_bytes)
 
     def close(self) -> None:
         """End the worker's session and the worker; what it cannot tear down is a warning."""
@@ -117,17 +105,16 @@ class Runner:
         finally:
             self._drop()
 
-    def _ready(self, item: pytest.Item) -> GuardProcess:
+    def _ready(self, item: pytest.Item) -> GuardedProcess:
         """The worker, with a session."""
-        if self._process is not None and self._process.is_alive():
+        if self._process is not None and self._process.is_alive:
             return self._process
         self._drop()
         self._spool = Spool(self._folder())
         try:
-            self._process = process = GuardProcess()
+            self._process = process = GuardedProcess()
         except CannotHatch as error:
             raise pytest.UsageError(f"no worker process can be had for {item.nodeid}: {error}") from error
-        alive.add(process)
         order = make_order(self._config, item.path, self._spool.folder)
         try:
             self._call(process, inside.open_session, _ANYTHING, order)
@@ -148,16 +135,13 @@ class Runner:
         folder.mkdir(mode=0o700)
         return folder
 
-    def _call(self, process: GuardProcess, function: Callable[..., Any], limits: Limits, *words: Any) -> Any:
-        sent = self._sent.setdefault(function.__name__, SentFunction(function))
-        sent.refresh()
-        caller_state.look()
+    def _call(
+        self, process: GuardedProcess, function: Callable[..., Any], limits: Limits, *words: Any
+    ) -> Any:
         if self._spool is not None:
             self._spool.empty()
         # Only a test has something to say: pytest in a worker would repeat what was said here.
-        quiet = function is not inside.run
-        terms = Terms(limits=limits, judge=JUDGE, give_back=lambda _: None, quiet=quiet)
-        return GuardedCall(process, terms).run(sent, words, {})
+        return process.call(function, limits, *words, quiet=function is not inside.run)
 
     def _reports(self, item: pytest.Item, told: Told) -> Iterator[Any]:
         hook = self._config.hook
@@ -188,7 +172,7 @@ class Runner:
 
     def _has_grown(self) -> bool:
         process = self._process
-        return process is not None and process.held_bytes - process.first_bytes > _MOST_GROWTH_BYTES
+        return process is not None and process.grown_bytes > _MOST_GROWTH_BYTES
 
     def _drop(self) -> None:
         process, self._process = self._process, None

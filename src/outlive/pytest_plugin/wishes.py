@@ -117,7 +117,7 @@ def _limits(memory: Any, seconds: Any, where: str) -> None:
     """UsageError for limits that cannot be."""
     if memory is None and seconds is None:
         return
-    from outlive.worker.limits import Limits
+    from outlive.verbs.guarded_process import Limits
 
     try:
         Limits(memory=memory, seconds=seconds)

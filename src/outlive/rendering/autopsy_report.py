@@ -17,12 +17,12 @@ _LINE = 160
 _SHOWN = 12
 
 
-def autopsy_json(autopsy: Autopsy, name: str) -> Json:
+def autopsy_json(autopsy: Autopsy) -> Json:
     """The document of `outlive autopsy`."""
     core, op = autopsy.core, autopsy.op
     body = {
-        "source": name,
-        "found": autopsy.kind,
+        "source": autopsy.source,
+        "found": autopsy.found,
         "cause": autopsy.cause or None,
         "stage": autopsy.stage or None,
         "op": None if op is None else {"subgraph": op.subgraph, "index": op.index, "type": op.type},
@@ -66,12 +66,14 @@ def _place(autopsy: Autopsy) -> Iterator[str]:
         yield autopsy.stage
 
 
-def autopsy_text(autopsy: Autopsy, name: str) -> Iterator[RenderableType]:
+def autopsy_text(autopsy: Autopsy) -> Iterator[RenderableType]:
     """What it means, which lines say so, and what to do next."""
     from rich.text import Text
 
     cause = autopsy.cause or "nothing that outlive knows"
-    yield Text.assemble((safe(name, _LINE), "bold"), "  ", (cause, "bold red" if autopsy.cause else "yellow"))
+    yield Text.assemble(
+        (safe(autopsy.source, _LINE), "bold"), "  ", (cause, "bold red" if autopsy.cause else "yellow")
+    )
     yield Text.assemble("  ", safe(autopsy.meaning, 4 * _LINE))
     place = ", ".join(_place(autopsy))
     if place:

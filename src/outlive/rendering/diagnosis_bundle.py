@@ -16,7 +16,7 @@ from outlive.rendering.finding_text import plain_finding
 _PACKAGES = ("outlive", "ai-edge-litert", "tensorflow", "tflite-runtime", "numpy", "flatbuffers")
 
 
-def write_bundle(diagnosis: Diagnosis, path: str, weights: str | None) -> None:
+def write_bundle(diagnosis: Diagnosis, path: str, weights: str | bytes | None) -> None:
     """Write the zip; `weights` is the model to put into it, None to leave it and the reproducer's out.
 
     A reduced model still holds weights of the whole, so it goes along only if they may.
@@ -25,21 +25,23 @@ def write_bundle(diagnosis: Diagnosis, path: str, weights: str | None) -> None:
         archive.writestr("diagnosis.json", dump(diagnosis_json(diagnosis)))
         archive.writestr("versions.json", dump(_versions()))
         archive.writestr("findings.txt", _findings(diagnosis))
+        if isinstance(weights, bytes):
+            archive.writestr("model/model.tflite", weights)
         for name, item in _files(diagnosis, weights):
             archive.write(item, name)
 
 
-def _files(diagnosis: Diagnosis, weights: str | None) -> list[tuple[str, Path]]:
+def _files(diagnosis: Diagnosis, weights: str | bytes | None) -> list[tuple[str, Path]]:
     made = diagnosis.reproducer
     found = []
     if made is not None and made.script:
         found.append(("repro.py", Path(made.script)))
-    if weights is not None:
+    if isinstance(weights, str):
         found.append((f"model/{Path(weights).name}", Path(weights)))
-        if made is not None:
-            reduced = Path(made.path)
-            inputs = reduced.with_name(f"{reduced.stem}_inputs.npz")
-            found += [(item.name, item) for item in (reduced, inputs) if item.exists()]
+    if weights is not None and made is not None:
+        reduced = Path(made.path)
+        inputs = reduced.with_name(f"{reduced.stem}_inputs.npz")
+        found += [(item.name, item) for item in (reduced, inputs) if item.exists()]
     return found
 
 

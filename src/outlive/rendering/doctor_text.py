@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from outlive.cache import MOST_DAYS, Usage, most_bytes, usage
-from outlive.environment.checkup import Check, State
-from outlive.finding import Finding
+from outlive.cache import Usage
+from outlive.environment.checkup import Check, Environment, State
 from outlive.names import safe
 from outlive.rendering.finding_text import count_findings, rich_finding
 from outlive.rendering.model_text import grid, heading
@@ -23,37 +22,34 @@ _STYLE = {State.OK: "green", State.LIMITED: "yellow", State.MISSING: "yellow"}
 _LIMIT = 160
 
 
-def doctor_parts(
-    checks: Sequence[Check], ready: bool, findings: Sequence[Finding] = ()
-) -> Iterator[RenderableType]:
-    """The parts, top to bottom: the verdict, each group with its checks, what is wrong, then the commands."""
-    yield _verdict(checks, ready)
-    for group, rows in groupby(checks, key=lambda check: check.group):
+def doctor_text(seen: Environment) -> Iterator[RenderableType]:
+    """The verdict, each group with its checks, what is wrong, the commands, then what outlive keeps."""
+    yield _verdict(seen.checks, seen.ready)
+    for group, rows in groupby(seen.checks, key=lambda check: check.group):
         yield heading(group)
         table = grid("left", "left", "left", "left")
         for check in rows:
             table.add_row("", _state(check), check.name, safe(check.found, _LIMIT), check.meaning)
         yield table
-    if findings:
-        yield heading("what is wrong here", count_findings(findings))
-        yield from (rich_finding(finding) for finding in findings)
-    remedies = [check for check in checks if check.remedy]
+    if seen.findings:
+        yield heading("what is wrong here", count_findings(seen.findings))
+        yield from (rich_finding(finding) for finding in seen.findings)
+    remedies = [check for check in seen.checks if check.remedy]
     if remedies:
         yield heading("to get more")
         width = max(len(check.name) for check in remedies)
         yield from (_command(check, width) for check in remedies)
+    yield from _caches(seen)
 
 
-def cache_parts(removed: Sequence[Usage] = ()) -> Iterator[RenderableType]:
+def _caches(seen: Environment) -> Iterator[RenderableType]:
     """What was removed, if that was asked for, and what is kept between runs."""
-    if removed:
-        yield heading("removed", _amount(removed))
-        yield _usages(item for item in removed if item.files)
-    kept = usage()
-    yield heading(
-        "kept between runs", f"{_amount(kept)}, at most {format_bytes(most_bytes())} and {MOST_DAYS} days"
-    )
-    yield _usages(kept)
+    if seen.removed:
+        yield heading("removed", _amount(seen.removed))
+        yield _usages(item for item in seen.removed if item.files)
+    most = f"at most {format_bytes(seen.most_cache_bytes)} and {seen.most_cache_days} days"
+    yield heading("kept between runs", f"{_amount(seen.caches)}, {most}")
+    yield _usages(seen.caches)
 
 
 def _usages(items: Iterable[Usage]) -> Table:

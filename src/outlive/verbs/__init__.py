@@ -10,13 +10,16 @@ classes that a program opens itself, with the same judge.
 from __future__ import annotations
 
 from outlive.verbs.affine import dequantize_output, quantize_input
+from outlive.verbs.autopsy import autopsy
+from outlive.verbs.blackbox import blackbox
 from outlive.verbs.check import check
 from outlive.verbs.compare import compare
 from outlive.verbs.convert import convert
 from outlive.verbs.cut import cut
-from outlive.verbs.delegates import probe
+from outlive.verbs.delegates import delegates, probe
 from outlive.verbs.devices import devices
 from outlive.verbs.diagnose import diagnose
+from outlive.verbs.doctor import doctor
 from outlive.verbs.explain import explain
 from outlive.verbs.export import export
 from outlive.verbs.fit import fit
@@ -32,13 +35,17 @@ from outlive.verbs.snippet import snippet
 from outlive.verbs.watch import watch
 
 __all__ = [
+    "autopsy",
+    "blackbox",
     "check",
     "compare",
     "convert",
     "cut",
+    "delegates",
     "dequantize_output",
     "devices",
     "diagnose",
+    "doctor",
     "explain",
     "export",
     "fit",

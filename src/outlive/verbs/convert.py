@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,8 +11,10 @@ from outlive.verbs.check import check
 from outlive.verbs.guard import guarded
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.progress import heard
+from outlive.verbs.read import read
 
 if TYPE_CHECKING:
+    from outlive.finding import Finding
     from outlive.quant.converting import Converted
 
 
@@ -44,3 +46,20 @@ def convert(
     wanted = expectation(settings, samples)
     found = check(made.model, expect=wanted, select=("Q201",)).findings if wanted else ()
     return replace(made, findings=tuple(with_unknown_types(finding, settings) for finding in found))
+
+
+def unquantized(made: bytes, settings: Mapping[str, Any], samples: Any) -> tuple[Finding, ...]:
+    """The finding for a model that was to be quantized by these settings and holds nothing but floats.
+
+    One that is quantized in part is what the converter gives where an operator has no other kernel.
+    """
+    from outlive.quant.converting import expectation, with_unknown_types
+
+    wanted = expectation(settings, samples)
+    if wanted is None:
+        return ()
+    tensors = read(made, tolerant=True).tensors()
+    if any(tensor.dtype == "float16" or tensor.quantization is not None for tensor in tensors):
+        return ()
+    found = check(made, expect=wanted, select=("Q201",))
+    return tuple(with_unknown_types(finding, settings) for finding in found)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from outlive.keeping import write_whole
 from outlive.model import Model, Source
+from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import content_of, sound
 from outlive.verbs.progress import heard
@@ -14,46 +17,85 @@ from outlive.worker.limits import Limits
 
 if TYPE_CHECKING:
     from outlive.accelerators import Coverage
+    from outlive.finding import Finding
     from outlive.worker.options import Delegate
 
 
 @heard
-def probe(
+def delegates(
     source: Source | Model,
     *,
-    only: Sequence[str] = (),
-    delegates: Sequence[Delegate] = (),
+    only: Sequence[str] | str = (),
+    delegates: Sequence[str | Delegate] = (),
+    delegate_options: Sequence[str] = (),
     inputs: Any = None,
-    limits: Limits | None = None,
-    threads: int | None = None,
     seed: int = 0,
-    cache: bool = True,
+    threads: int | None = None,
+    memory: str | int | None = None,
+    seconds: float = 60.0,
     bisect: bool = False,
+    reduce: str | os.PathLike[str] | None = None,
+    cache: bool = True,
+    limits: Limits | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Coverage:
     """What each accelerator here takes of a model, and does: each is tried in a worker of its own.
 
-    `only` names accelerators (default: all that are usual), `delegates` are libraries to try as well (see
-    `load_delegate`). Outputs are compared with those of LiteRT's reference kernels on the same `inputs`.
-    Nothing is raised because an accelerator dies, refuses or is not here: the coverage says so. `cache` keeps
-    what was costly to find out; `bisect` looks for the operators that make one die or differ (`.culprit`);
-    `tell` hears what is being tried. ValueError for a name that there is not.
+    `only` names accelerators, as a list or with commas (default: all that are usual); `delegates` are
+    libraries to try as well, by path or from `load_delegate`, and `delegate_options` "KEY=VALUE" for those
+    given by path. Outputs are compared with those of LiteRT's reference kernels on the same `inputs`, which
+    are as for `run`, as are `memory`, `seconds` and `limits`. Nothing is raised because an accelerator dies,
+    refuses or is not here: the coverage says so. `bisect` looks for the operators that make one die or differ
+    (`.culprit`), and `reduce` is where to write the smallest model that does so. `cache` keeps what was
+    costly to find out; `tell` hears what is being tried. ValueError for unknown accelerators. `probe` is the
+    same under its old name.
     """
     from outlive.accelerators.asking import probe_source
 
     model = sound(source)
-    given = os.fspath(source) if isinstance(source, (str, os.PathLike)) else content_of(model)
-    return probe_source(
+    coverage = probe_source(
         model,
-        given,
-        only,
-        delegates,
-        inputs,
-        limits,
+        os.fspath(source) if isinstance(source, (str, os.PathLike)) else content_of(model),
+        [name.strip() for name in only.split(",") if name.strip()] if isinstance(only, str) else only,
+        parse_delegates(delegates, delegate_options),
+        parse_inputs(inputs),
+        limits or Limits(memory=memory, seconds=seconds),
         judge=JUDGE,
         threads=threads,
         seed=seed,
         cache=cache,
-        bisect=bisect,
+        bisect=bisect or reduce is not None,
         tell=tell,
     )
+    culprit = next((one.culprit for one in coverage.accelerators if one.culprit is not None), None)
+    if reduce is not None and culprit is not None:
+        write_whole(reduce, culprit.model)
+    return replace(coverage, findings=judge_coverage(coverage), source=model)
+
+
+probe = delegates
+
+
+def judge_coverage(coverage: Coverage) -> tuple[Finding, ...]:
+    """The findings on what accelerators take and do, the worst first."""
+    from outlive.rules import judge
+    from outlive.rules.catalogue import RULES
+
+    return judge({"coverage": coverage}, [rule for rule in RULES if rule.facts == ("coverage",)]).findings
+
+
+def parse_delegates(libraries: Sequence[str | Delegate], options: Sequence[str]) -> tuple[Delegate, ...]:
+    """The delegates; libraries given by path share the options that are given."""
+    from outlive.worker.options import load_delegate
+
+    named: dict[str, str] = {}
+    for option in options:
+        key, found, value = option.partition("=")
+        if not found or not key:
+            raise ValueError(f"the delegate's option {option!r} is no KEY=VALUE")
+        if key in named and named[key] != value:
+            raise ValueError(f"the delegate's option {key} is given as {named[key]!r} and as {value!r}")
+        named[key] = value
+    if options and not libraries:
+        raise ValueError("an option of a delegate is for a delegate, and none is given")
+    return tuple(load_delegate(item, dict(named)) if isinstance(item, str) else item for item in libraries)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Source
+from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.judging import JUDGE
+from outlive.verbs.opening import content_of
 from outlive.verbs.progress import heard
 from outlive.worker.limits import Limits
 
@@ -22,19 +25,43 @@ def diagnose(
     source: Source | Model | Flight | BaseException,
     inputs: Any = None,
     *,
-    limits: Limits | None = None,
+    memory: str | int | None = None,
+    seconds: float | None = None,
     accelerator: str = "cpu",
     threads: int | None = None,
     reduce: str | os.PathLike[str] | None = None,
+    bundle: str | os.PathLike[str] | None = None,
+    with_weights: bool = False,
+    limits: Limits | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Diagnosis:
     """Why a model dies, hangs or is refused: the cause, the operator, and which configurations do work.
 
     It is run as it is and then, if it ended badly, with one thing changed at a time, each in a worker of its
-    own; `inputs` and `accelerator` are as for `run`. Give a `Flight`, or an exception that was caught, to
-    judge a run that is over. `reduce` is where to write the smallest model that ends the same way, with a
-    script beside it that shows it. `tell` hears in words what is being tried.
+    own; `inputs`, `memory`, `seconds` (default 8), `limits` and `accelerator` are as for `run`. Give a
+    `Flight`, or an exception that was caught, to judge a run that is over. `reduce` is where to write the
+    smallest model that ends the same way, with a script beside it that shows it, `bundle` a zip for all that
+    was seen, with the model itself only `with_weights`. `tell` hears in words what is being tried.
     """
+    limits = limits or Limits(memory=memory, seconds=seconds)
+    diagnosis = _diagnosis(source, parse_inputs(inputs), limits, accelerator, threads, reduce, tell)
+    if bundle is not None:
+        from outlive.rendering.diagnosis_bundle import write_bundle
+
+        tell("writing the bundle")
+        write_bundle(diagnosis, os.fspath(bundle), _weights(source, diagnosis) if with_weights else None)
+    return diagnosis
+
+
+def _diagnosis(
+    source: Any,
+    inputs: Any,
+    limits: Limits,
+    accelerator: str,
+    threads: int | None,
+    reduce: str | os.PathLike[str] | None,
+    tell: Callable[[str], None],
+) -> Diagnosis:
     from outlive.diagnosis.caught import diagnose_error, diagnose_flight
     from outlive.diagnosis.opening import diagnose_case, open_case
     from outlive.diagnosis.reducing import with_reproducer
@@ -44,9 +71,18 @@ def diagnose(
         return diagnose_flight(source)
     if isinstance(source, BaseException):
         return diagnose_error(source)
-    case = open_case(source, inputs, limits or Limits(), accelerator, threads, _judge_values, judge=JUDGE)
-    diagnosis = diagnose_case(case, tell)
+    case = open_case(source, inputs, limits, accelerator, threads, _judge_values, judge=JUDGE)
+    diagnosis = replace(diagnose_case(case, tell), source=case.model)
     return diagnosis if reduce is None else with_reproducer(diagnosis, case, os.fspath(reduce), tell)
+
+
+def _weights(source: Any, diagnosis: Diagnosis) -> str | bytes | None:
+    """The model to send along, by path or as bytes; None where only a run or an exception was given."""
+    from outlive.worker.flight import Flight
+
+    if diagnosis.path is not None or isinstance(source, (Flight, BaseException)):
+        return diagnosis.path
+    return content_of(source)
 
 
 def _judge_values(model: Model, inputs: Any) -> tuple[Finding, ...]:

@@ -9,7 +9,16 @@ from outlive.verbs.judging import JUDGE
 from outlive.worker.compiled_buffers import CheckedBuffer
 from outlive.worker.compiled_model import HardwareAccelerator, WorkerCompiledModel
 from outlive.worker.interpreter import WorkerInterpreter
+from outlive.worker.options import Delegate, OpResolverType, load_delegate
+from outlive.worker.signature import SignatureRunner
 
+# What else LiteRT's module of the Interpreter has.
+BESIDE = {
+    "SignatureRunner": SignatureRunner,
+    "OpResolverType": OpResolverType,
+    "Delegate": Delegate,
+    "load_delegate": load_delegate,
+}
 __all__ = ["CompiledModel", "HardwareAccelerator", "Interpreter", "InterpreterWithCustomOps", "TensorBuffer"]
 
 

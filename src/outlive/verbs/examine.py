@@ -25,7 +25,7 @@ from outlive.model import Model, Reading
 from outlive.rules.catalogue import file_errors
 from outlive.verbs.checking import Criteria, check_reading, device_wish
 from outlive.verbs.compare import compare
-from outlive.verbs.delegates import probe
+from outlive.verbs.delegates import delegates
 from outlive.verbs.diagnose import diagnose
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.run import run
@@ -181,16 +181,14 @@ def _runnable(model: Model) -> str | Model:
 
 def _accelerated(seen: Examination, model: Model, request: Request, tell: Tell, problem: str) -> Examination:
     """With what each accelerator takes and does, or why that is not known."""
-    from outlive.rendering.coverage_verdict import judge_coverage
-
     if problem:
         return replace(seen, notes=(*seen.notes, f"accelerators not tried: {problem}"))
     try:
-        coverage = probe(_runnable(model), inputs=request.inputs, limits=request.limits, tell=tell)
+        coverage = delegates(_runnable(model), inputs=request.inputs, limits=request.limits, tell=tell)
     except (OutliveError, ValueError, OSError, RuntimeError) as error:
         note = f"accelerators not tried: {type(error).__name__}: {error}"
         return replace(seen, notes=(*seen.notes, note))
-    return replace(seen, coverage=coverage, coverage_findings=judge_coverage(coverage).findings)
+    return replace(seen, coverage=coverage, coverage_findings=coverage.findings)
 
 
 def _compared(seen: Examination, model: Model, request: Request, tell: Tell) -> Examination:

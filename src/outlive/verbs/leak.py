@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Source
@@ -26,26 +27,47 @@ def leak(
     ram: str | int | None = None,
     device: str | Device | None = None,
     memory: str | int | None = None,
+    accelerator: str = "cpu",
+    threads: int | None = None,
+    runtime: str = "litert",
     tell: Callable[[str, Stage], None] = lambda cycle, stage: None,
-    **options: Any,
 ) -> Growth:
     """Whether something grows when it is repeated in a worker: how much per round, what, and until when.
 
     A function without arguments, "script.py::function", or a model, whose `cycle` is "load" (open, allocate,
     run, free), "invoke", "resize" or "all". It is repeated until the verdict is clear or `seconds` have
     passed, or exactly `repeat` times. `ram` or `device` is the memory that would be full one day (default:
-    this machine's or container's), `memory` what the worker may add. `options` for models: accelerator,
-    threads, runtime. A death ends the rounds, and what was measured before it comes back all the same.
+    this machine's or container's), `memory` what the worker may add. `accelerator`, `threads` and `runtime`
+    are for models, as for `run`. A death ends the rounds, and what was measured before it comes back all the
+    same.
     """
     from outlive.growth.leak_asking import choose_room, find_targets, measure_growth
     from outlive.growth.leak_running import Order
-    from outlive.rendering.leak_verdict import with_findings
 
     source = function_or_model.content if isinstance(function_or_model, Model) else function_or_model
-    what, targets = find_targets(source, cycle, **options)
+    what, targets = find_targets(source, cycle, accelerator=accelerator, threads=threads, runtime=runtime)
     if targets[0][0] != "call" and not callable(function_or_model):
         read(function_or_model, tolerant=True)  # what is no model at all is told better than a runtime does
     limit = Limits(memory=memory, seconds=seconds)
     room = choose_room(ram, device)
     order = Order(judge=JUDGE, repeat=repeat, seconds=seconds, memory_bytes=limit.memory_bytes, room=room)
-    return with_findings(measure_growth(what, targets, order, tell), JUDGE)
+    return _judged(measure_growth(what, targets, order, tell))
+
+
+def traceback_of(error: BaseException) -> str:
+    """The traceback of what the repeated function itself raised, in its worker; empty for another error."""
+    from outlive.guarding.raised import WorkerTraceback
+
+    return error.__cause__.text if isinstance(error.__cause__, WorkerTraceback) else ""
+
+
+def _judged(growth: Growth) -> Growth:
+    """The same growth with one finding for each death, then what the rules on growth say."""
+    from outlive.rules import judge
+    from outlive.rules.catalogue import RULES
+
+    source = growth.what if growth.what.endswith(".tflite") else None
+    ends = [stage.flight for stage in growth.stages if stage.flight is not None]
+    deaths = [JUDGE.find("flight", flight, source)[0] for flight in ends]
+    found = judge({"growth": growth}, [rule for rule in RULES if rule.facts == ("growth",)])
+    return replace(growth, findings=(*dict.fromkeys(deaths), *found))

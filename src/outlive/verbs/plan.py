@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from outlive.arena.plan import Plan
+from outlive.arena.plan import Plan, Verdict
 from outlive.arena.questions import ABIS, ACCELERATORS, KERNELS
 from outlive.model import Model, Source
 from outlive.verbs.read import read
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from outlive.arena.plan import Budget, PlannedSetting
     from outlive.arena.questions import Wish
 
-__all__ = ["ABIS", "ACCELERATORS", "KERNELS", "Plan", "find_budget", "named_shapes", "plan"]
+__all__ = ["ABIS", "ACCELERATORS", "KERNELS", "Plan", "Verdict", "find_budget", "named_shapes", "plan"]
 
 Inputs = Mapping[str, Sequence[int] | str]
 

@@ -2,73 +2,146 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from outlive.errors import LimitReached
+from outlive.errors import LimitReached, OutliveError
+from outlive.keeping import whole_file
 from outlive.model import Model, Source
+from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import content_of
 from outlive.verbs.read import read, reading_of
+from outlive.worker.compiled_ways import AcceleratorWarning
+from outlive.worker.hatchery import RUNTIMES
 from outlive.worker.limits import Limits
+from outlive.worker.sandbox import MODES as SANDBOX_MODES
 
 if TYPE_CHECKING:
     from outlive.worker.flight import Flight
+    from outlive.worker.options import Delegate
+
+__all__ = ["RUNTIMES", "SANDBOX_MODES", "AcceleratorWarning", "run", "with_plan"]
 
 
 def run(
     source: Source | Model,
     inputs: Any = None,
     *,
-    limits: Limits | None = None,
+    memory: str | int | None = None,
+    seconds: float | None = None,
     accelerator: str = "cpu",
+    threads: int | None = None,
+    sandbox: str | None = None,
+    force: bool = False,
     repeat: int = 1,
     seed: int = 0,
-    force: bool = False,
+    runtime: str = "litert",
+    python: str | None = None,
+    delegates: Sequence[str | Delegate] = (),
     quantize: bool = False,
     dequantize: bool = False,
     watch_outputs: bool = False,
+    save: str | os.PathLike[str] | None = None,
+    limits: Limits | None = None,
     **options: Any,
 ) -> Flight:
     """The record of a run in a worker: outputs, memory and time by stage, or how it died.
 
-    `inputs` is a mapping of names to arrays, a list in the model's order, or "zeros", "ones", "random" (the
-    default, seeded); where the file leaves a size open, the array given decides it. `accelerator` is "cpu"
-    (XNNPACK), "builtin", "reference", "gpu", "npu", or "auto" to try them from the top of a ladder; `options`
-    go to `Interpreter`. Nothing is raised because a model dies, hangs or is refused: the flight says so. Only
-    a run that cannot fit `limits.memory` for certain is not started: `LimitReached`, unless `force` is set.
-    `quantize` turns floats for quantized inputs into their integers, `dequantize` gives quantized outputs as
-    the real numbers they stand for. `watch_outputs` runs it twice, in memory filled with different bytes, and
-    counts the bytes of each output that were never written.
+    `inputs` is a mapping of names to arrays, a list in the model's order, "zeros", "ones", "random" (the
+    default, seeded), or words such as "image=photo.npy"; where the file leaves a size open, the array given
+    decides it. `memory` is what the model may add, `seconds` what a call may take (`limits` is both).
+    `accelerator` is "cpu" (XNNPACK), "builtin", "reference", "gpu", "npu", or "auto" to try them from the top
+    of a ladder; `delegates` are libraries, "libnpu.so,power=low"; `options` go to `Interpreter`. Nothing is
+    raised because a model dies, hangs or is refused: the flight says so. Only a run that cannot fit `memory`
+    for certain is not started: `LimitReached`, unless `force` is set. `quantize` turns floats for quantized
+    inputs into their integers, `dequantize` gives quantized outputs as the real numbers they stand for.
+    `watch_outputs` runs it twice, in memory filled with different bytes, and counts the bytes of each output
+    that were never written. `save` is an .npz file for the outputs.
     """
+    if repeat < 1:
+        raise ValueError(f"repeat is a number of runs of at least 1, not {repeat}")
+    if watch_outputs and dequantize:
+        raise ValueError("watching outputs is about their bytes as they are: leave dequantize out")
+    limits, inputs = limits or Limits(memory=memory, seconds=seconds), parse_inputs(inputs)
+    options = {"num_threads": threads, "runtime": runtime, "python": python, "sandbox": sandbox, **options}
+    if delegates:
+        options["experimental_delegates"] = [_delegate(item) for item in delegates]
+    given = _opening(source, inputs, accelerator, limits, force, options["num_threads"])
+    meant = {"quantize": quantize, "dequantize": dequantize}
+    flight = _fly(inputs, repeat, seed, watch_outputs, {**given, **options}, meant)
+    if save is not None and not (flight.died or flight.error_type):
+        _save(os.fspath(save), flight)
+    return flight
+
+
+def with_plan(flight: Flight, accelerator: str = "cpu", threads: int | None = None) -> Flight:
+    """The run with its model, and the plan for it where there is one: what a page shows beside it."""
+    from outlive.verbs.plan import plan
+
+    model = None if flight.source is None else reading_of(flight.source).model
+    found = None
+    if model is not None and accelerator in ("cpu", "builtin", "reference"):
+        with contextlib.suppress(OutliveError, ValueError):
+            found = plan(model, accelerator, threads=threads)
+    return replace(flight, source_model=model, plan=None if found is None or found.refusals else found)
+
+
+def _opening(
+    source: Source | Model, inputs: Any, accelerator: str, limits: Limits, force: bool, threads: Any
+) -> dict[str, Any]:
+    """What an interpreter is given of the model, the accelerator and the limits."""
     from outlive.worker.compiled_ladder import run_arguments
-    from outlive.worker.intermediates import Feeding, with_inside
     from outlive.worker.options import ACCELERATORS
+
+    if isinstance(source, (str, os.PathLike)):
+        _need_a_model_file(os.fspath(source))
+        model: dict[str, Any] = {"model_path": source}
+    else:
+        model = {"model_content": content_of(source) or content_of(read(source))}  # of nothing, F102
+    if limits.memory_bytes is not None and not force and accelerator in ACCELERATORS:
+        _refuse_hopeless(source, inputs, accelerator, limits.memory_bytes, threads)
+    kernels = run_arguments(accelerator)
+    return {**model, **kernels, "memory": limits.memory_bytes, "seconds": limits.seconds}
+
+
+def _fly(
+    inputs: Any, repeat: int, seed: int, twice: bool, given: dict[str, Any], meant: dict[str, Any]
+) -> Flight:
+    from outlive.worker.intermediates import Feeding, with_inside
     from outlive.worker.running import fly
     from outlive.worker.untouched import fly_twice
 
-    limits = limits or Limits()
-    if isinstance(source, (str, os.PathLike)):
-        _need_a_model_file(os.fspath(source))
-    if limits.memory_bytes is not None and not force and accelerator in ACCELERATORS:
-        _refuse_hopeless(source, inputs, accelerator, limits.memory_bytes, options.get("num_threads"))
-    given: dict[str, Any] = {
-        **run_arguments(accelerator),
-        "memory": limits.memory_bytes,
-        "seconds": limits.seconds,
-    }
-    if isinstance(source, (str, os.PathLike)):
-        given["model_path"] = source
-    else:
-        given["model_content"] = content_of(source) or content_of(read(source))  # of nothing, F102
-    if watch_outputs and dequantize:
-        raise ValueError("watching outputs is about their bytes as they are: leave dequantize out")
-    start = fly_twice if watch_outputs else fly
-    meant: dict[str, Any] = {"quantize": quantize, "dequantize": dequantize}
-    flight = start(inputs, repeat, seed, judge=JUDGE, **meant, **given, **options)
-    feeding = Feeding(inputs=inputs, seed=seed, quantized=quantize)
-    return with_inside(flight, feeding, {**given, **options}, vary=repeat > 1)
+    flight = (fly_twice if twice else fly)(inputs, repeat, seed, judge=JUDGE, **meant, **given)
+    feeding = Feeding(inputs=inputs, seed=seed, quantized=meant["quantize"])
+    return with_inside(flight, feeding, given, vary=repeat > 1)
+
+
+def _delegate(item: str | Delegate) -> Delegate:
+    """A library with its options, in words: LIBRARY,KEY=VALUE; ValueError if it cannot be loaded here."""
+    from outlive.accelerators.libraries import library_problem
+    from outlive.worker.options import load_delegate
+
+    if not isinstance(item, str):
+        return item
+    library, *pairs = item.split(",")
+    if not library or not all("=" in pair for pair in pairs):
+        raise ValueError(f"{item!r} is no delegate: give LIBRARY or LIBRARY,KEY=VALUE,KEY=VALUE")
+    problem, remedy = library_problem(library)
+    if problem:
+        raise ValueError(f"delegate {library}: {problem}; {remedy} (outlive explain A806)")
+    return load_delegate(library, dict(pair.split("=", 1) for pair in pairs))
+
+
+def _save(path: str, flight: Flight) -> None:
+    import numpy as np
+
+    with whole_file(path if path.endswith(".npz") else f"{path}.npz") as file:
+        np.savez(file, **flight.values)
 
 
 def _need_a_model_file(path: str) -> None:

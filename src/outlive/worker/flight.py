@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from outlive.errors import InternalError
-from outlive.finding import Finding
+from outlive.finding import Finding, Severity
 from outlive.meter import Point
+from outlive.names import safe
 from outlive.worker.delegation import DelegationSeen
 
 _DIVISION = ("dividend", "divisor")
@@ -68,7 +69,7 @@ class InsideSeen:
     tensors: tuple[TensorSeen, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Flight:
     """What was seen of a run: plain data that can be written as JSON and judged later.
 
@@ -78,9 +79,12 @@ class Flight:
     at its deadline (meter.activity), `resized` the shapes that inputs were given, by index (None: not
     known). `machine` is the memory of the machine and the container at the end, `planned` what the plan says
     that the model needs, `variables` the largest variables on the Python stack. `values` holds the outputs of
-    a run that went well, `source` the model and `judge` who can say what it means; they are not part of the
-    record.
+    a run that went well, `source` the model and `judge` who can say what it means; `source_model` and `plan`
+    are the model as it was read and what was planned for it, where a page shows them. They are not part of
+    the record.
     """
+
+    kind: ClassVar[str] = "run"
 
     died: bool
     stage: str
@@ -115,9 +119,11 @@ class Flight:
     resized: dict[int, tuple[int, ...]] | None = None
     unset_inputs: tuple[tuple[int, str], ...] = ()
     inside: InsideSeen | None = None
-    values: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    source: Any = field(default=None, repr=False, compare=False)
-    judge: Any = field(default=None, repr=False, compare=False)
+    values: dict[str, Any] = field(default_factory=dict, compare=False)
+    source: Any = field(default=None, compare=False)
+    judge: Any = field(default=None, compare=False)
+    source_model: Any = field(default=None, compare=False)
+    plan: Any = field(default=None, compare=False)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -129,6 +135,28 @@ class Flight:
             raise InternalError("this record has no judge: ask for the findings of one that a run gave")
         found: tuple[Finding, ...] = self.judge.find_all(self)
         return found
+
+    @property
+    def path(self) -> str | None:
+        """The file that was run; None for bytes."""
+        return self.source if isinstance(self.source, str) else None
+
+    @property
+    def outcome(self) -> str:
+        """What it came to, in one word: clean, errors or died."""
+        findings = () if self.judge is None else self.findings
+        if self.died or self.ended_by or any(item.code == "D502" for item in findings):
+            return "died"
+        grave = any(item.severity is Severity.ERROR for item in findings)
+        return "errors" if self.error_type or grave else "clean"
+
+    def __repr__(self) -> str:
+        """The model, and how it ended."""
+        how = self.ended_by or self.signal or self.error_type or f"exit code {self.exit_code}"
+        bad = self.died or self.error_type
+        end = f"{'died' if self.died else 'refused'}: {how}, {self.stage}" if bad else "ran"
+        name = safe(self.source, 80) if isinstance(self.source, str) else "a model"
+        return f"<Flight of {name}: {end}>"
 
     def to_json(self) -> dict[str, Any]:
         """The document's body, with the names of the contract."""

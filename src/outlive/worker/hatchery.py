@@ -24,6 +24,9 @@ START = str(Path(__file__).with_name("child") / "start.py")
 # What one Python's environment says of where its modules are misleads another Python.
 _OF_THIS_PYTHON = ("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "__PYVENV_LAUNCHER__")
 
+# Packages whose interpreter a worker can use.
+RUNTIMES = ("litert", "tensorflow", "tflite_runtime")
+
 
 class CannotHatch(Exception):
     """No worker can be had; the words say why."""

@@ -9,13 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from outlive.worker.hatchery import Kind
+from outlive.worker.hatchery import RUNTIMES, Kind
 from outlive.worker.limits import Limits
 from outlive.worker.sandbox import choose_mode
 from outlive.worker.session import Opening
 from outlive.worker.verdicts import Judge
-
-RUNTIMES = ("litert", "tensorflow", "tflite_runtime")
 
 
 @enum.unique

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+from outlive import verbs
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, complain, refuse_to_overwrite, write_json, write_text
 
@@ -27,20 +29,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read what is left and say what it means."""
-    from outlive.diagnosis.autopsy import read_remains
     from outlive.rendering.autopsy_report import autopsy_json, autopsy_text
 
     refuse_to_overwrite(args.output, [args.file])
-    given = args.file != "-"
     try:
-        data = Path(args.file).read_bytes() if given else sys.stdin.buffer.read()
+        if args.file == "-":
+            autopsy = replace(verbs.autopsy(sys.stdin.buffer.read()), source="standard input")
+        else:
+            autopsy = verbs.autopsy(Path(args.file))
     except OSError as error:
         complain(f"outlive autopsy: cannot read {args.file}: {error.strerror}")
         return exits.USAGE
-    autopsy = read_remains(data, args.file if given else None)
-    name = args.file if given else "standard input"
     if args.format == "json":
-        write_json(args, autopsy_json(autopsy, name))
+        write_json(args, autopsy_json(autopsy))
     else:
-        write_text(args, autopsy_text(autopsy, name))
+        write_text(args, autopsy_text(autopsy))
     return exits.CLEAN if autopsy.cause else exits.FINDINGS

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
+from outlive import verbs
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, complain, say, write_json, write_text
+from outlive.rendering.blackbox_text import death_json, death_text, deaths_json, deaths_text
+from outlive.units import plural
+from outlive.verbs.blackbox import ACTIONS
 
 EXAMPLES = """\
 examples:
@@ -21,9 +26,8 @@ no outputs and no variables. exit code 1 if there is no such record
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    actions = ("last", "list", "show", "clear", "on", "off")
     parser.add_argument(
-        "action", choices=actions, nargs="?", default="last", help="what to do (default: last)"
+        "action", choices=ACTIONS, nargs="?", default="last", help="what to do (default: last)"
     )
     parser.add_argument("name", nargs="?", help="the record to show, as `list` names it")
     add_output_options(parser)
@@ -31,55 +35,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show, list or remove records, or switch recording on or off."""
-    from outlive.kernel_deaths import shelf
-
-    if (args.name is None) == (args.action == "show"):
-        wanted = "needs the name of a record" if args.action == "show" else "takes no name"
-        complain(f"outlive blackbox: {args.action} {wanted}; see `outlive blackbox list`")
-        return exits.USAGE
+    try:
+        found = verbs.blackbox(args.action, args.name)
+    except (ValueError, LookupError) as error:
+        complain(f"outlive blackbox: {error.args[0]}")
+        return exits.USAGE if isinstance(error, ValueError) else exits.FINDINGS
     if args.action in ("on", "off"):
-        shelf.switch(on=args.action == "on")
         say(f"the black box is {args.action} for kernels that load outlive from now on")
-        return exits.CLEAN
-    shelf.tidy()
-    if args.action == "clear":
-        count = shelf.clear()
-        say(f"removed {count} record{'s' * (count != 1)}")
-        return exits.CLEAN
-    return _list(args) if args.action == "list" else _show(args)
+    elif args.action == "clear":
+        say(f"removed {plural(found.removed, 'record')}")
+    elif args.action == "list":
+        _list(args, found)
+    elif not found.deaths:
+        complain("outlive blackbox: there is no record: no kernel has died that was watched")
+        return exits.FINDINGS
+    elif args.format == "json":
+        write_json(args, death_json(found.deaths[0].record, found.deaths[0].finding))
+    else:
+        write_text(args, death_text(found.deaths[0].record, found.deaths[0].finding))
+    return exits.CLEAN
 
 
-def _list(args: argparse.Namespace) -> int:
-    from outlive.kernel_deaths import shelf
-    from outlive.rendering.blackbox_text import deaths_json, deaths_text
-    from outlive.rendering.blackbox_verdict import judge_death
-    from outlive.verbs.judging import JUDGE
-
-    rows = [(record, judge_death(record, JUDGE)) for record in shelf.every()]
+def _list(args: argparse.Namespace, found: Any) -> None:
+    rows = [(death.record, death.finding) for death in found]
     if args.format == "json":
         write_json(args, deaths_json(rows))
     elif rows:
         write_text(args, deaths_text(rows))
     else:
-        complain("no kernel has died while outlive was loaded in it")
-    return exits.CLEAN  # that nobody died is good news
-
-
-def _show(args: argparse.Namespace) -> int:
-    from outlive.kernel_deaths import shelf
-    from outlive.names import safe
-    from outlive.rendering.blackbox_text import death_json, death_text
-    from outlive.rendering.blackbox_verdict import judge_death
-    from outlive.verbs.judging import JUDGE
-
-    record = shelf.load(args.name) if args.name else next(shelf.every(), None)
-    if record is None:
-        what = f"there is no record {safe(args.name, 80)!r}" if args.name else "there is no record"
-        complain(f"outlive blackbox: {what}: no kernel has died that was watched")
-        return exits.FINDINGS
-    finding = judge_death(record, JUDGE)
-    if args.format == "json":
-        write_json(args, death_json(record, finding))
-    else:
-        write_text(args, death_text(record, finding))
-    return exits.CLEAN
+        complain("no kernel has died while outlive was loaded in it")  # which is good news

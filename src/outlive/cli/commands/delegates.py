@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from outlive import verbs
-from outlive.accelerators import Coverage
 from outlive.cli import exits
-from outlive.cli.commands.run import parse_inputs
-from outlive.cli.formats import EXPORTS, export_coverage
-from outlive.cli.output import (
-    add_output_options,
-    complain,
-    progress,
-    refuse_to_overwrite,
-    write_file,
-    write_json,
-    write_text,
-)
-from outlive.cli.pages import need_a_file, show_coverage
+from outlive.cli.output import complain, progress, refuse_to_overwrite
+from outlive.cli.present import add_output_options, need_a_file, present
+from outlive.cli.run_options import options_for
 from outlive.errors import OutliveError
-from outlive.finding import Severity
-from outlive.worker.limits import Limits
 
 EXAMPLES = """\
 examples:
@@ -41,10 +28,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     parser.add_argument("file", metavar="MODEL", help="a .tflite model")
     parser.add_argument(
-        "--only", default="", metavar="NAMES", help="accelerators to try, with commas between them"
+        "--only", default=(), metavar="NAMES", help="accelerators to try, with commas between them"
     )
     parser.add_argument(
         "--delegate",
+        dest="delegates",
         action="append",
         default=[],
         metavar="LIBRARY",
@@ -52,6 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--delegate-option",
+        dest="delegate_options",
         action="append",
         default=[],
         metavar="KEY=VALUE",
@@ -59,8 +48,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--input",
+        dest="inputs",
         action="append",
-        default=[],
         metavar="[NAME=]VALUE",
         help="a .npy or .npz file, zeros, ones or random (default: seeded random numbers)",
     )
@@ -83,7 +72,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="write the smallest model found that makes one die or differ (with --bisect, which it implies)",
     )
     parser.add_argument(
-        "--no-cache", action="store_true", help="try again what was found out the last time, and keep nothing"
+        "--no-cache",
+        dest="cache",
+        action="store_false",
+        help="try again what was found out the last time, and keep nothing",
     )
     add_output_options(parser, "html", "csv", "overlay")
 
@@ -94,77 +86,14 @@ def run(args: argparse.Namespace) -> int:
     for output in (args.output, args.reduce):
         refuse_to_overwrite(output, [args.file])
     try:
-        limits = Limits(memory=args.memory, seconds=args.seconds)
-        delegates = parse_delegates(args.delegate, args.delegate_option)
         with progress() as tell:
-            coverage = verbs.probe(
-                args.file,
-                only=tuple(name.strip() for name in args.only.split(",") if name.strip()),
-                delegates=delegates,
-                inputs=parse_inputs(args.input),
-                limits=limits,
-                threads=args.threads,
-                seed=args.seed,
-                cache=not args.no_cache,
-                bisect=args.bisect or args.reduce is not None,
-                tell=tell,
-            )
+            coverage = verbs.delegates(args.file, **options_for(verbs.delegates, args), tell=tell)
     except OutliveError as error:
         complain(error)
         return exits.FINDINGS
     except (ValueError, OSError) as error:
         complain(f"outlive delegates: {error}")
         return exits.USAGE
-    if args.reduce is not None:
-        _reduce(args.reduce, coverage)
-    return _report(args, coverage)
-
-
-def _reduce(path: str, coverage: Coverage) -> None:
-    """Write the part that makes the first bad accelerator end as it does."""
-    for one in coverage.accelerators:
-        if one.culprit is not None:
-            write_file(path, one.culprit.model)
-            return
-    complain("outlive delegates: no part of the model makes an accelerator die or differ")
-
-
-def parse_delegates(libraries: list[str], options: list[str]) -> tuple[Any, ...]:
-    """The delegate libraries with their options; several libraries share the options that are given."""
-    from outlive.worker.options import Delegate
-
-    named: dict[str, str] = {}
-    for option in options:
-        key, found, value = option.partition("=")
-        if not found or not key:
-            raise ValueError(f"--delegate-option {option!r} is no KEY=VALUE")
-        if key in named and named[key] != value:
-            raise ValueError(f"--delegate-option {key} is given as {named[key]!r} and as {value!r}")
-        named[key] = value
-    if options and not libraries:
-        raise ValueError("--delegate-option is for a --delegate, and none is given")
-    return tuple(Delegate(library, dict(named)) for library in libraries)
-
-
-def _report(args: argparse.Namespace, coverage: Coverage) -> int:
-    from outlive.rendering.coverage_verdict import judge_coverage
-
-    findings = judge_coverage(coverage).findings
-    if args.format in EXPORTS:
-        export_coverage(args, coverage, findings)
-    elif args.format in ("json", "html"):
-        from outlive.rendering.coverage_json import coverage_json
-
-        document = coverage_json(coverage, findings)
-        if args.format == "html":
-            show_coverage(args, coverage, findings, document)
-        else:
-            write_json(args, document)
-    else:
-        from outlive.rendering.coverage_text import coverage_text
-
-        write_text(args, coverage_text(coverage, findings))
-    if any(one.name == "xnnpack" and one.death is not None for one in coverage.accelerators):
-        return exits.DIED
-    bad = any(finding.severity is Severity.ERROR for finding in findings)
-    return exits.FINDINGS if bad else exits.CLEAN
+    if args.reduce is not None and all(one.culprit is None for one in coverage.accelerators):
+        complain("outlive delegates: no part of the model makes an accelerator die or differ")
+    return present(args, coverage)

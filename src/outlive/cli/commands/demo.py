@@ -108,16 +108,18 @@ def _foretold() -> Iterator[RenderableType]:
 
 
 def _dies() -> Iterator[RenderableType]:
-    from outlive.rendering.flight_text import flight_text
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
 
     flight = verbs.run(demo_path("deadly"))
-    yield from flight_text(flight, demo_path("deadly"), flight.findings if flight.died else ())
+    yield from draw_text(page_of(flight))
 
 
 def _diagnosed() -> Iterator[RenderableType]:
-    from outlive.rendering.diagnosis_text import diagnosis_text
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
 
-    yield from diagnosis_text(verbs.diagnose(demo_path("deadly")))
+    yield from draw_text(page_of(verbs.diagnose(demo_path("deadly"))))
 
 
 def _compared() -> Iterator[RenderableType]:
@@ -128,17 +130,18 @@ def _compared() -> Iterator[RenderableType]:
 
 
 def _accelerated() -> Iterator[RenderableType]:
-    from outlive.rendering.coverage_text import coverage_text
-    from outlive.rendering.coverage_verdict import judge_coverage
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
 
-    coverage = verbs.probe(demo_path("healthy"), only=("xnnpack",))
-    yield from coverage_text(coverage, judge_coverage(coverage).findings)
+    coverage = verbs.delegates(demo_path("healthy"), only=("xnnpack",))
+    yield from draw_text(page_of(coverage))
 
 
 def _repeated() -> Iterator[RenderableType]:
-    from outlive.rendering.leak_text import leak_text
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
 
-    yield from leak_text(verbs.leak(demo_path("healthy"), "invoke", 300))
+    yield from draw_text(page_of(verbs.leak(demo_path("healthy"), "invoke", 300)))
 
 
 def _fitted() -> Iterator[RenderableType]:

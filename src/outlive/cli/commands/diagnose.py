@@ -6,21 +6,10 @@ import argparse
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.commands.run import parse_inputs
-from outlive.cli.output import (
-    add_output_options,
-    complain,
-    progress,
-    refuse_to_overwrite,
-    write_json,
-    write_text,
-    writing,
-)
-from outlive.cli.pages import need_a_file, show_diagnosis
-from outlive.cli.run_options import add_run_options
-from outlive.diagnosis.nouns import Diagnosis
+from outlive.cli.output import complain, progress, refuse_to_overwrite
+from outlive.cli.present import add_output_options, need_a_file, present
+from outlive.cli.run_options import add_run_options, options_for
 from outlive.errors import OutliveError
-from outlive.worker.limits import Limits
 
 EXAMPLES = """\
 examples:
@@ -56,55 +45,12 @@ def run(args: argparse.Namespace) -> int:
     for output in (args.output, args.reduce, args.bundle):
         refuse_to_overwrite(output, [args.file])
     try:
-        limits = Limits(memory=args.memory, seconds=args.seconds)
-        inputs = parse_inputs(args.inputs)
         with progress() as tell:
-            diagnosis = verbs.diagnose(
-                args.file,
-                inputs,
-                limits=limits,
-                accelerator=args.accelerator,
-                threads=args.threads,
-                reduce=args.reduce,
-                tell=tell,
-            )
-            if args.bundle:
-                tell("writing the bundle")
-                _bundle(args, diagnosis)
+            diagnosis = verbs.diagnose(args.file, **options_for(verbs.diagnose, args), tell=tell)
     except OutliveError as error:
         complain(error)
         return exits.FINDINGS
     except (ValueError, OSError) as error:
         complain(f"outlive diagnose: {error}")
         return exits.USAGE
-    _report(args, diagnosis)
-    return exit_code(diagnosis)
-
-
-def exit_code(diagnosis: Diagnosis) -> int:
-    """0 it runs, 1 refused or not sound, 3 died."""
-    if diagnosis.died:
-        return exits.DIED
-    return exits.FINDINGS if diagnosis.verdict is not None else exits.CLEAN
-
-
-def _bundle(args: argparse.Namespace, diagnosis: Diagnosis) -> None:
-    from outlive.rendering.diagnosis_bundle import write_bundle
-
-    with writing(args.bundle):
-        write_bundle(diagnosis, args.bundle, args.file if args.with_weights else None)
-
-
-def _report(args: argparse.Namespace, diagnosis: Diagnosis) -> None:
-    if args.format in ("json", "html"):
-        from outlive.rendering.diagnosis_json import diagnosis_json
-
-        document = diagnosis_json(diagnosis)
-        if args.format == "html":
-            show_diagnosis(args, diagnosis, document)
-        else:
-            write_json(args, document)
-        return
-    from outlive.rendering.diagnosis_text import diagnosis_text
-
-    write_text(args, diagnosis_text(diagnosis))
+    return present(args, diagnosis)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 
-from outlive import cache as caches
+from outlive import verbs
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, write_json, write_text
 
@@ -30,22 +29,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look, try, and tell; 1 if something is missing without which no model can be run."""
-    from outlive.environment.capabilities import is_ready, survey
-    from outlive.environment.surroundings import look_around
-    from outlive.rules import judge
-    from outlive.rules.catalogue import RULES
-
-    removed = caches.clean() if args.clean else ()
-    checks = survey()
-    ready = is_ready(checks)
-    about_here = [rule for rule in RULES if rule.facts == ("surroundings",)]
-    findings = judge({"surroundings": look_around()}, about_here).findings
+    seen = verbs.doctor(clean=args.clean)
     if args.format == "json":
         from outlive.rendering.doctor_json import doctor_json
 
-        write_json(args, doctor_json(checks, ready, findings, removed))
+        write_json(args, doctor_json(seen.checks, seen.ready, seen.findings, seen.removed))
     else:
-        from outlive.rendering.doctor_text import cache_parts, doctor_parts
+        from outlive.rendering.doctor_text import doctor_text
 
-        write_text(args, itertools.chain(doctor_parts(checks, ready, findings), cache_parts(removed)))
-    return exits.CLEAN if ready else exits.FINDINGS
+        write_text(args, doctor_text(seen))
+    return exits.CLEAN if seen.ready else exits.FINDINGS

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from typing import TYPE_CHECKING
+from typing import Any
 
+from outlive import verbs
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, complain, write_json, write_text, writing
-from outlive.cli.run_options import add_sandbox_option
-from outlive.worker.limits import Limits
-
-if TYPE_CHECKING:
-    from outlive.guarding.scripts import ScriptEnd
+from outlive.cli.run_options import add_sandbox_option, options_for
 
 EXAMPLES = """\
 examples:
@@ -43,25 +39,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the script; the exit code is its own unless it died."""
-    from outlive.guarding.scripts import run_script
-    from outlive.verbs.judging import JUDGE
-
-    target, *words = args.words
+    script, *words = args.words
     try:
-        limits = Limits(memory=args.memory, seconds=args.seconds)
-        if not args.as_module and not os.path.exists(target):
-            raise ValueError(f"there is no file {target!r}")
+        guarded = verbs.guard(script, **options_for(verbs.guard, args))
         _check_output(args)
         sys.stdout.flush()
-        end = run_script(
-            target, words, judge=JUDGE, as_module=args.as_module, limits=limits, sandbox=args.sandbox
-        )
+        end = guarded(*words)
     except (ValueError, OSError) as error:
         if isinstance(error, BrokenPipeError):
             raise
         complain(f"outlive guard: {error}")
         return exits.USAGE
-    return _report(args, target, end)
+    return _report(args, end)
 
 
 def _check_output(args: argparse.Namespace) -> None:
@@ -72,21 +61,17 @@ def _check_output(args: argparse.Namespace) -> None:
         pass
 
 
-def _report(args: argparse.Namespace, target: str, end: ScriptEnd) -> int:
+def _report(args: argparse.Namespace, end: Any) -> int:
     from outlive.rendering.console import print_parts
     from outlive.rendering.finding_text import rich_finding
     from outlive.rendering.flight_json import flight_json
     from outlive.rendering.flight_text import memory_line
-    from outlive.rules.witness import lacked_memory
-    from outlive.verbs.judging import JUDGE
 
-    judged = end.exit_code is None or lacked_memory(end.flight)
-    findings = (JUDGE.find("flight", end.flight)[0],) if judged else ()
-    parts = [memory_line(end.flight), *map(rich_finding, findings)]
+    parts = [memory_line(end.flight), *map(rich_finding, end.findings)]
     if args.format == "json":
-        write_json(args, flight_json(end.flight, target, findings))
+        write_json(args, flight_json(end.flight, end.script, end.findings))
     elif args.output is not None:
         write_text(args, parts)
     else:
         print_parts(parts, sys.stderr)  # standard output is the script's
-    return exits.DIED if end.exit_code is None else end.exit_code
+    return exits.DIED if end.exit_code is None else int(end.exit_code)

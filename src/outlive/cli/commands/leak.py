@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
+from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import (
-    add_output_options,
-    complain,
-    complain_lines,
-    refuse_to_overwrite,
-    write_json,
-    write_text,
-    writing,
-)
-from outlive.cli.pages import need_a_file, show_growth
+from outlive.cli.output import complain, complain_lines, progress, refuse_to_overwrite, writing
+from outlive.cli.present import add_output_options, need_a_file, present
+from outlive.cli.run_options import options_for
 from outlive.errors import OutliveError
 from outlive.names import safe
+from outlive.verbs.leak import traceback_of
+from outlive.verbs.run import RUNTIMES
 
 EXAMPLES = """\
 examples:
@@ -69,51 +64,41 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="cpu is XNNPACK, builtin LiteRT's own kernels, reference the plain ones",
     )
     parser.add_argument("--threads", type=int, metavar="N", help="threads the model may use")
-    parser.add_argument("--runtime", choices=("litert", "tensorflow", "tflite_runtime"), default="litert")
+    parser.add_argument("--runtime", choices=RUNTIMES, default="litert")
     parser.add_argument("--plot", metavar="FILE", help="write the curves to an .svg or .png file")
     add_output_options(parser, "html")
 
 
 def run(args: argparse.Namespace) -> int:
     """Repeat, and report; the exit code says what came of it."""
-    from outlive import verbs
     from outlive.rendering.plan_plot import check_plot
 
     need_a_file(args)
-    progress = _Progress()
     try:
         refuse_to_overwrite(args.output, [args.target.partition("::")[0]])
         if args.plot:
             check_plot(args.plot)
-        growth = verbs.leak(
-            args.target,
-            args.cycle,
-            args.repeat,
-            seconds=args.seconds,
-            ram=args.ram,
-            device=args.device,
-            memory=args.memory,
-            accelerator=args.accelerator,
-            threads=args.threads,
-            runtime=args.runtime,
-            tell=progress.tell,
-        )
+        with progress() as tell:
+            growth = verbs.leak(
+                args.target,
+                **options_for(verbs.leak, args),
+                tell=lambda cycle, stage: tell(safe(f"{cycle}: {stage}", 100)),
+            )
     except OutliveError as error:
         complain(error)
         return exits.FINDINGS
     except Exception as error:
         return _failed(error)
-    finally:
-        progress.clear()
-    return _report(args, growth)
+    if args.plot:
+        _plot(args.plot, growth)
+    return present(args, growth)
 
 
 def _failed(error: Exception) -> int:
     """What the function itself raised is shown as it would have shown it; what we refuse is usage."""
-    from outlive.guarding.raised import WorkerTraceback
-
-    if isinstance(error.__cause__, WorkerTraceback):
-        complain_lines(error.__cause__.text.rstrip())
+    raised = traceback_of(error)
+    if raised:
+        complain_lines(raised.rstrip())
         complain("outlive leak: it raised this in its first round")
         return exits.FINDINGS
     if not isinstance(error, (ValueError, OSError)):
@@ -122,47 +107,8 @@ def _failed(error: Exception) -> int:
     return exits.USAGE
 
 
-def _report(args: argparse.Namespace, growth: Any) -> int:
-    from outlive.rendering.leak_json import leak_json
-    from outlive.rendering.leak_text import leak_text
-
-    if args.plot:
-        _plot(args.plot, growth)
-    if args.format == "html":
-        show_growth(args, growth, leak_json(growth))
-    elif args.format == "json":
-        write_json(args, leak_json(growth))
-    else:
-        write_text(args, leak_text(growth))
-    if growth.died:
-        return exits.DIED
-    return exits.FINDINGS if any(item.severity.value == "error" for item in growth.findings) else exits.CLEAN
-
-
 def _plot(path: str, growth: Any) -> None:
     from outlive.rendering.leak_plot import draw_growth
 
     with writing(path):
         draw_growth(growth, path)
-
-
-class _Progress:
-    """What is known so far, on one line, if somebody watches."""
-
-    def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
-        self._width = 0
-
-    def tell(self, cycle: str, stage: Any) -> None:
-        """Show it in the place of what was shown before."""
-        if self._shown:
-            line = safe(f"{cycle}: {stage}", 100)
-            sys.stderr.write(f"\r{line:<{self._width}}")
-            sys.stderr.flush()
-            self._width = len(line)
-
-    def clear(self) -> None:
-        """Take it away again."""
-        if self._width:
-            sys.stderr.write(f"\r{'':<{self._width}}\r")
-            sys.stderr.flush()

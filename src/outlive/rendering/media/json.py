@@ -103,6 +103,30 @@ def _explain(found: Any) -> Json:
     return document("explain", {"rules": rules})
 
 
+def _run(flight: Any) -> Json:
+    from outlive.rendering.flight_json import flight_json
+
+    return flight_json(flight, flight.path, () if flight.judge is None else flight.findings)
+
+
+def _diagnose(diagnosis: Any) -> Json:
+    from outlive.rendering.diagnosis_json import diagnosis_json
+
+    return diagnosis_json(diagnosis)
+
+
+def _delegates(coverage: Any) -> Json:
+    from outlive.rendering.coverage_json import coverage_json
+
+    return coverage_json(coverage, coverage.findings)
+
+
+def _leak(growth: Any) -> Json:
+    from outlive.rendering.leak_json import leak_json
+
+    return leak_json(growth)
+
+
 _WRITERS = {
     "plan": _plan,
     "devices": _devices,
@@ -115,4 +139,8 @@ _WRITERS = {
     "scan": _scan,
     "export": _export,
     "snippet": _snippet,
+    "run": _run,
+    "diagnose": _diagnose,
+    "delegates": _delegates,
+    "leak": _leak,
 }

@@ -1,4 +1,4 @@
-"""What accelerators take, as blocks: a table of all, what each refuses and why, and what documents say."""
+"""What accelerators take: a table of all, what each refuses and why, and what documents say."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from outlive.accelerators import Accelerator, Coverage
-from outlive.finding import Finding
-from outlive.model import Model
 from outlive.rendering.page import (
     Block,
     Chart,
@@ -18,11 +16,12 @@ from outlive.rendering.page import (
     Section,
     Table,
     Tile,
+    Words,
     findings_sections,
     make_page,
 )
-from outlive.rendering.pages.read import model_section, operators_section, what_is_known
-from outlive.units import plural
+from outlive.rendering.pages.read import model_sections, what_is_known
+from outlive.units import format_bytes, plural
 
 TONES = {
     "runs": "good",
@@ -34,8 +33,17 @@ TONES = {
     "absent": "plain",
 }
 
+_MOST_INDICES = 8
 
-def coverage_verdict(coverage: Coverage) -> PageVerdict:
+
+def page(coverage: Coverage) -> Page:
+    """The page of what accelerators take and do."""
+    sections = [*findings_sections(coverage.findings), coverage_section(coverage)]
+    sections += model_sections(coverage.source, what_is_known(coverage=coverage))
+    return make_page("delegates", coverage.path, _verdict(coverage), _tiles(coverage), sections)
+
+
+def _verdict(coverage: Coverage) -> PageVerdict:
     """Which accelerators run the model, and the quickest."""
     # What only compiles here, for another chip, says nothing of a run.
     here = [one for one in coverage.accelerators if one.available and one.outcome != "compiles"]
@@ -47,18 +55,13 @@ def coverage_verdict(coverage: Coverage) -> PageVerdict:
         sentence = f"The quickest that agrees with the others is {best.title}: {best.milliseconds:,.2f} ms."
     if dead:
         names = ", ".join(one.title for one in dead)
-        return PageVerdict(
-            tone="bad", word=f"{names} {'dies' if len(dead) == 1 else 'die'} on it", sentence=sentence
-        )
-    tone = "good" if len(good) == len(here) else "warn"
-    return PageVerdict(
-        tone="good" if tone == "good" else "warn",
-        word=f"{len(good)} of {plural(len(here), 'accelerator')} here run it and agree",
-        sentence=sentence,
-    )
+        word = f"{names} {'dies' if len(dead) == 1 else 'die'} on it"
+        return PageVerdict(tone="bad", word=word, sentence=sentence)
+    word = f"{len(good)} of {plural(len(here), 'accelerator')} here run it and agree"
+    return PageVerdict(tone="good" if len(good) == len(here) else "warn", word=word, sentence=sentence)
 
 
-def coverage_tiles(coverage: Coverage) -> Iterator[Tile]:
+def _tiles(coverage: Coverage) -> Iterator[Tile]:
     """How much the first of them take."""
     for one in [one for one in coverage.accelerators if one.ops_taken is not None][:4]:
         yield Tile(label=one.title, value=f"{one.ops_taken} of {one.ops_total}", note="operators taken")
@@ -69,6 +72,8 @@ def coverage_section(coverage: Coverage) -> Section:
     blocks: list[Block] = [_table(coverage), *_times(coverage), *_refusals(coverage), *_notes(coverage)]
     if coverage.documented:
         blocks.append(_documented(coverage))
+    if coverage.unknown:
+        blocks.append(Words(text=f"Nothing is known of {', '.join(coverage.unknown)}.", detail=1))
     return Section(
         id="accelerators",
         title="Accelerators",
@@ -82,7 +87,8 @@ def _table(coverage: Coverage) -> Table:
         id="accelerators-table",
         caption="What each takes and does",
         columns=(
-            Column(title="accelerator", wide=True),
+            Column(title="accelerator"),
+            Column(title="which is", wide=True, detail=1),
             Column(title="it", kind="chip", tones=TONES),
             Column(title="operators taken", kind="number"),
             Column(title="of", kind="number"),
@@ -98,8 +104,12 @@ def _table(coverage: Coverage) -> Table:
 
 def _row(one: Accelerator) -> tuple[Any, ...]:
     difference = None if one.difference is None else one.difference.largest
-    said = one.unavailable or one.error or (one.death.headline if one.death is not None else one.device)
+    said = one.unavailable or one.error or one.device
+    if one.death is not None:
+        how = one.death.ended_by or one.death.signal or f"exit code {one.death.exit_code}"
+        said = f"{how} at {one.death.stage}: {one.death.headline or one.error}"
     return (
+        one.name,
         one.title,
         one.outcome,
         one.ops_taken,
@@ -146,28 +156,68 @@ def _times(coverage: Coverage) -> Iterator[Block]:
 
 
 def _refusals(coverage: Coverage) -> Iterator[Block]:
-    rows = [
-        (one.title, item.op, item.type, item.reason) for one in coverage.accelerators for item in one.refused
-    ]
-    if rows:
-        yield Table(
-            id="refusals",
-            caption="Operators that were left to the CPU, and why",
-            columns=(
-                Column(title="accelerator"),
-                Column(title="op", kind="number"),
-                Column(title="type", kind="mono"),
-                Column(title="reason", wide=True),
-            ),
-            rows=rows[:20_000],
-        )
+    """What was left to the CPU: by reason, and each operator."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for one in coverage.accelerators:
+        for item in one.refused:
+            ops = groups.setdefault((one.name, item.type, item.reason), [])
+            ops += [] if item.op is None else [str(item.op)]
+    if not groups:
+        return
+    columns = (Column(title="accelerator"), Column(title="type", kind="mono"))
+    reason = Column(title="reason", wide=True)
+    yield Table(
+        id="reasons",
+        caption="Left to the CPU, and why",
+        columns=(*columns, Column(title="operators", kind="mono"), reason),
+        rows=[(name, kind, _shortened(ops), why) for (name, kind, why), ops in groups.items()],
+    )
+    yield Table(
+        id="refusals",
+        caption="Each operator that was left to the CPU",
+        columns=(columns[0], Column(title="op", kind="number"), columns[1], reason),
+        rows=[
+            (one.title, item.op, item.type, item.reason)
+            for one in coverage.accelerators
+            for item in one.refused
+        ][:20_000],
+        is_folded=True,
+    )
+
+
+def _shortened(ops: Sequence[str]) -> str:
+    return ", ".join(ops[:_MOST_INDICES]) + (" ..." if len(ops) > _MOST_INDICES else "")
 
 
 def _notes(coverage: Coverage) -> Iterator[Block]:
-    said = [f"{one.title}: {note}" for one in coverage.accelerators for note in one.notes]
-    said += [f"{one.title} is not here: {one.install}" for one in coverage.accelerators if one.install]
+    said = [f"{one.name}: {words}" for one in coverage.accelerators for words in _remarks(one)]
     if said:
         yield Listing(title="Notes", items=tuple(said[:60]))
+    missing = [f"{one.name}: {one.install}" for one in coverage.accelerators if one.install]
+    if missing:
+        yield Listing(title="To have those that are not here", items=tuple(missing), detail=1)
+
+
+def _remarks(one: Accelerator) -> Iterator[str]:
+    """What is worth saying of an accelerator beyond its row."""
+    if one.is_software:
+        yield f"it runs on {one.device or 'software'}, which is the CPU in disguise"
+    if one.culprit is not None:
+        listed = ", ".join(f"{o} {t}" for o, t in zip(one.culprit.ops, one.culprit.types, strict=True))
+        yield f"needed for it is op {listed}: a model of just that {one.culprit.how}"
+    if one.not_compared:
+        yield f"not compared: {one.not_compared}"
+    if one.difference is not None and not one.difference.is_normal:
+        yield f"a difference of {one.difference.largest:.2g}; normal is {one.difference.allowed:.2g}"
+    if one.agrees_with:
+        standing = one.difference.against if one.difference is not None else "the others"
+        yield f"it agrees with {', '.join(one.agrees_with)}: it is {standing} that stands alone"
+    if one.crossings and one.refused:
+        size = format_bytes(sum(crossing.bytes for crossing in one.crossings))
+        yield f"it hands over {plural(len(one.crossings), 'tensor')}, {size} at each run"
+    yield from one.notes
+    if one.from_cache:
+        yield "found out earlier; --no-cache tries it again"
 
 
 def _documented(coverage: Coverage) -> Table:
@@ -191,12 +241,3 @@ def _documented(coverage: Coverage) -> Table:
         ],
         is_folded=True,
     )
-
-
-def delegates_page(coverage: Coverage, findings: Sequence[Finding], model: Model | None = None) -> Page:
-    """The page of `outlive delegates`."""
-    sections = [*findings_sections(findings), coverage_section(coverage)]
-    if model is not None:
-        sections += [operators_section(model, what_is_known(coverage=coverage)), model_section(model)]
-    tiles = tuple(coverage_tiles(coverage))
-    return make_page("delegates", coverage.path, coverage_verdict(coverage), tiles, sections)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.finding import shell_path
-from outlive.model import Model
 from outlive.rendering.page import (
     Block,
     Column,
@@ -21,12 +21,25 @@ from outlive.rendering.page import (
     findings_sections,
     make_page,
 )
-from outlive.rendering.pages.read import model_section, model_tiles, operators_section, what_is_known
+from outlive.rendering.pages.read import model_sections, model_tiles, what_is_known
 from outlive.rendering.pages.run import flight_section
 from outlive.units import format_bytes, plural
 from outlive.worker.flight import OpSeen
 
 _TONES = {"ran": "good", "died": "bad", "deadline": "bad", "refused": "warn"}
+
+
+def page(diagnosis: Diagnosis) -> Page:
+    """The page of a diagnosis."""
+    sections = [diagnosis_section(diagnosis)]
+    if diagnosis.end is not None:
+        sections.append(replace(flight_section(diagnosis.end.flight), detail=1))
+    told = {(item.code, item.op) for item in (diagnosis.verdict, *diagnosis.silent) if item is not None}
+    others = [finding for finding in diagnosis.findings if (finding.code, finding.op) not in told]
+    sections += [replace(section, detail=1) for section in findings_sections(others, "What else was found")]
+    sections += model_sections(diagnosis.source, what_is_known())
+    tiles = model_tiles(diagnosis.source) if diagnosis.source is not None else ()
+    return make_page("diagnose", diagnosis.path, diagnosis_verdict(diagnosis), tiles, sections)
 
 
 def diagnosis_verdict(diagnosis: Diagnosis) -> PageVerdict:
@@ -89,7 +102,7 @@ def _conclusions(diagnosis: Diagnosis) -> Iterator[Block]:
         size = f"{plural(len(made.ops), 'operator')}, {format_bytes(made.bytes)}"
         yield Command(
             command=f"python {shell_path(made.script)}",
-            words=f"The smallest model that ends so: {made.path}, {size}",
+            words=f"The reproducer, the smallest model that ends so: {made.path}, {size}",
         )
     elif diagnosis.path:
         yield Command(
@@ -111,18 +124,5 @@ def _trials(diagnosis: Diagnosis) -> Table:
         rows=[
             (trial.name, trial.manner, trial.ending, round(trial.seconds, 3)) for trial in diagnosis.trials
         ],
+        detail=0 if diagnosis.end is None else 1,
     )
-
-
-def diagnose_page(diagnosis: Diagnosis, model: Model | None = None) -> Page:
-    """The page of `outlive diagnose`."""
-    sections = [diagnosis_section(diagnosis)]
-    if diagnosis.end is not None:
-        sections.append(flight_section(diagnosis.end.flight))
-    told = {(item.code, item.op) for item in (diagnosis.verdict, *diagnosis.silent) if item is not None}
-    others = [finding for finding in diagnosis.findings if (finding.code, finding.op) not in told]
-    sections += findings_sections(others, "What else was found")
-    if model is not None:
-        sections += [operators_section(model, what_is_known()), model_section(model)]
-    tiles = model_tiles(model) if model is not None else ()
-    return make_page("diagnose", diagnosis.path, diagnosis_verdict(diagnosis), tuple(tiles), sections)

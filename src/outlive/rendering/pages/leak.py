@@ -1,4 +1,4 @@
-"""What grows, as blocks: a curve for each cycle, each quantity's rate, what became more and who keeps it."""
+"""What grows: a curve for each cycle, each quantity's rate, what became more and who keeps it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from outlive.rendering.page import (
     Section,
     Table,
     Tile,
+    Tone,
     Words,
     findings_sections,
     make_page,
@@ -41,54 +42,54 @@ _TONES = {"grows": "bad", "does not grow": "good", "not clear": "warn"}
 _MOST_POINTS = 1500
 
 
-def leak_verdict(growth: Growth) -> PageVerdict:
+def page(growth: Growth) -> Page:
+    """The page of what grows."""
+    sections = [*findings_sections(growth.findings), *_sections(growth)]
+    return make_page("leak", growth.what, _verdict(growth), _tiles(growth), sections)
+
+
+def _verdict(growth: Growth) -> PageVerdict:
     """The verdict of the worst cycle."""
-    tone = (
-        "bad" if growth.verdict == LEAKS or growth.died else "good" if growth.verdict == NO_LEAK else "warn"
-    )
     word = "it died during the rounds" if growth.died else growth.verdict
     sentence = f"{growth.worst.cycle}: {growth.worst}." if len(growth.stages) > 1 else f"{growth.worst}."
-    if tone == "good":
-        return PageVerdict(tone="good", word=word, sentence=sentence)
-    return PageVerdict(tone="bad" if tone == "bad" else "warn", word=word, sentence=sentence)
+    return PageVerdict(tone="bad" if growth.died else _tone(growth.verdict), word=word, sentence=sentence)
 
 
-def leak_tiles(growth: Growth) -> Iterator[Tile]:
+def _tone(verdict: str) -> Tone:
+    return "bad" if verdict == LEAKS else "good" if verdict == NO_LEAK else "warn"
+
+
+def _tiles(growth: Growth) -> Iterator[Tile]:
     """A tile for each cycle."""
     for stage in growth.stages:
-        rate = (
-            f"{format_bytes(round(stage.bytes_per_iteration))} per round" if stage.rounds else "not measured"
-        )
-        tone = "bad" if stage.verdict == LEAKS else "good" if stage.verdict == NO_LEAK else "warn"
-        value = rate if stage.verdict == LEAKS else stage.verdict
+        rate = f"{format_bytes(round(stage.bytes_per_iteration))} per round"
+        value = rate if stage.verdict == LEAKS else stage.verdict if stage.rounds else "not measured"
         note = plural(stage.calls, "round")
-        yield Tile(
-            label=stage.cycle,
-            value=value,
-            note=note,
-            tone="bad" if tone == "bad" else "good" if tone == "good" else "warn",
-        )
+        yield Tile(label=stage.cycle, value=value, note=note, tone=_tone(stage.verdict))
 
 
-def leak_sections(growth: Growth) -> Iterator[Section]:
+def _sections(growth: Growth) -> Iterator[Section]:
     """A section for each cycle."""
+    several = len(growth.stages) > 1
     for number, stage in enumerate(growth.stages):
-        blocks = tuple(_stage(stage, number))
-        title = f"Cycle {stage.cycle}" if len(growth.stages) > 1 else "Growth"
-        yield Section(id=f"cycle-{number}", title=title, blocks=blocks)
+        title = f"Cycle {stage.cycle}" if several else "Growth"
+        yield Section(id=f"cycle-{number}", title=title, blocks=tuple(_stage(stage, number, several)))
 
 
-def _stage(stage: Stage, number: int) -> Iterator[Block]:
+def _stage(stage: Stage, number: int, is_one_of_several: bool) -> Iterator[Block]:
     if not stage.rounds:
         yield Words(text=f"Not measured: {stage.problem}", tone="warn")
         return
+    told = str(stage)
+    if is_one_of_several:
+        yield Words(text=f"{told}.", tone=_tone(stage.verdict))
     for said in (stage.problem, stage.reason):
-        if said:
+        if said and said not in told:
             yield Words(text=said, tone="warn")
     if len(stage.rounds) > 2:
         yield _curve(stage, number)
     if stage.trends:
-        yield _rates(stage, number)
+        yield _rates(stage, number, 1 if is_one_of_several and stage.verdict != LEAKS else 0)
     if stage.ends:
         yield Listing(title="When it would be full", items=tuple(tell_end(end) for end in stage.ends))
     if stage.census is not None:
@@ -131,12 +132,13 @@ def _thinned(rows: Sequence[Any]) -> list[Any]:
     return kept if kept[-1] is rows[-1] else [*kept, rows[-1]]
 
 
-def _rates(stage: Stage, number: int) -> Table:
+def _rates(stage: Stage, number: int, detail: int) -> Table:
     def said(name: str, value: float) -> str:
         return format_bytes(round(value)) if name.endswith("_bytes") else f"{value:.3g}"
 
     return Table(
         id=f"rates-{number}",
+        detail=detail,
         caption="Rates, with the interval they lie in (99 %)",
         columns=(
             Column(title="quantity"),
@@ -192,9 +194,3 @@ def _census(census: Census, number: int) -> Iterator[Block]:
                 ),
                 rows=rows,
             )
-
-
-def leak_page(growth: Growth) -> Page:
-    """The page of `outlive leak`."""
-    sections = [*findings_sections(growth.findings), *leak_sections(growth)]
-    return make_page("leak", growth.what, leak_verdict(growth), tuple(leak_tiles(growth)), sections)

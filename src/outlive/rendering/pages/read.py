@@ -112,6 +112,13 @@ def model_section(model: Model) -> Section:
     return Section(id="model", title="The model", blocks=tuple(blocks))
 
 
+def model_sections(model: Model | None, known: Beside) -> list[Section]:
+    """The operators and the model, where a page is about something else; a terminal shows them with -vv."""
+    if model is None:
+        return []
+    return [replace(operators_section(model, known), detail=2), replace(model_section(model), detail=2)]
+
+
 def _with_cards(
     tensors: Sequence[Tensor], cards: Sequence[TensorCard]
 ) -> Iterator[tuple[Tensor, TensorCard | None]]:
@@ -214,7 +221,7 @@ def model_tiles(model: Model) -> Iterator[Tile]:
 def page(result: Any) -> Page:
     """The page of a model, or of the files that `outlive read` was given."""
     if isinstance(result, Model):
-        return _model_page(result, model_sections(result), ())
+        return _model_page(result, summary_sections(result), ())
     (*others, last) = result.files
     if others and not result.shown:
         return _files_page(result.files)
@@ -254,7 +261,7 @@ def _file(file: Any, result: Any) -> list[Section]:
     sections = [section for name, make in lists.items() if name in result.shown for section in make(model)]
     if file.sparsity is not None:
         sections += sparsity_sections(file.sparsity)
-    return sections if result.shown else model_sections(model)
+    return sections if result.shown else summary_sections(model)
 
 
 def _files_page(files: Sequence[Any], sections: Sequence[Section] = ()) -> Page:
@@ -302,7 +309,7 @@ def _file_row(file: Any) -> Sequence[Cell]:
     )
 
 
-def model_sections(model: Model) -> list[Section]:
+def summary_sections(model: Model) -> list[Section]:
     """The summary of a model: inputs and outputs, operators by type, bytes, signatures, metadata."""
     return [
         model_section(model),

@@ -1,4 +1,4 @@
-"""A run as blocks: memory over time beside what was planned, stages, outputs, last words."""
+"""A run: how it ended, memory over time beside what was planned, stages, outputs, last words."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import Any
 
 from outlive.arena.plan import Plan
 from outlive.arena.stages import predict_stages
-from outlive.finding import Finding
 from outlive.meter import Point
 from outlive.meter.timeline import thin
-from outlive.model import Model
 from outlive.rendering.page import (
     Block,
     Chart,
@@ -25,12 +23,22 @@ from outlive.rendering.page import (
     findings_sections,
     make_page,
 )
-from outlive.rendering.pages.read import model_section, model_tiles, operators_section, what_is_known
+from outlive.rendering.pages.read import model_sections, model_tiles, what_is_known
 from outlive.units import format_bytes, format_shape
 from outlive.worker.flight import Flight
 
 _MOST_POINTS = 2000
 _MOST_STAGES = 500
+
+
+def page(flight: Flight) -> Page:
+    """The page of a run."""
+    model, plan = flight.source_model, flight.plan
+    findings = () if flight.judge is None else flight.findings
+    sections = [*findings_sections(findings, "What happened"), flight_section(flight, plan)]
+    sections += model_sections(model, what_is_known(plan, flight))
+    tiles = [*flight_tiles(flight, plan), *(model_tiles(model) if model is not None else ())]
+    return make_page("run", flight.path, flight_verdict(flight), tiles, sections)
 
 
 def flight_verdict(flight: Flight) -> PageVerdict:
@@ -166,7 +174,9 @@ def _stages(flight: Flight, plan: Plan | None) -> Table:
         (stage, round(seconds * 1000, 3), marks.get(stage), *((planned.get(stage),) if planned else ()))
         for stage, seconds in flight.stages[:_MOST_STAGES]
     ]
-    return Table(id="stages", caption="Stages", columns=tuple(columns), rows=rows)
+    # What a bad end is about is told by its finding.
+    detail = 1 if flight.died or flight.error_type else 0
+    return Table(id="stages", caption="Stages", columns=tuple(columns), rows=rows, detail=detail)
 
 
 def _outputs(flight: Flight) -> Iterator[Block]:
@@ -195,20 +205,3 @@ def _last_words(flight: Flight) -> Iterator[Block]:
         yield Pre(title="Python's stack at the end", text=flight.fault_trace)
     if flight.stderr_tail.strip():
         yield Pre(title="What it wrote to standard error", text=flight.stderr_tail)
-
-
-def run_page(
-    flight: Flight,
-    path: str | None,
-    findings: Sequence[Finding],
-    *,
-    model: Model | None = None,
-    plan: Plan | None = None,
-) -> Page:
-    """The page of `outlive run`."""
-    sections = [*findings_sections(findings, "What happened"), flight_section(flight, plan)]
-    tiles = list(flight_tiles(flight, plan))
-    if model is not None:
-        sections += [operators_section(model, what_is_known(plan, flight)), model_section(model)]
-        tiles += model_tiles(model)
-    return make_page("run", path, flight_verdict(flight), tiles, sections)

@@ -1,0 +1,131 @@
+"""`blackbox`: why a notebook's kernel died, after the fact."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from outlive.finding import Evidence, Finding, Remedy, Tag
+from outlive.names import safe
+from outlive.units import format_bytes
+from outlive.verbs.judging import JUDGE
+
+if TYPE_CHECKING:
+    from outlive.kernel_deaths.box import Box
+    from outlive.kernel_deaths.record import KernelDeath, KernelDeaths, Record
+
+ACTIONS = ("last", "list", "show", "clear", "on", "off")
+# What a rule says of a model's file or of an error that was caught says nothing here: there is neither.
+_ABOUT_MODELS = ("FILE", "error.flight")
+# A cell may have this share of what there is; the rest is for the kernel and the system.
+_SHARE = 0.7
+
+
+def blackbox(action: str = "last", name: str | None = None) -> KernelDeaths:
+    """Why kernels died that were watched: those that loaded outlive (`%load_ext outlive`).
+
+    `action` is "last" (the newest death), "list" (all that are kept, the newest first), "show" (the one of
+    this `name`), "clear" (remove the records), "on" or "off" (record from the next kernel on, or never).
+    LookupError for a name that no record has.
+    """
+    from outlive.kernel_deaths import shelf
+    from outlive.kernel_deaths.record import KernelDeaths
+
+    if action not in ACTIONS:
+        raise ValueError(f"there is no action {action!r}; there are {', '.join(ACTIONS)}")
+    if (name is None) == (action == "show"):
+        wanted = "needs the name of a record" if action == "show" else "takes no name"
+        raise ValueError(f"{action} {wanted}; see `outlive blackbox list`")
+    removed = 0
+    if action in ("on", "off"):
+        shelf.switch(on=action == "on")
+    else:
+        shelf.tidy()
+    if action == "clear":
+        removed = shelf.clear()
+    deaths = tuple(map(explain_death, _records(action, name)))
+    return KernelDeaths(action=action, deaths=deaths, removed=removed, recording=not shelf.is_off())
+
+
+def _records(action: str, name: str | None) -> tuple[Record, ...]:
+    from outlive.kernel_deaths import shelf
+
+    if name is not None:
+        record = shelf.load(name)
+        if record is None:
+            raise LookupError(f"there is no record {safe(name, 80)!r}: no kernel has died that was watched")
+        return (record,)
+    if action == "list":
+        return tuple(shelf.every())
+    return tuple(itertools.islice(shelf.every(), 1)) if action == "last" else ()
+
+
+def take_unshown() -> KernelDeath | None:
+    """The newest death of this kernel's notebook that was not shown yet; it counts as shown from now on."""
+    from outlive.kernel_deaths import shelf
+    from outlive.kernel_deaths.box import describe
+
+    shelf.tidy()
+    record = shelf.take_unshown(describe())
+    return None if record is None else explain_death(record)
+
+
+def record_kernel(shell: Any) -> Box | None:
+    """A recorder for this kernel, to be closed; None where it is switched off, or cannot be had."""
+    from outlive.kernel_deaths.box import start
+
+    return start(shell)
+
+
+def is_in_cell() -> bool:
+    """Whether we were called from a cell, and not while a kernel starts."""
+    from outlive.kernel_deaths.box import is_in_cell
+
+    return is_in_cell()
+
+
+def explain_death(record: Record) -> KernelDeath:
+    """A kernel's death with its finding: the same rules as for every death.
+
+    What can be done is about a cell instead of a model's file.
+    """
+    from outlive.kernel_deaths.record import KernelDeath
+
+    finding = JUDGE.find("flight", record.to_flight())[0]
+    kept = [item for item in finding.remedies if not any(word in item.command for word in _ABOUT_MODELS)]
+    judged = replace(
+        finding,
+        why=_why(record, finding),
+        evidence=(*finding.evidence, *_lost(record)),
+        remedies=(*kept, *_in_a_worker(record, finding)),
+    )
+    return KernelDeath(record=record, finding=judged)
+
+
+def _why(record: Record, finding: Finding) -> str:
+    if record.lost:
+        return "its recorder was ended too: a container that is stopped or killed as a whole looks like this"
+    if finding.code == "D509" and record.exited is not None:
+        return f"Python code called os._exit({record.exited}), which ends the process at once"
+    return finding.why
+
+
+def _lost(record: Record) -> tuple[Evidence, ...]:
+    """What is known of the memory at an end that nobody saw."""
+    if not record.lost or not record.timeline or not record.memory_bytes:
+        return ()
+    last = record.before_bytes + record.timeline[-1].bytes
+    fact = f"it held {format_bytes(last)} of {format_bytes(record.memory_bytes)} when it was last looked at"
+    return (Evidence(fact=fact, source="memory timeline"),)
+
+
+def _in_a_worker(record: Record, finding: Finding) -> tuple[Remedy, ...]:
+    """The cell again, in a process that may die."""
+    if not record.busy:
+        return ()
+    command = "%%outlive"
+    if finding.code in ("D501", "D510") and record.memory_bytes:
+        command += f" --memory {max(1, int(record.memory_bytes * _SHARE / 1e6))}MB"
+    action = "begin the cell with this line: it then runs in a worker, and the kernel outlives it"
+    return (Remedy(action=action, tag=Tag.SAME_RESULTS, command=command),)

@@ -1,0 +1,34 @@
+"""`doctor`: what this machine offers, what is missing, and the command that fixes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from outlive.environment.checkup import Environment
+
+
+def doctor(*, clean: bool = False) -> Environment:
+    """What this machine offers and what is missing: runtimes, memory, limits, isolation, accelerators.
+
+    `clean` first removes all that outlive keeps between runs, and temporary files and cgroups of killed
+    programs. `.ready` is False if models cannot be run here.
+    """
+    from outlive.cache import MOST_DAYS, most_bytes, usage
+    from outlive.cache import clean as clean_caches
+    from outlive.environment import capabilities, surroundings
+    from outlive.environment.checkup import Environment
+    from outlive.rules import judge
+    from outlive.rules.catalogue import RULES
+
+    removed = clean_caches() if clean else ()
+    checks = capabilities.survey()
+    about_here = [rule for rule in RULES if rule.facts == ("surroundings",)]
+    return Environment(
+        checks=checks,
+        findings=judge({"surroundings": surroundings.look_around()}, about_here).findings,
+        caches=usage(),
+        most_cache_bytes=most_bytes(),
+        most_cache_days=MOST_DAYS,
+        removed=removed,
+    )
