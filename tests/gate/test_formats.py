@@ -14,7 +14,7 @@ from junitparser import Failure, JUnitXml, TestSuite
 
 from outlive import demo_models
 from outlive.cli.main import main
-from outlive.rendering import markdown
+from outlive.rendering.media import markdown
 from outlive.rendering.media.markdown import escape
 
 NASTY = "<img src=x onerror=alert(1)> | `a` \u202e]]> & **b**.tflite"

@@ -111,13 +111,12 @@ def _block(block: Block, detail: int) -> Iterator[RenderableType]:
 
 
 def _findings(block: Findings, detail: int) -> Iterator[RenderableType]:
-    """What is wrong in full; what is only noted in a line each, unless it is all there is, or with -v."""
+    """What is wrong in full; what is only noted in a line each, in full with -v."""
     from rich.text import Text
 
     if not block.findings:
         yield _indented(Text(block.nothing, style="green"))
-    brief = not detail and len(block.findings) > 1
-    notes = [item for item in block.findings if brief and item.severity is Severity.NOTE]
+    notes = [item for item in block.findings if not detail and item.severity is Severity.NOTE]
     yield from (rich_finding(item) for item in block.findings if item not in notes)
     for item in notes:
         yield _indented(Text(f"note[{item.code}]: {safe(item.headline, _TEXT)}"))

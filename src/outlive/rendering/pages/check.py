@@ -144,10 +144,7 @@ def _many(checks: Checks) -> Page:
     for number, row in enumerate(told):
         name = os.path.basename(row.reading.path or "model given as bytes")
         blocks: tuple[Block, ...] = (Findings(findings=row.judgement.findings),)
-        # What is only noted would bury what is wrong.
-        grave = any(item.severity is not Severity.NOTE for item in row.judgement)
-        section = Section(id=f"file-{number}", title=name[:120], blocks=blocks, detail=0 if grave else 1)
-        sections.append(section)
+        sections.append(Section(id=f"file-{number}", title=name[:120], blocks=blocks))
     sections += _left_out_section(checks)
     found = check_verdict(rows)
     all_files = plural(len(rows), "file")
