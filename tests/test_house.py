@@ -1,4 +1,4 @@
-"""outlive keeps the rules of its house: floors, sizes, names, words, catalogue, a light start.
+"""outlive keeps the rules of its house: floors, judges, sizes, names, words, catalogue, a light start.
 
 The checks live in `tests/house/`, with tests that plant each fault and see it found.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house import floors, places, rulebook, sizes, startup, words
+from tests.house import floors, handing, places, rulebook, sizes, startup, words
 
 REPOSITORY = Path(__file__).parent.parent
 SOURCE = REPOSITORY / "src"
@@ -37,6 +37,8 @@ def hold(problems: list[str]) -> None:
         floors.unknown_rooms,
         floors.imports_not_going_down,
         floors.import_cycles,
+        handing.kept_parameters,
+        handing.workers_without_judge,
         sizes.rule_sizes,
         words.missing_docstrings,
         words.rooms_without_question,

@@ -5,7 +5,8 @@
     python tools/build_docs.py --record   run the commands first, and keep what they print as JSON
 
 Rule pages come from the rules' docstrings, the command line from its parser, Python from signatures and
-docstrings, JSON documents from what commands really print, numbers from benchmarks/results.
+docstrings, JSON documents from what commands really print and their schemas from classes, numbers from
+benchmarks/results.
 """
 
 from __future__ import annotations

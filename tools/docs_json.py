@@ -2,13 +2,16 @@
 
     commands (json_kinds.toml) ──run──> documents ──trimmed──> docs/reference/json/KIND.json ──> KIND.md
     meanings (json_kinds.toml) ────────────────────────────────────────────────────────────────┘
+    classes  (json_kinds.toml) ──msgspec──> docs/reference/json/KIND.schema.json
 
 `record` runs the commands on the models that ship with the package; pages are made from what it kept, so that
-making them again needs no run. Tests hold what commands print now against the pages.
+making them again needs no run. Tests hold what commands print now against the pages, and the fields of the
+classes against those that have a meaning here.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import shlex
 import subprocess
@@ -24,6 +27,7 @@ else:
     import tomli as tomllib
 
 from outlive import demo_models
+from outlive.records import schema_of
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "reference" / "json"
@@ -41,8 +45,38 @@ def kinds() -> dict[str, dict[str, Any]]:
 def json_pages() -> dict[Path, str]:
     """The pages of all kinds, and the page that lists them."""
     pages = {FOLDER / f"{name}.md": _page(name, kind) for name, kind in kinds().items()}
+    for name, kind in kinds().items():
+        text = json.dumps(schema_of(classes_of(kind)), indent=1, ensure_ascii=False)
+        pages[FOLDER / f"{name}.schema.json"] = text + "\n"
     pages[FOLDER / "index.md"] = _index()
     return pages
+
+
+def classes_of(kind: dict[str, Any]) -> list[type]:
+    """The classes that say what is in documents of a kind; the first is the result's own."""
+    places = (place.rpartition(".") for place in kind["classes"])
+    return [getattr(importlib.import_module(f"outlive.{module}"), name) for module, _, name in places]
+
+
+def class_fields(kind: dict[str, Any]) -> list[str]:
+    """Every field that the result's class puts into a document: "model.path", "ops[].type"."""
+    schema: Any = schema_of(classes_of(kind)[:1])
+    return list(dict.fromkeys(_schema_fields(schema, schema["$defs"], opaque_fields(kind), "")))
+
+
+def _schema_fields(part: Any, parts: Any, opaque: frozenset[str], path: str) -> Iterator[str]:
+    if path in opaque:
+        return
+    if "$ref" in part:
+        yield from _schema_fields(parts[part["$ref"].rpartition("/")[2]], parts, opaque, path)
+    for one in part.get("anyOf", ()):
+        yield from _schema_fields(one, parts, opaque, path)
+    if isinstance(part.get("items"), dict):
+        yield from _schema_fields(part["items"], parts, opaque, f"{path}[]")
+    for name, inner in part.get("properties", {}).items():
+        field = f"{path}.{name}" if path else name
+        yield field
+        yield from _schema_fields(inner, parts, opaque, field)
 
 
 def run_kind(kind: dict[str, Any], folder: Path, run: Run | None = None) -> Any:
@@ -139,7 +173,7 @@ def _page(name: str, kind: dict[str, Any]) -> str:
     lines = [f"# {name}", "", kind["about"], ""]
     if "part" not in kind:
         lines += [f"`{kind['command']} --format json` prints it.", ""]
-    lines += [*rows, "", f"[A real one, shortened]({name}.json)."]
+    lines += [*rows, "", f"[A real one, shortened]({name}.json). [Its JSON Schema]({name}.schema.json)."]
     return "\n".join(lines) + "\n"
 
 

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from outlive.jupyter.protecting import protect, unprotect
     from outlive.model import Model, Operator, Quantization, Signature, Subgraph, Tensor
     from outlive.quant.converting import Converted
-    from outlive.quant.debugging import QuantizationDebugOptions
     from outlive.quant.nouns import Drift, Quantized
     from outlive.surgery import Cut, CutTensor
     from outlive.verbs import (
@@ -80,9 +79,10 @@ if TYPE_CHECKING:
         snippet,
         watch,
     )
-    from outlive.verbs.debugger import QuantizationDebugger
-    from outlive.verbs.drop_ins import CompiledModel, Interpreter, InterpreterWithCustomOps, TensorBuffer
-    from outlive.worker.compiled_model import HardwareAccelerator
+    from outlive.verbs.compiled_model import CompiledModel, HardwareAccelerator
+    from outlive.verbs.debugger import QuantizationDebugger, QuantizationDebugOptions
+    from outlive.verbs.interpreter import Interpreter, InterpreterWithCustomOps
+    from outlive.verbs.tensor_buffer import TensorBuffer
     from outlive.worker.flight import Flight
     from outlive.worker.limits import Limits
     from outlive.worker.options import Delegate, OpResolverType, load_delegate
@@ -222,13 +222,13 @@ _ROOMS = {
     "outlive.growth.growth": ("Growth",),
     "outlive.model": ("Model", "Operator", "Quantization", "Signature", "Subgraph", "Tensor"),
     "outlive.quant.converting": ("Converted",),
-    "outlive.quant.debugging": ("QuantizationDebugOptions",),
     "outlive.quant.nouns": ("Drift", "Quantized"),
     "outlive.jupyter.protecting": ("protect", "unprotect"),
     "outlive.surgery": ("Cut", "CutTensor"),
-    "outlive.verbs.debugger": ("QuantizationDebugger",),
-    "outlive.verbs.drop_ins": ("CompiledModel", "Interpreter", "InterpreterWithCustomOps", "TensorBuffer"),
-    "outlive.worker.compiled_model": ("HardwareAccelerator",),
+    "outlive.verbs.compiled_model": ("CompiledModel", "HardwareAccelerator"),
+    "outlive.verbs.debugger": ("QuantizationDebugOptions", "QuantizationDebugger"),
+    "outlive.verbs.interpreter": ("Interpreter", "InterpreterWithCustomOps"),
+    "outlive.verbs.tensor_buffer": ("TensorBuffer",),
     "outlive.worker.flight": ("Flight",),
     "outlive.worker.limits": ("Limits",),
     "outlive.worker.options": ("Delegate", "OpResolverType", "load_delegate"),

@@ -14,10 +14,11 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from outlive.keeping import DRAFT, DRAFT_END, write_whole
+from outlive.records import written
 from outlive.units import parse_bytes
 
 ROOMS = ("delegates", "fit", "scan")
@@ -53,9 +54,9 @@ class Usage:
     """How much is kept, or was removed, in a folder."""
 
     name: str
-    folder: Path
+    folder: Path = field(metadata=written("path"))
     files: int
-    size_bytes: int
+    size_bytes: int = field(metadata=written("bytes"))
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from outlive.accelerators.remembering import Memory
 from outlive.accelerators.trying import Order
 from outlive.accelerators.ways import choose_ways
 from outlive.cache import cache_folder
+from outlive.verbs.judging import JUDGE
 from tests.accelerators.small_library import build, needs_compiler
 from tests.accelerators.small_models import line
 
@@ -79,8 +80,8 @@ def test_nothing_is_kept_where_nothing_can_be_written(monkeypatch: pytest.Monkey
 
 def test_arrays_of_the_users_are_not_remembered() -> None:
     model = outlive.read(MODEL)
-    assert Memory.of(model, Order(source=MODEL, inputs=[np.zeros(3)])) is None
-    assert Memory.of(model, Order(source=MODEL, inputs="zeros")) is not None
+    assert Memory.of(model, Order(source=MODEL, judge=JUDGE, inputs=[np.zeros(3)])) is None
+    assert Memory.of(model, Order(source=MODEL, judge=JUDGE, inputs="zeros")) is not None
 
 
 def test_what_was_not_here_is_not_kept(own_folder: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from outlive import demo_models
 from outlive.cli.main import main
 from outlive.exporting.micro import FILES
-from outlive.rendering.document import SCHEMA
+from outlive.rendering.media.json import SCHEMA
 from outlive.surgery import write
 from tests.model.small import tensor, tree
 from tests.worker.dropin_models import MODELS

@@ -12,7 +12,7 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.arena.tflm.kernels.registry import kernel_table
-from outlive.exporting.micro import FILES, Sources, make_sources
+from outlive.exporting.micro import FILES, Export, export_micro
 from outlive.exporting.resolver import resolver_table
 from outlive.model import read_source
 from tests.exporting import port_models
@@ -20,11 +20,11 @@ from tests.exporting.compilers import compile_cpp, needs
 from tests.surgery import cut_models
 
 
-def exported(source: Any, folder: Path | None = None, **options: Any) -> Sources:
+def exported(source: Any, folder: Path | None = None, **options: Any) -> Export:
     model = outlive.read(source)
     kernels = options.get("kernels", "reference")
     plan = outlive.plan(model, "tflm", abi=options.get("abi"), kernels=kernels)
-    made = make_sources(model, plan, **options)
+    made = export_micro(model, plan, **options)
     for name, text in made.files if folder is not None else ():
         assert folder is not None
         (folder / name).write_text(text, "utf-8")
@@ -36,7 +36,7 @@ def compile_export(folder: Path) -> None:
         compile_cpp(folder / name, "-Wno-overlength-strings", "-fsyntax-only", interface="tflm")
 
 
-def constants(made: Sources) -> dict[str, int]:
+def constants(made: Export) -> dict[str, int]:
     header = dict(made.files)["model_data.h"]
     return {name: int(value) for name, value in re.findall(r"size_t (k\w+) = (\d+);", header)}
 
@@ -136,10 +136,10 @@ def test_a_model_that_micro_refuses_is_not_exported() -> None:
     plan = outlive.plan(model, "tflm")
     assert plan.refusals
     with pytest.raises(ValueError, match="refuses this model"):
-        make_sources(model, plan)
+        export_micro(model, plan)
 
 
-def _taken(path: Path) -> Sources | None:
+def _taken(path: Path) -> Export | None:
     model = read_source(path).model
     if model is None or model.flaws:
         return None
@@ -147,7 +147,7 @@ def _taken(path: Path) -> Sources | None:
     if plan.refusals or model.file_bytes > 400_000:
         return None
     try:
-        return make_sources(model, plan)
+        return export_micro(model, plan)
     except ValueError:
         return None
 

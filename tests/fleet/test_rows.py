@@ -104,7 +104,7 @@ def test_whatever_is_in_a_field_nobody_stumbles_over_it(wrong: Any) -> None:
         list(regressions(whole, found, Tolerances()))
         Tally().add(found)
         assert read_row(found.line()).line() == found.line()
-    assert read  # a name that is another text is still a row
+    assert read or not isinstance(wrong, str)  # a name that is another text is still a row
 
 
 def test_damaged_lines_give_a_row_or_a_value_error() -> None:

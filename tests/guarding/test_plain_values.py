@@ -16,6 +16,7 @@ from outlive.guarding.forms import check_form
 from outlive.guarding.process import read_applied
 from outlive.guarding.raised import GuardedError, rebuild_plain
 from outlive.guarding.reading import SegmentReader
+from outlive.verbs.judging import JUDGE
 from outlive.worker.child import guard_blocks, guard_errors, guard_plain
 from outlive.worker.child.guard_wire import Inlet, Malformed
 from outlive.worker.child.leak_targets import CannotRepeat
@@ -179,11 +180,11 @@ def test_limits_that_are_none(text: bytes) -> None:
 @pytest.mark.parametrize("name", ERRORS)
 def test_an_exception_that_is_none(name: str) -> None:
     with pytest.raises(Malformed):
-        rebuild_plain(guard_plain.dumps(ERRORS[name])[0], SEEN)
+        rebuild_plain(guard_plain.dumps(ERRORS[name])[0], SEEN, JUDGE)
 
 
 def _crossed(error: BaseException) -> BaseException:
-    return rebuild_plain(guard_errors.describe_plainly(error), SEEN)
+    return rebuild_plain(guard_errors.describe_plainly(error), SEEN, JUDGE)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +231,7 @@ def test_what_ends_a_program_ends_only_the_worker(error: BaseException) -> None:
 
 def test_a_type_of_no_name_is_nothing_more() -> None:
     odd = {**ERROR, "module": "x", "type": "no\0name", "name": "__import__", "bases": ["eval", "exit"]}
-    found = rebuild_plain(guard_plain.dumps(odd)[0], SEEN)
+    found = rebuild_plain(guard_plain.dumps(odd)[0], SEEN, JUDGE)
     assert type(found).__mro__[1] is GuardedError
 
 

@@ -20,7 +20,7 @@ FLOORS = (
     ("worker",),
     ("surgery", "arena"),
     ("meter", "model", "project"),
-    ("finding", "errors", "names", "units", "version", "apart", "keeping", "cache", "demo_models"),
+    ("finding", "errors", "names", "records", "units", "version", "apart", "keeping", "cache", "demo_models"),
 )
 # The shared words are single files that make up one room: an error carries a finding.
 SHARED_WORDS = frozenset(FLOORS[-1])

@@ -20,10 +20,8 @@ from outlive.diagnosis.verdict import Seen, decide, decide_unhurt
 from outlive.finding import Finding
 from outlive.model import Model, read_source
 from outlive.rendering import page_of
-from outlive.rendering.check_json import check_json
-from outlive.rendering.diagnosis_json import diagnosis_json
-from outlive.rendering.document import dump
 from outlive.rendering.media.github import workflow_commands
+from outlive.rendering.media.json import document_of, dump
 from outlive.rendering.media.sarif import sarif_log
 from outlive.rendering.media.text import draw_text
 from outlive.rules.catalogue import assess_run
@@ -56,7 +54,7 @@ def check_and_say(data: bytes) -> list[str]:
     reading = read_source(data)
     order = make_criteria(inputs=values(reading.model))
     checked = check_reading(reading, order)
-    dump(check_json(checked))
+    dump(document_of(checked))
     dump(sarif_log([checked], order.rules, Path.cwd()))
     broken = [line for line in workflow_commands([checked], Path.cwd()) if "\n" in line]
     list(draw_text(page_of(Checks(files=(checked,))), 2))
@@ -125,6 +123,6 @@ def _ends(model: Model | None, chance: random.Random) -> list[Flight]:
 def diagnose_and_say(data: bytes) -> Diagnosis:
     """Diagnose a file for real, in workers with limits, and say it in every way."""
     diagnosis = outlive.diagnose(data, limits=_LIMITS)
-    dump(diagnosis_json(diagnosis))
+    dump(document_of(diagnosis))
     list(draw_text(page_of(diagnosis), 2))
     return diagnosis

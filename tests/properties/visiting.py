@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from itertools import chain
 
 import outlive
+from outlive.fitting.file_read import FileRead
 from outlive.model import Model, Reading, read_source
 from outlive.model.file_bytes import FileBytes
 from outlive.rendering import page_of
 from outlive.rendering.console import print_parts
-from outlive.rendering.document import dump
 from outlive.rendering.finding_text import plain_finding, rich_finding
+from outlive.rendering.media.json import document_of, dump
 from outlive.rendering.media.text import draw_text
-from outlive.rendering.model_json import reading_json
 from outlive.rules import Judgement
 from outlive.verbs.read import ReadFile, ReadFiles
 
@@ -49,7 +49,7 @@ def _ask_public_verbs(data: bytes, reading: Reading) -> None:
 
 def say_json(data: bytes, reading: Reading) -> None:
     """Write the reading as JSON that every parser takes: no NaN, no infinity."""
-    text = dump(reading_json(reading, outlive.check(data).files[0].judgement))
+    text = dump(document_of(FileRead(reading=reading, judgement=outlive.check(data).files[0].judgement)))
     json.loads(text, parse_constant=_refuse)
 
 

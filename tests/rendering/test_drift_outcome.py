@@ -12,11 +12,11 @@ import pytest
 from outlive.jupyter.cards import BAD, PLAIN
 from outlive.jupyter.formats import drift_card
 from outlive.quant.nouns import Drift, Metrics, OutputDrift, PerSample, TensorDrift, Turns
-from outlive.rendering.document import dump
-from outlive.rendering.drift_json import drift_csv, drift_json, drift_node_data
 from outlive.rendering.drift_outcome import outcome_of
 from outlive.rendering.drift_plot import draw_drift
+from outlive.rendering.drift_tables import drift_csv, drift_node_data
 from outlive.rendering.drift_text import drift_text
+from outlive.rendering.media.json import document_of, dump
 from outlive.rendering.pages.compare import drift_section, drift_verdict
 from tests.rendering.stage import plain
 
@@ -75,7 +75,7 @@ def test_it_is_said_the_same_everywhere(outputs: Any, name: str, tone: str) -> N
     assert (outcome.name, outcome.tone) == (name, tone)
     assert (verdict.tone, verdict.word) == (tone, outcome.words)
     assert ("equal" in verdict.word) == (name == "equal")
-    assert json.loads(dump(drift_json(made, None, None)))["outputs_are"] == name
+    assert json.loads(dump(document_of(made)))["outputs_are"] == name
     told = plain(drift_text(made, "a", "b"))
     assert (outcome.words in told) == (tone == "bad")
     assert "nan" not in told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,9 @@ from outlive.fleet.nouns import Order
 from outlive.fleet.rows import AcceleratorSeen, Row
 from outlive.fleet.scanning import Scan, Tally
 from outlive.rendering.console import print_parts
-from outlive.rendering.fleet_json import scan_json
 from outlive.rendering.fleet_tables import columns, write_csv, write_parquet
 from outlive.rendering.media.html import render_html
+from outlive.rendering.media.json import document_of
 from outlive.rendering.media.text import draw_text
 from outlive.rendering.pages.scan import page
 from tests.fleet.made import death, row, run
@@ -66,7 +67,7 @@ def text(scan: Scan) -> str:
 
 
 def html(scan: Scan) -> str:
-    return render_html(page(scan), scan_json(scan, [], with_rows=False))
+    return render_html(page(scan), document_of(scan))
 
 
 def test_csv(hostile: Scan, tmp_path: Path) -> None:
@@ -118,7 +119,7 @@ def test_the_document(tmp_path: Path) -> None:
     journal.write(row("a"))
     journal.close()
     scan = scanned(tmp_path, row("a", run=run(99.0)), against=old)
-    found = json.loads(json.dumps(scan_json(scan, ["x.csv"], with_rows=True)))
+    found = json.loads(json.dumps(document_of(replace(scan, written=("x.csv",), with_rows=True))))
     assert (found["schema"], found["kind"]) == ("outlive/1", "scan")
     assert found["against"]["counts"] == {"latency": 1}
     assert found["against"]["regressions"][0]["now"] == "99.000 ms (+890%)"

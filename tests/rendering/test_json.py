@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from outlive.rendering.bytes_map import Part, map_bytes
 
 from outlive import demo_models, verbs
+from outlive.fitting.file_read import FileRead, FilesRead
 from outlive.model import Model, read_source
-from outlive.rendering.document import document, dump
-from outlive.rendering.model_json import reading_json, readings_json
+from outlive.model.file_parts import FilePart, map_bytes
+from outlive.rendering.media.json import document_of, dump
 from outlive.rules.catalogue import assess
 from outlive.surgery import write
 from tests.rendering.stage import HOSTILE, named
@@ -38,7 +38,7 @@ def strict(text: str) -> Any:
 
 def told(source: Any) -> Any:
     reading = read_source(source)
-    return strict(dump(reading_json(reading, assess(reading))))
+    return strict(dump(document_of(FileRead(reading=reading, judgement=assess(reading)))))
 
 
 @DEMOS
@@ -112,7 +112,13 @@ def test_a_broken_model_is_told_as_far_as_it_was_read() -> None:
 
 def test_several_files_make_one_document() -> None:
     readings = [read_source(demo_models.path(name)) for name in ("healthy", "wasteful")]
-    found = strict(dump(readings_json([reading_json(item, assess(item)) for item in readings])))
+    found = strict(
+        dump(
+            document_of(
+                FilesRead(files=tuple(FileRead(reading=item, judgement=assess(item)) for item in readings))
+            )
+        )
+    )
     assert (found["schema"], found["kind"]) == ("outlive/1", "read")
     assert [Path(item["model"]["path"]).stem for item in found["files"]] == ["healthy", "wasteful"]
     assert [item["kind"] for item in found["files"]] == ["read", "read"]
@@ -135,8 +141,7 @@ def test_options_that_are_no_numbers_are_written_as_words() -> None:
 
 def test_dump_writes_what_json_has_no_word_for() -> None:
     body = {"nested": [{"value": float("nan")}, (float("-inf"),)], "view": memoryview(b"abc")}
-    found = strict(dump(document("planted", body)))
-    assert (found["schema"], found["kind"]) == ("outlive/1", "planted")
+    found = strict(dump(body))
     assert found["nested"] == [{"value": "NaN"}, ["-Infinity"]]
     assert found["view"] == {"bytes": 3}
 
@@ -144,7 +149,7 @@ def test_dump_writes_what_json_has_no_word_for() -> None:
 @pytest.mark.parametrize("name", [*HOSTILE.values(), "entrée 入力"], ids=[*HOSTILE, "letters"])
 def test_names_come_through_whole_and_the_text_is_ascii(name: str) -> None:
     reading = read_source(named(name))
-    text = dump(reading_json(reading, assess(reading)))
+    text = dump(document_of(FileRead(reading=reading, judgement=assess(reading))))
     assert text.isascii()
     assert "\x1b" not in text
     assert strict(text)["subgraphs"][0]["tensors"][0]["name"] == name
@@ -214,4 +219,4 @@ def test_buffers_that_overlap_do_not_count_more_than_the_file() -> None:
         {"offset": 10, "size": 200},
     ]
     parts = map_bytes(verbs.read(write(made)))
-    assert Part(what="structure", size_bytes=0, count=1) in parts
+    assert FilePart(what="structure", size_bytes=0, count=1) in parts

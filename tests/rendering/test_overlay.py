@@ -12,7 +12,7 @@ import pytest
 from outlive import demo_models, verbs
 from outlive.accelerators import Accelerator, Coverage
 from outlive.cli.formats import graph_of
-from outlive.rendering.document import dump
+from outlive.rendering.media.json import dump
 from outlive.rendering.media.overlay import coverage_overlay, plan_overlay
 from outlive.surgery import write
 from tests.rules.small import graph, operator, tensor, tree

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from outlive.arena.budget import Budget, Way, device_budget, weigh
 from outlive.arena.devices import find_device, known_devices
-from outlive.arena.plan import Plan
+from outlive.arena.plan import Plan, PlannedSetting
 from outlive.fitting.verdicts import judge_plan
-from outlive.rendering.document import dump
+from outlive.records import part_of
+from outlive.rendering.media.json import document_of, dump
 from outlive.rendering.pages.plan import plan_section, plan_tiles, plan_verdict
-from outlive.rendering.plan_json import devices_json, plan_json, row_json
+from outlive.verbs.devices import Devices
 from tests.arena.sketches import micro, refused, sketch
 
 # As DESIGN has them; others rely on each.
@@ -25,7 +27,7 @@ CONTRACT = {
 
 
 def written(plan: Plan, **more: Any) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(dump(plan_json(plan, **more)))
+    document: dict[str, Any] = json.loads(dump(document_of(replace(plan, **more))))
     return document
 
 
@@ -64,16 +66,19 @@ def test_the_verdict_is_there_with_its_ways() -> None:
 
 
 def test_rows_and_devices() -> None:
-    row = row_json({"batch": "2"}, None, None, "no")
+    row = part_of(PlannedSetting(setting={"batch": "2"}, plan=None, problem="no"))
     assert (row["setting"], row["peak_bytes"], row["problem"]) == ({"batch": "2"}, None, "no")
-    assert row_json({}, sketch(), None, "")["arena_bytes"] == sketch().arena_bytes
-    listed = json.loads(dump(devices_json(known_devices())))
+    assert part_of(PlannedSetting(setting={}, plan=sketch()))["arena_bytes"] == sketch().arena_bytes
+    listed = json.loads(dump(document_of(Devices(devices=known_devices()))))
     assert {"name", "ram_bytes", "flash_bytes", "document"} <= set(listed["devices"][0])
 
 
 def test_the_bound_is_said_in_documents_and_on_pages() -> None:
     plan = sketch(exact=False, bound="lower", unknown=("op 1 RANGE",))
-    assert (written(plan)["bound"], row_json({}, plan, None, "")["bound"]) == ("lower", "lower")
+    assert (written(plan)["bound"], part_of(PlannedSetting(setting={}, plan=plan))["bound"]) == (
+        "lower",
+        "lower",
+    )
     budget = Budget(kind="ram", title="the RAM granted", ram_bytes=1 << 30, source="--ram")
     verdict = weigh(plan, budget)
     page = plan_verdict(plan, verdict)

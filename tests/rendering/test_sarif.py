@@ -12,7 +12,7 @@ import pytest
 
 from outlive import demo_models
 from outlive.model import Source, read_source
-from outlive.rendering.document import dump
+from outlive.rendering.media.json import dump
 from outlive.rendering.media.sarif import sarif_log
 from outlive.rules import Judgement, NotChecked
 from outlive.rules.catalogue import RULES

@@ -11,7 +11,7 @@ import pytest
 
 from outlive import demo_models, verbs
 from outlive.meter import Point
-from outlive.rendering.document import dump
+from outlive.rendering.media.json import dump
 from outlive.rendering.media.trace_plan import plan_trace
 from outlive.rendering.media.trace_run import place_stages, run_trace
 from outlive.verbs.judging import JUDGE

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from outlive.accelerators.nouns import Documented, Refusal
+from outlive.accelerators.nouns import Condition, Documented, Refusal
 from outlive.model import Model, Operator
 
 # Of these no table of operators could be read: what is not known is not guessed.
@@ -71,7 +71,7 @@ def _judge(table: _Table, model: Model) -> Documented:
         ops_listed=len(operators) - len(refused),
         refused=tuple(refused),
         note=table.note,
-        conditions=tuple((kind, table.operators[kind]) for kind in types if table.operators[kind]),
+        conditions=tuple(Condition(kind, table.operators[kind]) for kind in types if table.operators[kind]),
     )
 
 

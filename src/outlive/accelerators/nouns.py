@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from outlive.finding import Finding, Severity
 from outlive.model import Model
 from outlive.names import safe
+from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,16 +37,30 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeadOperator:
+    """The operator that was running when a worker died."""
+
+    type: str
+    index: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Death:
     """How the worker of an accelerator ended: by itself, or by us at a limit (`ended_by`)."""
 
-    stage: str
-    signal: str = ""
+    signal: str = field(default="", metadata=written(null=True))
     exit_code: int | None = None
-    ended_by: str = ""
-    op_type: str = ""
-    op_index: int | None = None
+    stage: str
+    ended_by: str = field(default="", metadata=written(null=True))
+    op_type: str = field(default="", metadata=NOT_WRITTEN)
+    op_index: int | None = field(default=None, metadata=NOT_WRITTEN)
     headline: str = ""
+
+    @property
+    @in_document()
+    def op(self) -> DeadOperator | None:
+        """The operator that was running, if that is known."""
+        return DeadOperator(type=self.op_type, index=self.op_index) if self.op_type else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,13 +84,23 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """A difference as documents have it; None where nothing was compared."""
+
+    compared_with: str | None = None
+    max_abs_difference: float | None = None
+    mean_abs_difference: float | None = None
+    normal_difference: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Culprit:
     """The operators that an accelerator needs to end badly, and the part of the model that has just them."""
 
     ops: tuple[int, ...]
     types: tuple[str, ...]
     how: str
-    model: bytes = field(default=b"", repr=False)
+    model: bytes = field(default=b"", repr=False, metadata=NOT_WRITTEN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,34 +125,49 @@ class Accelerator:
     name: str
     title: str
     available: bool
-    unavailable: str = ""
-    install: str = ""
-    device: str = ""
-    is_software: bool = False
-    is_library: bool = False
+    unavailable: str = field(default="", metadata=written(null=True))
+    install: str = field(default="", metadata=written(null=True))
+    device: str = field(default="", metadata=written(null=True))
+    is_software: bool = field(default=False, metadata=written("software"))
+    is_library: bool = field(default=False, metadata=NOT_WRITTEN)
     compiles: bool | None = None
     runs: bool | None = None
-    error: str = ""
-    death: Death | None = None
+    error: str = field(default="", metadata=written(null=True))
+    death: Death | None = field(default=None, metadata=written("died"))
     ops_total: int = 0
     ops_taken: int | None = None
     taken: tuple[int, ...] | None = None
     partitions: int | None = None
     refused: tuple[Refusal, ...] = ()
     crossings: tuple[Crossing, ...] = ()
-    difference: Difference | None = None
+    difference: Difference | None = field(default=None, metadata=NOT_WRITTEN)
     agrees_with: tuple[str, ...] = ()
-    not_compared: str = ""
+    not_compared: str = field(default="", metadata=written(null=True))
     milliseconds: float | None = None
     compile_milliseconds: float | None = None
     peak_bytes: int | None = None
     notes: tuple[str, ...] = ()
     culprit: Culprit | None = None
-    what_ifs: tuple[WhatIf, ...] = ()
+    what_ifs: tuple[WhatIf, ...] = field(default=(), metadata=written("what_if"))
     from_cache: bool = False
-    flight: Any = field(default=None, repr=False, compare=False)
+    flight: Any = field(default=None, repr=False, compare=False, metadata=NOT_WRITTEN)
 
     @property
+    @in_document(flat=True)
+    def compared(self) -> Compared:
+        """How far the outputs are from those of other kernels."""
+        found = self.difference
+        if found is None:
+            return Compared()
+        return Compared(
+            compared_with=found.against,
+            max_abs_difference=found.largest,
+            mean_abs_difference=found.mean,
+            normal_difference=found.allowed,
+        )
+
+    @property
+    @in_document()
     def outcome(self) -> str:
         """One word for the table: absent, died, ended, refused, compiles (and not run), differs, runs."""
         if not self.available:
@@ -138,6 +178,13 @@ class Accelerator:
             return "compiles" if self.compiles and self.runs is None else "refused"
         far = self.difference is not None and not self.difference.is_normal
         return "differs" if far and not self.agrees_with else "runs"
+
+
+class Condition(NamedTuple):
+    """What a document demands of operators of a type."""
+
+    type: str
+    words: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,8 +202,14 @@ class Documented:
     ops_total: int
     ops_listed: int
     refused: tuple[Refusal, ...] = ()
-    conditions: tuple[tuple[str, str], ...] = ()
-    note: str = ""
+    conditions: tuple[Condition, ...] = ()
+    note: str = field(default="", metadata=written(null=True))
+
+    @property
+    @in_document()
+    def tried(self) -> bool:
+        """No: it is judged by its document alone."""
+        return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -169,18 +222,30 @@ class Coverage:
 
     kind: ClassVar[str] = "delegates"
 
-    path: str | None
-    sha256: str
-    file_bytes: int
+    path: str | None = field(metadata=NOT_WRITTEN)
+    sha256: str = field(metadata=NOT_WRITTEN)
+    file_bytes: int = field(metadata=NOT_WRITTEN)
     runtime: Mapping[str, str]
     accelerators: tuple[Accelerator, ...]
-    op_types: tuple[str, ...] = ()
+    op_types: tuple[str, ...] = field(default=(), metadata=NOT_WRITTEN)
     documented: tuple[Documented, ...] = ()
     unknown: tuple[str, ...] = ()
-    processors: int | None = None
-    threads: int | None = None
+    processors: int | None = field(default=None, metadata=NOT_WRITTEN)
+    threads: int | None = field(default=None, metadata=NOT_WRITTEN)
     findings: tuple[Finding, ...] = ()
-    source: Model | None = None
+    source: Model | None = field(default=None, metadata=NOT_WRITTEN)
+
+    @property
+    @in_document()
+    def model(self) -> ModelFile:
+        """The file that was tried."""
+        return ModelFile(path=self.path, sha256=self.sha256, file_bytes=self.file_bytes)
+
+    @property
+    @in_document("best")
+    def best_name(self) -> str | None:
+        """The name of the best; None if there is none."""
+        return None if self.best is None else self.best.name
 
     @property
     def outcome(self) -> str:

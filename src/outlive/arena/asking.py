@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
 
-from outlive.arena.plan import Plan, Question, Shapes, weakest
+from outlive.arena.plan import Plan, PlannedInput, Question, Shapes, weakest
 from outlive.arena.questions import Shape, Wish, input_shapes
 from outlive.model import Model
 from outlive.units import format_shape
@@ -68,7 +68,9 @@ def _answer_resized(model: Model, wish: Wish, resized: Mapping[int, Shape], prep
         raise CannotResize(f"the model cannot be planned with {told}: {problem}")
     shapes = larger or shapes
     plan = _ask(model, wish.question(shapes))
-    inputs = tuple((item.name, shapes.get((0, item.index), item.shape), item.dtype) for item in model.inputs)
+    inputs = tuple(
+        PlannedInput(item.name, shapes.get((0, item.index), item.shape), item.dtype) for item in model.inputs
+    )
     note = _NO_RESIZE_ON_TFLM if wish.accelerator == "tflm" else _FROM_RUNTIME
     plan = replace(plan, inputs=inputs, assumed=(*plan.assumed, note))
     if larger is None:

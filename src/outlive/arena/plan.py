@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Literal, NamedTuple
 
-from outlive.arena.devices import Device
+from outlive.arena.devices import Device, known_devices
 from outlive.finding import Finding
 from outlive.model import Model
 from outlive.names import safe
+from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 from outlive.units import format_bytes
 
 # Shapes that replace the file's, by (subgraph, tensor): those of the runtime after a resize.
@@ -20,6 +21,7 @@ SAID: dict[Bound, str] = {"upper": "at most", "lower": "at least", "estimate": "
 # From the best to the worst. "may not fit": nothing is known that speaks against it, and too little for it.
 Word = Literal["fits", "tight", "may not fit", "does not fit", "refused"]
 WORDS: tuple[Word, ...] = ("fits", "tight", "may not fit", "does not fit", "refused")
+_RESERVED = "the arena is reserved, not yet touched"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +92,32 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """Private bytes expected after a stage (of a run, the most), and why they are there by then."""
+
+    name: str
+    bytes: int
+    why: str
+
+
+class PlannedInput(NamedTuple):
+    """An input with the shape that it was planned for."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+
+
+class Unshared(NamedTuple):
+    """A tensor that could not share memory, and why, in words."""
+
+    tensor: int
+    name: str
+    size_bytes: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """The memory a model may use, and who says so. `flash_bytes` is where a microcontroller keeps the file.
 
@@ -101,10 +129,21 @@ class Budget:
     title: str
     ram_bytes: int
     source: str
-    options: tuple[str, ...] = ()  # how it is asked for: `--ram`, `64MB`
+    options: tuple[str, ...] = field(default=(), metadata=NOT_WRITTEN)  # how to ask for it: `--ram`, `64MB`
     flash_bytes: int | None = None
     free_bytes: int | None = None
     device: Device | None = None
+
+    @property
+    @in_document("device", back=lambda name: {"device": _device(name)})
+    def device_name(self) -> str | None:
+        """The name of the device, where it is one's memory."""
+        return None if self.device is None else self.device.name
+
+
+def _device(name: str | None) -> Device | None:
+    """The device that a document names, if it is one of ours."""
+    return next((device for device in known_devices() if device.name == name), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,19 +160,25 @@ class Way:
 class Verdict:
     """Whether a plan fits a budget, with the margin and the reasons; `ways` are those that would fit."""
 
-    plan: Plan = field(repr=False)
-    budget: Budget
+    plan: Plan = field(default=None, repr=False, compare=False, metadata=NOT_WRITTEN)  # type: ignore[assignment]
     word: Word
     needed_bytes: int | None
     margin_bytes: int | None
     flash_margin_bytes: int | None
     reasons: tuple[str, ...]
+    budget: Budget
     ways: tuple[Way, ...] = ()
 
     @property
     def fits(self) -> bool:
         """True if it is known to fit."""
         return self.word in ("fits", "tight")
+
+    @property
+    @in_document()
+    def accelerator(self) -> str:
+        """The kernels that the plan is for."""
+        return self.plan.accelerator
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -145,11 +190,13 @@ class Plan:
     sizes are None.
     """
 
-    path: str | None
-    sha256: str
-    file_bytes: int
+    kind: ClassVar[str] = "plan"
+
+    path: str | None = field(metadata=NOT_WRITTEN)
+    sha256: str = field(metadata=NOT_WRITTEN)
+    file_bytes: int = field(metadata=NOT_WRITTEN)
     accelerator: str
-    inputs: tuple[tuple[str, tuple[int, ...], str], ...]  # name, shape, dtype
+    inputs: tuple[PlannedInput, ...]
     arena_bytes: int | None
     persistent_bytes: int | None
     packed_weights_bytes: int | None
@@ -160,37 +207,46 @@ class Plan:
     peak_bytes: int | None
     total_bytes: int | None
     min_arena_bytes: int | None  # TFLM: the smallest arena that allocates
+    # The most bytes alive at one operator: no planner can do with less.
+    lower_bound_bytes: int | None = None
+    parts: tuple[Part, ...] = ()
     placements: tuple[Placement, ...] = field(repr=False)
+    # Tensors of subgraphs that operators call: each has arenas of its own, not counted in `arena_bytes`.
+    called_placements: tuple[Placement, ...] = field(default=(), repr=False)
+    # Tensors inside a delegate, which live in its workspace and not in the arena.
+    workspace_placements: tuple[Placement, ...] = field(default=(), repr=False)
     # In the order they run; `first_op` and `last_op` of placements count in that order.
     ops: tuple[OpLoad, ...] = field(repr=False)
     exact: bool
-    unknown: tuple[str, ...]
     # upper: nothing unknown feeds the peak; lower: memory of unknown size comes on top; estimate: either way.
     bound: Bound = "upper"
+    unknown: tuple[str, ...]
     assumed: tuple[str, ...] = ()  # the instruction set, the ABI, the version of a table
     refusals: tuple[Refusal, ...] = ()
-    parts: tuple[Part, ...] = ()
-    # Tensors that could not share memory, and why, in words: (tensor, name, bytes, reason).
-    unshared: tuple[tuple[int, str, int, str], ...] = field(default=(), repr=False)
-    # The most bytes alive at one operator: no planner can do with less.
-    lower_bound_bytes: int | None = None
+    unshared: tuple[Unshared, ...] = field(default=(), repr=False)
     measured: Mapping[str, Any] | None = None
-    # Tensors inside a delegate, which live in its workspace and not in the arena.
-    workspace_placements: tuple[Placement, ...] = field(default=(), repr=False)
     # Held only while tensors are allocated, on top of what stays: copies of weights that are being packed.
-    transient_bytes: int = 0
+    transient_bytes: int = field(default=0, metadata=written(omit=True))
     # The file's shapes are not those the runtime will have: plan again with shapes from the runtime.
-    needs_runtime_shapes: bool = False
-    # Tensors of subgraphs that operators call: each has arenas of its own, not counted in `arena_bytes`.
-    called_placements: tuple[Placement, ...] = field(default=(), repr=False)
-    verdict: Verdict | None = None  # where it was asked whether it fits
-    findings: tuple[Finding, ...] = ()
-    sweep: tuple[PlannedSetting, ...] = ()
-    compare: tuple[PlannedSetting, ...] = ()
-    # The model it was made for; no part of the document.
-    source: Model | None = field(default=None, repr=False, compare=False)
+    needs_runtime_shapes: bool = field(default=False, metadata=written(omit=True))
+    verdict: Verdict | None = None  # on the memory there is, where somebody asked
+    # The same with other settings, where somebody asked.
+    sweep: tuple[PlannedSetting, ...] = field(default=(), repr=False, metadata=written(omit=True))
+    compare: tuple[PlannedSetting, ...] = field(default=(), repr=False, metadata=written(omit=True))
+    findings: tuple[Finding, ...] = field(default=(), repr=False)
+    # The model it was made for.
+    source: Model | None = field(default=None, repr=False, compare=False, metadata=NOT_WRITTEN)
 
-    kind: ClassVar[str] = "plan"
+    def __post_init__(self) -> None:
+        """A verdict that was read from a document is about this plan."""
+        if getattr(self.verdict, "plan", self) is None:
+            object.__setattr__(self.verdict, "plan", self)
+
+    @property
+    @in_document(back=lambda file: {"path": file.path, "sha256": file.sha256, "file_bytes": file.file_bytes})
+    def model(self) -> ModelFile:
+        """The file that was planned."""
+        return ModelFile(path=self.path, sha256=self.sha256, file_bytes=self.file_bytes)
 
     @property
     def outcome(self) -> str:
@@ -206,15 +262,90 @@ class Plan:
         fits = "" if self.verdict is None else f", {self.verdict.word}"
         return f"<Plan {safe(self.path or 'bytes', 160)}: {need}{fits}, {self.accelerator}>"
 
+    @property
+    @in_document()
+    def stages(self) -> tuple[Stage, ...]:
+        """What is expected after load, allocate and invoke."""
+        return predict_stages(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanSizes:
+    """The sizes of a plan among others; None where there is no plan."""
+
+    accelerator: str | None = None
+    arena_bytes: int | None = None
+    persistent_bytes: int | None = None
+    packed_weights_bytes: int | None = None
+    workspace_bytes: int | None = None
+    dynamic_bytes: int | None = None
+    mapped_bytes: int | None = None
+    runtime_bytes: int | None = None
+    peak_bytes: int | None = None
+    total_bytes: int | None = None
+    min_arena_bytes: int | None = None
+    lower_bound_bytes: int | None = None
+    exact: bool | None = None
+    bound: Bound | None = None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedSetting:
     """One plan of a sweep or comparison: what it was asked with, and the plan or why there is none."""
 
     setting: Mapping[str, str]
-    plan: Plan | None
+    plan: Plan | None = field(metadata=NOT_WRITTEN)
     verdict: Verdict | None = None
     problem: str = ""
+
+    @property
+    @in_document(flat=True)
+    def sizes(self) -> PlanSizes:
+        """What the plan says."""
+        return PlanSizes(**{item.name: getattr(self.plan, item.name, None) for item in fields(PlanSizes)})
+
+    @property
+    @in_document("verdict")
+    def word(self) -> Word | None:
+        """Whether it fits, in a word."""
+        return None if self.verdict is None else self.verdict.word
+
+
+def predict_stages(plan: Plan) -> tuple[Stage, ...]:
+    """What is expected after load, allocate and invoke; nothing for a runtime that has one arena for all.
+
+    Arena and heap are asked for when tensors are allocated, but the system gives the pages when they are
+    first written, and that is when the model runs. XNNPACK packs weights and clears its workspace before.
+    """
+    if plan.peak_bytes is None or plan.accelerator == "tflm":
+        return ()
+    load = plan.runtime_bytes or 0
+    early = [plan.persistent_bytes]
+    if plan.accelerator == "cpu":  # the builtin kernels pack when they run
+        early += [plan.packed_weights_bytes, plan.workspace_bytes]
+    allocate = load + sum(size or 0 for size in early)
+    return (
+        Stage(name="load", bytes=load, why="the interpreter's own structures"),
+        Stage(
+            name="allocate",
+            bytes=min(allocate, plan.peak_bytes),
+            why=f"packed weights, workspace and variables{_moment(plan)}; {_RESERVED}"
+            if plan.accelerator == "cpu"
+            else f"variables; {_RESERVED}",
+        ),
+        Stage(
+            name="invoke",
+            bytes=plan.peak_bytes - plan.transient_bytes,
+            why="all that stays: running touches the arena"
+            if plan.transient_bytes
+            else "all of it: running touches the arena",
+        ),
+    )
+
+
+def _moment(plan: Plan) -> str:
+    held = f" ({format_bytes(plan.transient_bytes)} more while they are packed)"
+    return held if plan.transient_bytes else ""
 
 
 def is_exact(plan: Plan) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from outlive.arena.plan import Plan
 from outlive.model import Model
+from outlive.records import NOT_WRITTEN, in_document
 from outlive.units import parse_bytes, plural
 
 _ALIGNMENT_BYTES = 16
@@ -22,10 +23,10 @@ class Arena:
     """The size of the arena, and what it is made of."""
 
     planned_bytes: int
-    variables: int
+    variables: int = field(metadata=NOT_WRITTEN)
     variable_bytes: int
     margin_bytes: int
-    margin_words: str
+    margin_words: str = field(metadata=NOT_WRITTEN)
 
     @property
     def needed_bytes(self) -> int:
@@ -33,6 +34,7 @@ class Arena:
         return self.planned_bytes + self.variable_bytes
 
     @property
+    @in_document("arena_bytes")
     def bytes(self) -> int:
         """All of it."""
         return self.needed_bytes + self.margin_bytes

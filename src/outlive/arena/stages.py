@@ -3,60 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from outlive.arena.accuracy import ERROR_BYTES, ERROR_SHARE
-from outlive.arena.plan import Plan
+from outlive.arena.plan import Plan, Stage
 from outlive.units import format_bytes
-
-_RESERVED = "the arena is reserved, not yet touched"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
-    """Private bytes expected after a stage (of a run, the most), and why they are there by then."""
-
-    name: str
-    bytes: int
-    why: str
-
-
-def predict_stages(plan: Plan) -> tuple[Stage, ...]:
-    """What is expected after load, allocate and invoke; nothing for a runtime that has one arena for all.
-
-    Arena and heap are asked for when tensors are allocated, but the system gives the pages when they are
-    first written, and that is when the model runs. XNNPACK packs weights and clears its workspace before.
-    """
-    if plan.peak_bytes is None or plan.accelerator == "tflm":
-        return ()
-    load = plan.runtime_bytes or 0
-    early = [plan.persistent_bytes]
-    if plan.accelerator == "cpu":  # the builtin kernels pack when they run
-        early += [plan.packed_weights_bytes, plan.workspace_bytes]
-    allocate = load + sum(size or 0 for size in early)
-    return (
-        Stage(name="load", bytes=load, why="the interpreter's own structures"),
-        Stage(
-            name="allocate",
-            bytes=min(allocate, plan.peak_bytes),
-            why=f"packed weights, workspace and variables{_moment(plan)}; {_RESERVED}"
-            if plan.accelerator == "cpu"
-            else f"variables; {_RESERVED}",
-        ),
-        Stage(
-            name="invoke",
-            bytes=plan.peak_bytes - plan.transient_bytes,
-            why="all that stays: running touches the arena"
-            if plan.transient_bytes
-            else "all of it: running touches the arena",
-        ),
-    )
-
-
-def _moment(plan: Plan) -> str:
-    held = f" ({format_bytes(plan.transient_bytes)} more while they are packed)"
-    return held if plan.transient_bytes else ""
 
 
 def set_beside(plan: Plan, measured: Mapping[str, int | None], problem: str = "") -> dict[str, Any]:
@@ -66,7 +17,7 @@ def set_beside(plan: Plan, measured: Mapping[str, int | None], problem: str = ""
     seen = dict(measured)
     if not plan.transient_bytes:
         seen["invoke_bytes"] = measured.get("invoke_bytes") and peak
-    rows = [_row(stage, seen.get(f"{stage.name}_bytes")) for stage in predict_stages(plan)]
+    rows = [_row(stage, seen.get(f"{stage.name}_bytes")) for stage in plan.stages]
     difference = None if peak is None or plan.peak_bytes is None else peak - plan.peak_bytes
     return {
         **measured,

@@ -13,7 +13,7 @@ from outlive.errors import OutliveError
 from outlive.keeping import FilePath, whole_text, write_whole
 from outlive.names import safe, safe_lines
 from outlive.rendering.console import print_parts
-from outlive.rendering.document import dump
+from outlive.rendering.media.json import dump
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

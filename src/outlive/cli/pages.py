@@ -46,10 +46,10 @@ def show_drift(args: argparse.Namespace, drift: Drift, document: Any) -> None:
 
 def show_fit(args: argparse.Namespace, fit: Fit, written: str | None) -> None:
     """What was tried to make a model fit."""
-    from outlive.rendering.fit_json import fit_json
+    from outlive.rendering.media.json import document_of
     from outlive.rendering.pages.fit import fit_page
 
-    write_page(args, fit_page(fit), fit_json(fit, written))
+    write_page(args, fit_page(fit), document_of(fit, written=written))
 
 
 def _model(path: str) -> Model | None:

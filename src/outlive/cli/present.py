@@ -82,19 +82,17 @@ def present_refusal(
 
     `more` are fields of the document.
     """
-    from outlive.rendering.document import document, finding_json
+    from outlive.records import ModelPath, Refused
     from outlive.rendering.finding_text import plain_finding, rich_finding
+    from outlive.rendering.media.json import document_of
 
     findings = error.findings
     if args.format == "text":
         write_text(args, map(rich_finding, findings))
     elif args.format in ("json", "html"):
-        body = {
-            "model": {"path": path},
-            **more,
-            "findings": [finding_json(item) for item in findings],
-        }
-        _write_refusal(args, kind, path, findings, document(kind, body))
+        refused = Refused(model=ModelPath(path=path), findings=tuple(findings))
+        document = {**document_of(refused, kind=kind), **more}
+        _write_refusal(args, kind, path, findings, document)
     else:
         for finding in findings:
             complain_lines(plain_finding(finding))

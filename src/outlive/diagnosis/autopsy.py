@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from outlive.diagnosis.caught import STAGE_OF_CALL
@@ -14,6 +14,7 @@ from outlive.diagnosis.frames import operator_of, stage_in, stage_said
 from outlive.diagnosis.messages import Match, matches
 from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Trial
 from outlive.names import safe
+from outlive.records import NOT_WRITTEN, in_document, written
 from outlive.worker.flight import Flight, OpSeen
 
 # The end of a log tells most; what lies before this is not read.
@@ -31,12 +32,42 @@ _SIGNALS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClueWords:
+    """What a message says: its name in our table, who prints it, where it was seen, and what to do."""
+
+    message: str
+    source: str
+    seen: str
+    text: str
+    named: dict[str, str]
+    cause: str = field(metadata=written(null=True))
+    meaning: str
+    do: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Clue:
     """A message that was recognised: the first line it stood on, and how often it came."""
 
-    match: Match
-    line_number: int
+    match: Match = field(metadata=NOT_WRITTEN)
+    line_number: int = field(metadata=written("line"))
     count: int
+
+    @property
+    @in_document(flat=True)
+    def words(self) -> ClueWords:
+        """What it says."""
+        match, message = self.match, self.match.message
+        return ClueWords(
+            message=message.id,
+            source=message.source,
+            seen=message.seen,
+            text=match.line,
+            named=match.groups,
+            cause=message.cause,
+            meaning=match.meaning,
+            do=match.advice,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -51,13 +82,13 @@ class Autopsy:
 
     source: str = ""
     found: str
-    cause: str
+    cause: str = field(metadata=written(null=True))
+    stage: str = field(default="", metadata=written(null=True))
+    op: OpSeen | None = None
     meaning: str
     do: tuple[str, ...]
     clues: tuple[Clue, ...] = ()
     core: CoreSeen | None = None
-    stage: str = ""
-    op: OpSeen | None = None
 
     def __repr__(self) -> str:
         """Where it was found, and what it means."""

@@ -14,9 +14,10 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from outlive.finding import as_argument
+from outlive.records import NOT_WRITTEN, written
 
 _MAGIC, _CORE = b"\x7fELF", 4
 _CLASS_64, _LITTLE = 2, 1
@@ -39,8 +40,8 @@ class CoreSeen:
     signal: str | None
     command: str
     frames: tuple[str, ...] = ()
-    commands: tuple[str, ...] = ()
-    tool: str = ""
+    commands: tuple[str, ...] = field(default=(), metadata=NOT_WRITTEN)
+    tool: str = field(default="", metadata=written(null=True))
 
 
 def is_core(data: bytes) -> bool:

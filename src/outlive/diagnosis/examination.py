@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from outlive.accelerators import Coverage
@@ -11,6 +11,7 @@ from outlive.arena.plan import Plan, Verdict
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.finding import Finding, Severity
 from outlive.quant.nouns import Drift
+from outlive.records import NOT_WRITTEN
 from outlive.rules.checked import Checked
 from outlive.worker.flight import Flight
 
@@ -25,20 +26,20 @@ class Examination:
 
     kind: ClassVar[str] = "report"
 
-    checked: Checked
-    plan: Plan | None = None
-    plan_findings: tuple[Finding, ...] = ()
-    fits: tuple[tuple[Device, Verdict | None], ...] = ()
-    not_run: str = ""
-    flight: Flight | None = None
-    flight_findings: tuple[Finding, ...] = ()
-    diagnosis: Diagnosis | None = None
-    coverage: Coverage | None = None
-    coverage_findings: tuple[Finding, ...] = ()
-    drift: Drift | None = None
-    drift_findings: tuple[Finding, ...] = ()
-    reference: str = ""
-    notes: tuple[str, ...] = ()
+    checked: Checked = field(metadata=NOT_WRITTEN)
+    plan: Plan | None = field(default=None, metadata=NOT_WRITTEN)
+    plan_findings: tuple[Finding, ...] = field(default=(), metadata=NOT_WRITTEN)
+    fits: tuple[tuple[Device, Verdict | None], ...] = field(default=(), metadata=NOT_WRITTEN)
+    not_run: str = field(default="", metadata=NOT_WRITTEN)
+    flight: Flight | None = field(default=None, metadata=NOT_WRITTEN)
+    flight_findings: tuple[Finding, ...] = field(default=(), metadata=NOT_WRITTEN)
+    diagnosis: Diagnosis | None = field(default=None, metadata=NOT_WRITTEN)
+    coverage: Coverage | None = field(default=None, metadata=NOT_WRITTEN)
+    coverage_findings: tuple[Finding, ...] = field(default=(), metadata=NOT_WRITTEN)
+    drift: Drift | None = field(default=None, metadata=NOT_WRITTEN)
+    drift_findings: tuple[Finding, ...] = field(default=(), metadata=NOT_WRITTEN)
+    reference: str = field(default="", metadata=NOT_WRITTEN)
+    notes: tuple[str, ...] = field(default=(), metadata=NOT_WRITTEN)
 
     def __repr__(self) -> str:
         """The model, and how many findings there are."""
@@ -80,15 +81,3 @@ class Examination:
             return "does not fit"
         bad = any(item.severity is Severity.ERROR for item in self.findings)
         return "errors" if bad else "clean"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Checkup(Examination):
-    """What `outlive MODEL` finds out: everything on one screen."""
-
-    kind: ClassVar[str] = "checkup"
-
-    @property
-    def silent(self) -> tuple[Finding, ...]:
-        """What went wrong in a run without a word."""
-        return tuple(item for item in self.flight_findings if item not in self.checked.judgement.findings)

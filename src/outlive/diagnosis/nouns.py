@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from outlive.finding import Finding
 from outlive.model import Model
 from outlive.names import safe
+from outlive.records import NOT_WRITTEN, ModelPath, in_document, written
 from outlive.worker.flight import Flight, OpSeen
 from outlive.worker.verdicts import Judge
 
@@ -23,15 +24,22 @@ class Conditions:
     `shapes` are other shapes for inputs, by index: those of given arrays, where the model leaves them open.
     """
 
-    source: str | bytes = field(repr=False)
-    inputs: Any = None
+    source: str | bytes = field(repr=False, metadata=NOT_WRITTEN)
+    inputs: Any = field(default=None, metadata=NOT_WRITTEN)
     accelerator: str = "cpu"
     threads: int | None = None
     memory_bytes: int | None = None
     seconds: float | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
-    shapes: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    judge: Judge = field(default=Judge(), repr=False, compare=False)  # says what its end means
+    shapes: Mapping[int, tuple[int, ...]] = field(default_factory=dict, metadata=NOT_WRITTEN)
+    # Says what its end means.
+    judge: Judge = field(default=Judge(), repr=False, compare=False, metadata=NOT_WRITTEN)
+
+    @property
+    @in_document()
+    def from_bytes(self) -> bool:
+        """True if the model was given as bytes."""
+        return isinstance(self.source, bytes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,12 +47,13 @@ class Trial:
     """One flight, what was different about it, and the finding of a call that was refused."""
 
     name: str
-    conditions: Conditions = field(repr=False)
-    flight: Flight
     seconds: float
-    refusal: Finding | None = None
+    conditions: Conditions = field(repr=False)
+    flight: Flight = field(metadata=written(flat=True))
+    refusal: Finding | None = field(default=None, metadata=NOT_WRITTEN)
 
     @property
+    @in_document()
     def manner(self) -> str:
         """How it ended, so far that two ends can be called the same: ran, died, deadline or refused."""
         if self.flight.ended_by == "deadline":
@@ -105,21 +114,21 @@ class Diagnosis:
 
     kind: ClassVar[str] = "diagnose"
 
-    path: str | None
+    path: str | None = field(metadata=NOT_WRITTEN)
     verdict: Finding | None
-    cause: str
+    cause: str = field(metadata=written(null=True))
     stage: str
     signal: str | None
     op: OpSeen | None
-    running: OpSeen | None
-    needed: OpSeen | None
+    running: OpSeen | None = field(metadata=written("running_op"))
+    needed: OpSeen | None = field(metadata=written("needed_op"))
     works_with: tuple[str, ...]
-    trials: tuple[Trial, ...]
-    findings: tuple[Finding, ...]
     ruled_out: tuple[str, ...] = ()
     reproducer: Reproducer | None = None
-    end: Trial | None = None
-    source: Model | None = None
+    trials: tuple[Trial, ...] = field(repr=False, metadata=written("flights"))
+    findings: tuple[Finding, ...] = field(repr=False)
+    end: Trial | None = field(default=None, metadata=NOT_WRITTEN)
+    source: Model | None = field(default=None, metadata=NOT_WRITTEN)
 
     @property
     def outcome(self) -> str:
@@ -127,6 +136,13 @@ class Diagnosis:
         return "died" if self.died else "clean" if self.verdict is None else "errors"
 
     @property
+    @in_document()
+    def model(self) -> ModelPath:
+        """The file that was diagnosed."""
+        return ModelPath(path=self.path)
+
+    @property
+    @in_document()
     def died(self) -> bool:
         """True if a trial of the model as it is, or of inputs it may be given, took its process along."""
         return self.end is not None and self.end.manner in ("died", "deadline")

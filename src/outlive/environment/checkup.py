@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from outlive.cache import Usage
 from outlive.finding import Finding
+from outlive.records import in_document
 
 
 class State(str, Enum):
@@ -44,13 +45,14 @@ class Environment:
     kind: ClassVar[str] = "doctor"
 
     checks: tuple[Check, ...]
-    findings: tuple[Finding, ...] = ()
     caches: tuple[Usage, ...] = ()
     most_cache_bytes: int = 0
     most_cache_days: int = 0
     removed: tuple[Usage, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     @property
+    @in_document()
     def ready(self) -> bool:
         """Whether models can be run: nothing that is needed is missing."""
         return not any(check.needed and check.state is State.MISSING for check in self.checks)

@@ -1,6 +1,6 @@
 """A model as source code for a microcontroller: the array, its operators, its arena, a main that runs it.
 
-Model + Plan ──> Sources: model_data.h, model_data.cc, model_ops.h, main.cc, README.md
+Model + Plan ──> Export: model_data.h, model_data.cc, model_ops.h, main.cc, README.md
 """
 
 from __future__ import annotations
@@ -10,18 +10,20 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from outlive.arena.plan import Plan, Verdict
+from outlive.arena.budget import Verdict
+from outlive.arena.plan import Plan, Word
 from outlive.arena.room import Arena, arena_for
 from outlive.exporting.foreign import identifier, is_namespace
-from outlive.exporting.ports import Layout, layout_of
+from outlive.exporting.ports import Layout, Port, layout_of
 from outlive.exporting.rendering import render
 from outlive.exporting.resolver import Adder, adders_of, resolver_table
 from outlive.exporting.snippets import KINDS
 from outlive.finding import Finding
 from outlive.keeping import whole_file
 from outlive.model import Model
+from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 
 FILES = ("model_data.h", "model_data.cc", "model_ops.h", "main.cc", "README.md")
 _TYPES = frozenset(
@@ -32,50 +34,34 @@ _MOST_MODEL_BYTES = 64 * 2**20
 _BYTES_A_LINE = 16
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
-    """The files by name, and what they were made of."""
+class ExportedFile(NamedTuple):
+    """A file that was written."""
 
     name: str
-    files: tuple[tuple[str, str], ...] = field(repr=False)
-    layout: Layout
-    adders: tuple[Adder, ...]
-    arena: Arena
-    model_bytes: int
+    file_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Export:
-    """A model as source code; `sources` is None where it cannot run there, and `findings` say why.
-
-    `removed` is what was left out of the model, `folder` where its files were written, empty if nowhere.
-    """
+    """The files by name, and what they were made of."""
 
     kind: ClassVar[str] = "export"
 
-    path: str | None
-    plan: Plan
-    sources: Sources | None = None
+    path: str | None = None  # the folder that they were written to
+    name: str = field(metadata=written("namespace"))
+    files: tuple[tuple[str, str], ...] = field(repr=False)
+    layout: Layout = field(metadata=NOT_WRITTEN)
+    arena: Arena = field(metadata=written(flat=True))
+    model_bytes: int
+    adders: tuple[Adder, ...] = field(metadata=written("operators"))
+    plan: Plan = field(repr=False, metadata=NOT_WRITTEN)
     verdict: Verdict | None = None
+    removed: tuple[str, ...] = ()  # what was left out of the model
     findings: tuple[Finding, ...] = ()
-    removed: tuple[str, ...] = ()
-    folder: str = ""
 
     def __repr__(self) -> str:
-        """The files, or how many findings say that there are none."""
-        told = ", ".join(name for name, _ in self.files) or f"refused, {len(self.findings)} findings"
-        return f"<Export: {told}>"
-
-    @property
-    def files(self) -> tuple[tuple[str, str], ...]:
-        """The text of each file by name."""
-        return () if self.sources is None else self.sources.files
-
-    @property
-    def outcome(self) -> str:
-        """What it comes to: "clean" with files; without, "does not fit" or "errors"."""
-        too_big = self.verdict is not None and self.verdict.word == "does not fit"
-        return "clean" if self.sources is not None else "does not fit" if too_big else "errors"
+        """The files."""
+        return f"<Export: {', '.join(name for name, _ in self.files)}>"
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write every file before any takes its place: a full disk or Ctrl-C leaves what was there."""
@@ -86,8 +72,80 @@ class Export:
                 file.write(text.encode())
                 file.flush()
 
+    @property
+    @in_document()
+    def model(self) -> ModelFile:
+        """The model that was exported."""
+        return self.plan.model
 
-def make_sources(
+    @property
+    @in_document("files")
+    def file_sizes(self) -> tuple[ExportedFile, ...]:
+        """The files and their sizes."""
+        return tuple(ExportedFile(name, len(text.encode())) for name, text in self.files)
+
+    @property
+    @in_document()
+    def exact(self) -> bool:
+        """True if every size of the plan is computed by the runtime's own rules."""
+        return self.plan.exact
+
+    @property
+    @in_document()
+    def unknown(self) -> tuple[str, ...]:
+        """What the plan does not know."""
+        return self.plan.unknown
+
+    @property
+    @in_document()
+    def assumed(self) -> tuple[str, ...]:
+        """What the plan takes for granted."""
+        return self.plan.assumed
+
+    @property
+    @in_document("verdict")
+    def word(self) -> Word | None:
+        """Whether it fits the device, in a word."""
+        return None if self.verdict is None else self.verdict.word
+
+    @property
+    @in_document()
+    def device(self) -> str | None:
+        """The device that it was held against."""
+        return None if self.verdict is None else self.verdict.budget.title
+
+    @property
+    @in_document()
+    def inputs(self) -> tuple[Port, ...]:
+        """What to feed."""
+        return self.layout.inputs
+
+    @property
+    @in_document()
+    def outputs(self) -> tuple[Port, ...]:
+        """What it gives."""
+        return self.layout.outputs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotExported:
+    """Why nothing was written."""
+
+    kind: ClassVar[str] = "export"
+
+    path: str | None
+    files: tuple[str, ...] = ()
+    findings: tuple[Finding, ...]
+    verdict: Verdict | None = field(default=None, metadata=NOT_WRITTEN)
+
+    @property
+    def outcome(self) -> str:
+        """What it comes to: "does not fit", or "errors" if it cannot run there."""
+        too_big = self.verdict is not None and self.verdict.word == "does not fit"
+        return "does not fit" if too_big else "errors"
+
+
+def export_micro(
     model: Model,
     plan: Plan,
     *,
@@ -96,7 +154,7 @@ def make_sources(
     margin: str | None = None,
     name: str | None = None,
     verdict: Verdict | None = None,
-) -> Sources:
+) -> Export:
     """The source files for a model that TensorFlow Lite Micro takes, by its plan for this ABI and kernels.
 
     `margin` is added to the planned arena: a share such as "10%" or a size such as "2KB". ValueError for what
@@ -125,11 +183,13 @@ def make_sources(
     for file_name in FILES:
         array = {"array": "\n".join(_array_lines(model.content))} if file_name == "model_data.cc" else {}
         files.append((file_name, render(f"tflm/{file_name}.j2", **values, **array)))
-    return Sources(
+    return Export(
         name=called,
         files=tuple(files),
         layout=layout,
         adders=adders,
+        plan=plan,
+        verdict=verdict,
         arena=arena,
         model_bytes=model.file_bytes,
     )

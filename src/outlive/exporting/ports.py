@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from outlive.exporting.foreign import Foreign, identifier
 from outlive.model import Model, Signature, Subgraph, Tensor
+from outlive.records import NOT_WRITTEN, in_document, written
 from outlive.units import count_elements
 
 # One end of a subgraph: the tensor's index, and its name in a signature.
@@ -24,18 +25,30 @@ class Port:
     scale * (stored - zero_point).
     """
 
-    position: int
-    index: int
+    position: int = field(metadata=NOT_WRITTEN)
     name: Foreign
-    label: str
+    label: str = field(metadata=NOT_WRITTEN)
     variable: str
-    shape: tuple[int, ...]
-    open_shape: tuple[int, ...]
+    index: int
+    shape: tuple[int, ...] = field(metadata=NOT_WRITTEN)
+    open_shape: tuple[int, ...] = field(metadata=written("shape"))
     dtype: str
     scale: float | None = None
     zero_point: int = 0
-    per_channel: bool = False
-    is_constant: bool = False
+    per_channel: bool = field(default=False, metadata=NOT_WRITTEN)
+    is_constant: bool = field(default=False, metadata=NOT_WRITTEN)
+
+    @property
+    @in_document("name")
+    def name_text(self) -> str:
+        """The name as the file has it."""
+        return self.name.text
+
+    @property
+    @in_document("zero_point")
+    def zero_point_of_scale(self) -> int | None:
+        """The integer that stands for 0; None where integers are just numbers."""
+        return None if self.scale is None else self.zero_point
 
     @property
     def is_open(self) -> bool:

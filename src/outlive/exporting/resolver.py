@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from outlive.model import Model
+from outlive.records import written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adder:
     """A function of MicroMutableOpResolver, the operator it registers, and how often the model has that."""
 
+    operator: str = field(metadata=written("type"))
     function: str
-    operator: str
     count: int
 
 

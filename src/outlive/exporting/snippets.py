@@ -15,6 +15,7 @@ from outlive.exporting.ports import Layout, Port, layout_of
 from outlive.exporting.rendering import render
 from outlive.keeping import write_whole
 from outlive.model import Model
+from outlive.records import NOT_WRITTEN, ModelPath, in_document, written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +79,8 @@ class Snippet:
 
     language: str
     file_name: str
-    text: str = field(repr=False)
-    layout: Layout = field(repr=False)
+    text: str = field(repr=False, metadata=written("code"))
+    layout: Layout = field(repr=False, metadata=NOT_WRITTEN)
 
     def __str__(self) -> str:
         """The code."""
@@ -88,6 +89,30 @@ class Snippet:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the code to a file, whole or not at all."""
         write_whole(path, self.text)
+
+    @property
+    @in_document()
+    def model(self) -> ModelPath:
+        """The model that it calls."""
+        return ModelPath(path=self.layout.path.text)
+
+    @property
+    @in_document()
+    def signature(self) -> str | None:
+        """The signature that it calls; None for the main graph."""
+        return None if self.layout.signature is None else self.layout.signature.text
+
+    @property
+    @in_document()
+    def inputs(self) -> tuple[Port, ...]:
+        """What it feeds."""
+        return self.layout.inputs
+
+    @property
+    @in_document()
+    def outputs(self) -> tuple[Port, ...]:
+        """What it reads."""
+        return self.layout.outputs
 
 
 def make_snippet(

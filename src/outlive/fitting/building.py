@@ -14,7 +14,7 @@ from typing import Any
 
 from outlive.arena.questions import Wish, input_shapes
 from outlive.errors import InputError, OutliveError
-from outlive.fitting.nouns import Candidate, Inputs, Shape
+from outlive.fitting.nouns import Candidate, Inputs, NamedShape, Shape
 from outlive.fitting.planning import for_worker
 from outlive.fitting.reconverting import Origin, words_of
 from outlive.fitting.remembering import Shelf
@@ -53,12 +53,12 @@ class Built:
     @property
     def inputs(self) -> Inputs:
         """Names and shapes of the inputs."""
-        return tuple((tensor.name, tensor.shape) for tensor in self.model.inputs)
+        return tuple(NamedShape(tensor.name, tensor.shape) for tensor in self.model.inputs)
 
     @property
     def outputs(self) -> Inputs:
         """Names and shapes of the outputs."""
-        return tuple((tensor.name, tensor.shape) for tensor in self.model.outputs)
+        return tuple(NamedShape(tensor.name, tensor.shape) for tensor in self.model.outputs)
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from outlive.arena.budget import Budget, certain_bytes, worst_moment
 from outlive.arena.plan import Plan
 from outlive.fitting.evaluating import Weighed
-from outlive.fitting.nouns import Outcome, Shortage
+from outlive.fitting.nouns import NamedSize, Outcome, Shortage
 from outlive.units import format_bytes
 
 
@@ -90,7 +90,9 @@ def find_shortage(weighed: Sequence[Weighed], budget: Budget) -> Shortage | None
         lower_bound_bytes=min(_least_bytes(item.plan) for item in known if item.plan is not None),
         op=op,
         op_type=next((load.type for load in plan.ops if load.index == op), ""),
-        tensors=() if moment is None else tuple((place.name, place.size_bytes) for place in moment[1]),
+        tensors=()
+        if moment is None
+        else tuple(NamedSize(place.name, place.size_bytes) for place in moment[1]),
         needed_changes=tuple(_changes(nearest.outcome, plan, budget)),
     )
 

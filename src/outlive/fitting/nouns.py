@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal, NamedTuple
 
 from outlive.arena.budget import Budget
 from outlive.finding import Tag
 from outlive.keeping import write_whole
 from outlive.names import safe
+from outlive.records import NOT_WRITTEN, FileSize, in_document, written
 from outlive.units import format_shape, plural
 
 Shape = tuple[int, ...]
-Inputs = tuple[tuple[str, Shape], ...]
 Word = Literal[
     "fits", "tight", "may not fit", "does not fit", "loses too much", "refused", "died", "not tried"
 ]
+
+
+class NamedShape(NamedTuple):
+    """An input or output, and its shape."""
+
+    name: str
+    shape: Shape
+
+
+Inputs = tuple[NamedShape, ...]
 
 FITTING: tuple[Word, ...] = ("fits", "tight")
 # Other kernels add up in another order: what differs by no more than this is the same to the user.
@@ -40,11 +50,11 @@ class Candidate:
     accelerator: str = "cpu"
     weight_cache: bool = False
     threads: int | None = None
-    trimmed: bool = False
+    trimmed: bool = field(default=False, metadata=written("waste_removed"))
     batch: int | None = None
-    inputs: Inputs = ()
-    recipe: str = ""
-    kept: tuple[str, ...] = ()
+    inputs: Inputs = field(default=(), metadata=NOT_WRITTEN)
+    recipe: str = field(default="", metadata=NOT_WRITTEN)
+    kept: tuple[str, ...] = field(default=(), metadata=written("float_layers"))
 
     @property
     def variant(self) -> Candidate:
@@ -120,10 +130,10 @@ class Outcome:
     and 1, and the loss itself elsewhere.
     """
 
-    candidate: Candidate
+    rank: int = 0
+    candidate: Candidate = field(metadata=written(flat=True))
     verdict: Word
     reason: str = ""
-    rank: int = 0
     inputs: Inputs = ()
     outputs: Inputs = ()
     peak_bytes: int | None = None
@@ -145,6 +155,7 @@ class Outcome:
         return self.verdict in FITTING
 
     @property
+    @in_document()
     def tag(self) -> Tag:
         """What it changes for the user: other kernels whose results were seen to differ change results."""
         known = self.candidate.tag
@@ -152,6 +163,13 @@ class Outcome:
         return Tag.CHANGES_RESULTS if is_other else known
 
     @property
+    @in_document()
+    def name(self) -> str:
+        """The candidate in one line."""
+        return str(self.candidate)
+
+    @property
+    @in_document()
     def recipe(self) -> str:
         """The recipe in words; `none` where nothing is quantized."""
         return self.candidate.recipe_name
@@ -166,6 +184,21 @@ class Outcome:
         return safe(f"{self.candidate}: {self.verdict}{f' ({self.reason})' if self.reason else ''}")
 
 
+class NamedSize(NamedTuple):
+    """A tensor, and how large it is."""
+
+    name: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargestOperator:
+    """The operator that needs most memory."""
+
+    index: int
+    type: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortage:
     """Why nothing fits: the smallest that was tried, what none of them can go below, and who is to blame.
@@ -175,10 +208,16 @@ class Shortage:
 
     smallest: Outcome
     lower_bound_bytes: int | None = None
-    op: int | None = None
-    op_type: str = ""
-    tensors: tuple[tuple[str, int], ...] = ()
+    op: int | None = field(default=None, metadata=NOT_WRITTEN)
+    op_type: str = field(default="", metadata=NOT_WRITTEN)
+    tensors: tuple[NamedSize, ...] = ()
     needed_changes: tuple[str, ...] = ()
+
+    @property
+    @in_document("op")
+    def largest(self) -> LargestOperator | None:
+        """The operator that needs most."""
+        return None if self.op is None else LargestOperator(index=self.op, type=self.op_type)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -191,23 +230,44 @@ class Fit:
     fits. `stopped` is "seconds" or "interrupted" if not all was tried.
     """
 
+    kind: ClassVar[str] = "fit"
+
+    model: bytes = field(default=b"", repr=False, metadata=NOT_WRITTEN)
+    source: str = field(default="", metadata=NOT_WRITTEN)
+    original_bytes: int = field(default=0, metadata=NOT_WRITTEN)
+    budget: Budget
     chosen: Outcome | None
     candidates: tuple[Outcome, ...]
-    budget: Budget
-    model: bytes = field(default=b"", repr=False)
-    source: str = ""
-    original_bytes: int = 0
-    original_score: float | None = None
     max_loss: float | None = None
     loss_by: str = ""
+    is_indicative: bool = field(default=False, metadata=written("loss_is_indicative"))
+    original_score: float | None = None
     samples: int = 0
-    is_indicative: bool = False
     shortage: Shortage | None = None
-    refusal: str = ""
-    stopped: str = ""
+    refusal: str = field(default="", metadata=written(null=True))
+    stopped: str = field(default="", metadata=written(null=True))
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
-    snippet: str = field(default="", repr=False)
+    snippet: str = field(default="", repr=False, metadata=NOT_WRITTEN)
+    written: str | None = None  # where the chosen model was written
+
+    @property
+    @in_document("model")
+    def original(self) -> FileSize:
+        """The model that was to fit."""
+        return FileSize(path=self.source or None, file_bytes=self.original_bytes)
+
+    @property
+    @in_document("seconds")
+    def rounded_seconds(self) -> float:
+        """How long it took, to the millisecond."""
+        return round(self.seconds, 3)
+
+    @property
+    @in_document("front")
+    def front_ranks(self) -> tuple[int, ...]:
+        """The ranks of those that no other beats."""
+        return tuple(outcome.rank for outcome in self.front)
 
     @property
     def front(self) -> tuple[Outcome, ...]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from outlive.fitting.nouns import Candidate, Inputs, Shape
+from outlive.fitting.nouns import Candidate, Inputs, NamedShape, Shape
 from outlive.model import Model
 
 # From the one that usually loses least to the one that usually loses most.
@@ -128,7 +128,7 @@ def smaller_pictures(model: Model) -> tuple[Inputs, ...]:
     for part in _SIDES:
         shape = (batch, _part(high, part), _part(wide, part), depth)
         if min(shape[1:3]) >= _LEAST_SIDE:
-            found.append(((picture.name, shape),))
+            found.append((NamedShape(picture.name, shape),))
     return tuple(found)
 
 

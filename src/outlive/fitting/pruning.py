@@ -18,6 +18,7 @@ from outlive.errors import OutliveError
 from outlive.fitting.planning import plan_model
 from outlive.model import Model, read_source
 from outlive.model.zeros import WeightZeros, count_zeros
+from outlive.records import NOT_WRITTEN, in_document
 from outlive.surgery.sparsifying import sparsify
 from outlive.worker.measuring import measure
 
@@ -35,9 +36,21 @@ class Form:
     name: str
     file_bytes: int
     compressed_bytes: int
-    planned_bytes: tuple[tuple[str, int | None], ...]
-    measured_bytes: tuple[tuple[str, int | None], ...] = ()
+    planned_bytes: tuple[tuple[str, int | None], ...] = field(metadata=NOT_WRITTEN)
+    measured_bytes: tuple[tuple[str, int | None], ...] = field(default=(), metadata=NOT_WRITTEN)
     problem: str = ""
+
+    @property
+    @in_document()
+    def planned_peak_bytes(self) -> dict[str, int | None]:
+        """The memory it takes by accelerator, as planned."""
+        return dict(self.planned_bytes)
+
+    @property
+    @in_document()
+    def measured_peak_bytes(self) -> dict[str, int | None] | None:
+        """The same as measured; None if nothing was."""
+        return dict(self.measured_bytes) or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +61,13 @@ class Pruning:
     forms: tuple[Form, ...]
 
     @property
+    @in_document()
     def elements(self) -> int:
         """Elements of all weights that were looked at."""
         return sum(weight.elements for weight in self.weights)
 
     @property
+    @in_document()
     def zeros(self) -> int:
         """How many of them are zero."""
         return sum(weight.zeros for weight in self.weights)

@@ -11,6 +11,7 @@ from pathlib import Path
 from outlive.arena.plan import WORDS
 from outlive.fleet.journal import RowFile
 from outlive.fleet.rows import OUTCOMES, OutputSeen, Row
+from outlive.records import in_document, written
 from outlive.rules.catalogue import find_rule
 from outlive.units import format_bytes, plural
 
@@ -54,7 +55,7 @@ class Regression:
 class Comparison:
     """A scan held against an older one. What is wrong with a new file counts as worse: it was not there."""
 
-    old_path: Path
+    old_path: Path = field(metadata=written("old"))
     compared: int = 0
     added: int = 0
     gone: int = 0
@@ -63,6 +64,13 @@ class Comparison:
     regressions: list[Regression] = field(default_factory=list)
 
     @property
+    @in_document("counts")
+    def sorted_counts(self) -> dict[str, int]:
+        """How often each got worse, by name."""
+        return dict(sorted(self.counts.items()))
+
+    @property
+    @in_document()
     def worse(self) -> int:
         """How many things got worse."""
         return sum(self.counts.values())

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from functools import cache
-from types import UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
-SCHEMA = "outlive/1"
-KIND = "scan-row"
+from outlive.records import NOT_WRITTEN, document_of, read_result
 
 # How it ended, the best first. "sound" and "flawed" were not run: nothing is an error, or something is.
 # "too large" was not run because it would not have fitted; "lost" took the process that looked at it along,
@@ -28,10 +24,6 @@ PASSING: frozenset[str] = frozenset({"unreadable", "too large", "hung", "lost", 
 # Deaths of the moment: what memory there was to be had then, and who was killed from outside.
 _PASSING_CAUSE = "out-of-memory"
 _PASSING_CODES = frozenset({"D501", "D502", "D508"})
-# What is counted fits 64 bits; a larger number is none of ours.
-_MOST = 2**63
-
-Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +102,8 @@ class Row:
     its place, `codes` how often each rule spoke; `findings` holds the first of them.
     """
 
+    kind: ClassVar[str] = "scan-row"
+
     path: str
     name: str
     outcome: Outcome
@@ -139,7 +133,7 @@ class Row:
     seconds: float = 0.0
     host: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
-    number: int = -1  # the task it answers; not written
+    number: int = field(default=-1, metadata=NOT_WRITTEN)  # the task it answers
 
     @property
     def died(self) -> bool:
@@ -160,100 +154,18 @@ class Row:
 
     def line(self) -> bytes:
         """The row as a line of JSON."""
-        text = json.dumps({"schema": SCHEMA, "kind": KIND, **_plain(self)}, separators=(",", ":"))
-        return text.encode("ascii") + b"\n"
+        return json.dumps(document_of(self), separators=(",", ":")).encode("ascii") + b"\n"
 
 
 def read_row(line: bytes) -> Row:
     """The row of a line; ValueError for anything that is none."""
     try:
-        body = json.loads(line)
-        if not isinstance(body, dict) or (body.get("schema"), body.get("kind")) != (SCHEMA, KIND):
-            raise ValueError("it is no row of a scan")
-        if not isinstance(body["path"], str) or body["outcome"] not in OUTCOMES:
-            raise ValueError("it is no row of a scan")
-        run = body.get("run")
-        body |= {
-            "findings": _parts(FindingSeen, body.get("findings")),
-            "devices": _parts(DeviceFit, body.get("devices")),
-            "accelerators": _parts(AcceleratorSeen, body.get("accelerators")),
-            "death": None if body.get("death") is None else _death(body["death"]),
-            "codes": _counts(body.get("codes", {}), int),
-            "versions": _counts(body.get("versions", {}), str),
-            "run": None if run is None else _part(RunSeen, {**run, "outputs": _outputs(run["outputs"])}),
-        }
-        return _part(Row, body)
-    except (KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+        return row_of(json.loads(line))
+    except RecursionError as error:
         raise ValueError(f"it is no row of a scan: {error!r:.200}") from error
 
 
-def _plain(value: Any) -> Any:
-    """Dataclasses and tuples as JSON has them; numbers that JSON does not have as their names."""
-    if hasattr(value, "__dataclass_fields__"):
-        names = (item.name for item in fields(value) if item.name != "number")
-        return {name: _plain(getattr(value, name)) for name in names}
-    if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return dict(value) if isinstance(value, Mapping) else value
-
-
-def _part(kind: type[Part], body: Mapping[str, Any]) -> Part:
-    """A part from its fields, each of its kind; those of a later version are left out."""
-    kinds = _kinds(kind)  # type: ignore[arg-type]
-    known = {name: value for name, value in body.items() if name in kinds}
-    for name, value in known.items():
-        if not isinstance(value, kinds[name]) or (isinstance(value, int) and abs(value) >= _MOST):
-            raise TypeError(f"{name} is {value!r:.60}")
-    return kind(**known)
-
-
-@cache
-def _kinds(kind: type) -> dict[str, tuple[type, ...]]:
-    """What the fields of a part may be."""
-    return {name: _allowed(hint) for name, hint in get_type_hints(kind).items()}
-
-
-def _allowed(hint: Any) -> tuple[type, ...]:
-    found = get_origin(hint) or hint
-    if found in (Union, UnionType):
-        return tuple(one for part in get_args(hint) for one in _allowed(part))
-    if found is Literal:
-        return (str,)
-    return (int, float) if found is float else (found,)
-
-
-def _counts(found: Any, kind: type) -> dict[str, Any]:
-    """A table of counts, or of words."""
-    if not all(isinstance(value, kind) for value in found.values()):
-        raise TypeError(f"it holds {found!r:.60}")
-    return dict(found)
-
-
-def _parts(kind: type[Part], bodies: Any) -> tuple[Part, ...]:
-    return tuple(_part(kind, body) for body in bodies or ())
-
-
-def _death(body: Mapping[str, Any]) -> DeathSeen:
-    return _part(DeathSeen, {**body, "works_with": tuple(map(str, body.get("works_with") or ()))})
-
-
-def _outputs(bodies: Any) -> tuple[OutputSeen, ...]:
-    return tuple(
-        _part(
-            OutputSeen,
-            {
-                **body,
-                "shape": tuple(map(int, body["shape"])),
-                "minimum": _number(body.get("minimum")),
-                "maximum": _number(body.get("maximum")),
-                "samples": tuple(float(item) for item in body.get("samples") or ()),
-            },
-        )
-        for body in bodies or ()
-    )
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None else float(value)
+def row_of(document: Any) -> Row:
+    """The row of a document; ValueError for anything that is none."""
+    row: Row = read_result(document, Row)
+    return row

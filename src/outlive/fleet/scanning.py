@@ -18,8 +18,9 @@ from outlive.fleet.engines import Engine, Examine, open_engine
 from outlive.fleet.gathering import Found
 from outlive.fleet.journal import Journal, RowFile, drop_old_rows, read_rows
 from outlive.fleet.keeping import Cache
-from outlive.fleet.nouns import EngineError, Order
+from outlive.fleet.nouns import EngineError, Order, versions
 from outlive.fleet.rows import Row
+from outlive.records import NOT_WRITTEN, in_document, written
 
 
 @dataclass(slots=True)
@@ -27,11 +28,11 @@ class Tally:
     """The table in numbers, counted as rows come: it does not grow with them."""
 
     files: int = 0
-    done: int = 0
+    done: int = field(default=0, metadata=NOT_WRITTEN)
     resumed: int = 0
     from_cache: int = 0
-    same: int = 0
-    errors: int = 0
+    same: int = field(default=0, metadata=written("identical"))
+    errors: int = field(default=0, metadata=written("with_errors"))
     outcomes: Counter[str] = field(default_factory=Counter)
     causes: Counter[str] = field(default_factory=Counter)
     codes: Counter[str] = field(default_factory=Counter)
@@ -52,6 +53,24 @@ class Tally:
             self.fits.setdefault(item.device, Counter())[item.word] += 1
 
     @property
+    @in_document("outcomes")
+    def sorted_outcomes(self) -> dict[str, int]:
+        """How often each came, by name."""
+        return dict(sorted(self.outcomes.items()))
+
+    @property
+    @in_document("causes")
+    def most_causes(self) -> dict[str, int]:
+        """How often each came, the most frequent first."""
+        return dict(self.causes.most_common())
+
+    @property
+    @in_document("codes")
+    def most_codes(self) -> dict[str, int]:
+        """How many files have each, the most frequent first."""
+        return dict(self.codes.most_common())
+
+    @property
     def deaths(self) -> int:
         """How many died or hung."""
         return self.outcomes["died"] + self.outcomes["hung"]
@@ -63,22 +82,54 @@ class Tally:
         return sum(words[word] for words in self.fits.values() for word in bad)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What was asked of every file."""
+
+    run: bool
+    delegates: bool
+    devices: tuple[str, ...]
+    accelerator: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scan:
     """A finished scan. Iterate over it for its rows: they are read from disk, one at a time, by path.
 
-    `written` are the files that its table was written to.
+    `written` are the tables that were written; with `with_rows` the rows are in its document.
     """
 
     kind: ClassVar[str] = "scan"
 
-    path: Path
-    tally: Tally
+    path: Path = field(metadata=NOT_WRITTEN)
     engine: str
-    order: Order
-    comparison: Comparison | None = None
+    order: Order = field(metadata=NOT_WRITTEN)
+    tally: Tally = field(metadata=written(flat=True))
+    with_rows: bool = field(default=False, metadata=NOT_WRITTEN)
+    comparison: Comparison | None = field(default=None, metadata=written("against"))
+    # Holds the folder of a scan that is kept nowhere else.
+    keeper: Any = field(default=None, repr=False, metadata=NOT_WRITTEN)
     written: tuple[str, ...] = ()
-    keeper: Any = field(default=None, repr=False)  # holds the folder of a scan that is kept nowhere else
+
+    @property
+    @in_document()
+    def versions(self) -> dict[str, str]:
+        """The versions of what takes part."""
+        return versions()
+
+    @property
+    @in_document()
+    def asked(self) -> Asked:
+        """What was asked of every file."""
+        order = self.order
+        devices = tuple(device.name for device in order.devices)
+        return Asked(run=order.run, delegates=order.delegates, devices=devices, accelerator=order.accelerator)
+
+    @property
+    @in_document("rows", document=True)
+    def told_rows(self) -> tuple[Row, ...] | int:
+        """The rows, or how many there are."""
+        return tuple(self) if self.with_rows else len(self)
 
     def __iter__(self) -> Iterator[Row]:
         """The rows, in the order of their paths."""

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from outlive.finding import Finding, Severity
 from outlive.growth.growth_trend import Trend
 from outlive.names import safe
+from outlive.records import NOT_WRITTEN, in_document, written
 from outlive.units import format_bytes
+from outlive.worker.flight import Flight
 
 LEAKS, NO_LEAK, UNCLEAR = "leaks", "no leak", "not enough evidence"
 _WORST_FIRST = {LEAKS: 0, UNCLEAR: 1, NO_LEAK: 2}
+# A curve of this many points is as fine as any screen.
+_MOST_POINTS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +76,10 @@ class Keeper:
     can hold no memory but what Python counts. `kept_by` names the links from the outermost keeper inwards.
     """
 
-    kind: str
+    kind: str = field(metadata=written("type"))
     per_round: float
     bytes_each: int
-    plain: bool = True
+    plain: bool = field(default=True, metadata=NOT_WRITTEN)
     container: str = ""
     kept_by: tuple[str, ...] = ()
 
@@ -83,6 +87,13 @@ class Keeper:
     def bytes_per_round(self) -> float:
         """What these objects add in each round, as far as Python knows."""
         return self.per_round * self.bytes_each
+
+
+class PerRound(NamedTuple):
+    """What became more, and by how much in each round."""
+
+    name: str
+    per_round: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,11 +104,11 @@ class Census:
     """
 
     rounds: int
-    keepers: tuple[Keeper, ...] = ()
-    descriptors: tuple[tuple[str, float], ...] = ()
-    threads: tuple[tuple[str, float], ...] = ()
-    mappings: tuple[tuple[str, float], ...] = ()
-    sites: tuple[tuple[str, float], ...] = ()
+    keepers: tuple[Keeper, ...] = field(default=(), metadata=written("objects"))
+    descriptors: tuple[PerRound, ...] = ()
+    threads: tuple[PerRound, ...] = ()
+    mappings: tuple[PerRound, ...] = ()
+    sites: tuple[PerRound, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +123,14 @@ class End:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quantity:
+    """A quantity with its trend."""
+
+    name: str
+    trend: Trend = field(metadata=written(flat=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """One cycle, repeated: what was measured and what it comes to.
 
@@ -121,20 +140,33 @@ class Stage:
 
     cycle: str
     verdict: str
-    leading: str = "held_bytes"
     bytes_per_iteration: float = 0.0
     low: float = 0.0
     high: float = 0.0
     above: float = 0.0
+    leading: str = "held_bytes"
     reason: str = ""
-    trends: Mapping[str, Trend] = field(default_factory=dict)
-    rounds: tuple[Round, ...] = ()
-    census: Census | None = None
-    ends: tuple[End, ...] = ()
     problem: str = ""
-    flight: Any = None
+    trends: Mapping[str, Trend] = field(default_factory=dict, metadata=NOT_WRITTEN)
+    ends: tuple[End, ...] = ()
+    census: Census | None = field(default=None, metadata=written("grew"))
+    rounds: tuple[Round, ...] = ()
+    flight: Flight | None = None
 
     @property
+    @in_document()
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The quantities with their trends."""
+        return tuple(Quantity(name=name, trend=trend) for name, trend in self.trends.items())
+
+    @property
+    @in_document("rounds")
+    def curve(self) -> tuple[Round, ...]:
+        """As many of the rounds as a drawing shows."""
+        return self.rounds[:: max(1, len(self.rounds) // _MOST_POINTS)]
+
+    @property
+    @in_document()
     def calls(self) -> int:
         """How often the cycle was gone through."""
         return self.rounds[-1].calls if self.rounds else 0
@@ -195,6 +227,7 @@ class Growth:
         return min(measured, key=lambda stage: (_WORST_FIRST[stage.verdict], -stage.bytes_per_iteration))
 
     @property
+    @in_document()
     def verdict(self) -> str:
         """The verdict of the worst stage."""
         return self.worst.verdict
@@ -205,21 +238,25 @@ class Growth:
         return self.verdict == LEAKS
 
     @property
+    @in_document()
     def bytes_per_iteration(self) -> float:
         """The rate of the worst stage."""
         return self.worst.bytes_per_iteration
 
     @property
+    @in_document()
     def low(self) -> float:
         """The lower end of its interval."""
         return self.worst.low
 
     @property
+    @in_document()
     def high(self) -> float:
         """The upper end of its interval."""
         return self.worst.high
 
     @property
+    @in_document()
     def above(self) -> float:
         """Growth above this much per round would have been seen."""
         return max(stage.above for stage in self.stages)
@@ -230,6 +267,7 @@ class Growth:
         return next((stage.flight for stage in self.stages if stage.flight is not None), None)
 
     @property
+    @in_document()
     def died(self) -> bool:
         """True if a worker died, or had to be ended, during the rounds."""
         return any(stage.flight is not None and stage.flight.died for stage in self.stages)

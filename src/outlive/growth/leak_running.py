@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from outlive.errors import RunError
-from outlive.growth.growth import LEAKS, NO_LEAK, UNCLEAR, Census, Keeper, Round, Stage
+from outlive.growth.growth import LEAKS, NO_LEAK, UNCLEAR, Census, Keeper, PerRound, Round, Stage
 from outlive.growth.growth_trend import FEWEST, FEWEST_OF_ALL
 from outlive.growth.growth_verdict import Room, find_ends, is_doubtful, weigh
 from outlive.guarding.guarding import make_guarded
@@ -195,7 +195,7 @@ def _take_census(target: Any, stage: Stage, order: Order) -> Census | None:
     return replace(read_census(found), sites=_find_sites(target, warm, count, order))
 
 
-def _find_sites(target: Any, warm: int, count: int, order: Order) -> tuple[tuple[str, float], ...]:
+def _find_sites(target: Any, warm: int, count: int, order: Order) -> tuple[PerRound, ...]:
     """The lines that asked for what was left behind, where memray is installed."""
     if importlib.util.find_spec("memray") is None:
         return ()
@@ -217,8 +217,8 @@ def read_census(found: Mapping[str, Any]) -> Census:
     )
 
 
-def _named(rows: Any) -> tuple[tuple[str, float], ...]:
-    return tuple((str(row["name"]), float(row["per_round"])) for row in rows)
+def _named(rows: Any) -> tuple[PerRound, ...]:
+    return tuple(PerRound(str(row["name"]), float(row["per_round"])) for row in rows)
 
 
 def _keeper(row: Mapping[str, Any]) -> Keeper:

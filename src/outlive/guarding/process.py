@@ -18,7 +18,7 @@ from outlive.meter.gpu import GpuMeter, watch_gpu
 from outlive.worker.child import guard_wire as wire
 from outlive.worker.child.guard_variables import LOOK
 from outlive.worker.child.nursery import NO_RUNTIME
-from outlive.worker.flight import Flight
+from outlive.worker.flight import Flight, StageSeconds
 from outlive.worker.hatchery import CannotHatch, Hatchery, Kind, in_words, starting
 from outlive.worker.limits import DeadlineMissed, Limits
 from outlive.worker.nurseries import with_hatchery
@@ -297,7 +297,7 @@ class GuardProcess:
             peak_bytes=self.story.peak({}),
             baseline_bytes=self.story.baseline_bytes,
             timeline=self.story.points(),
-            stages=(("call", self.story.seconds()),),
+            stages=(StageSeconds("call", self.story.seconds()),),
             stderr_tail=self.echo.tail(),
             limits={**self.applied, **limits.to_json()},
             runtime=self.facts(),

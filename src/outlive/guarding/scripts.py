@@ -15,7 +15,7 @@ from outlive.guarding.pool import alive
 from outlive.guarding.process import GuardProcess
 from outlive.guarding.raised import raised_flight
 from outlive.names import safe
-from outlive.worker.flight import Flight
+from outlive.worker.flight import Flight, StageSeconds
 from outlive.worker.hatchery import CannotHatch
 from outlive.worker.limits import Limits
 from outlive.worker.verdicts import Judge
@@ -78,4 +78,4 @@ def run_script(
 
 
 def _timed(flight: Flight, began: float) -> Flight:
-    return dataclasses.replace(flight, stages=(("call", time.perf_counter() - began),))
+    return dataclasses.replace(flight, stages=(StageSeconds("call", time.perf_counter() - began),))

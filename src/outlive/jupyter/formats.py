@@ -63,7 +63,7 @@ RESULTS = (
     ("outlive.model.nouns", "Model"),
     ("outlive.surgery.cutting", "Cut"),
     ("outlive.rules.checked", "Checks"),
-    ("outlive.verbs.examine", "ModelReport"),
+    ("outlive.verbs.examined", "ModelReport"),
     ("outlive.fleet.scanning", "Scan"),
     ("outlive.exporting.micro", "Export"),
 )

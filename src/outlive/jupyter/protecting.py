@@ -31,9 +31,9 @@ RUNTIMES = {
 _DEBUGGER = "tensorflow.lite.tools.optimize.debugging.python.debugger"
 # Other modules of theirs, and which of ours has what they have.
 _HOMES = {
-    "ai_edge_litert.compiled_model": "outlive.verbs.drop_ins",
-    "ai_edge_litert.hardware_accelerator": "outlive.verbs.drop_ins",
-    "ai_edge_litert.tensor_buffer": "outlive.verbs.drop_ins",
+    "ai_edge_litert.compiled_model": "outlive.verbs.compiled_model",
+    "ai_edge_litert.hardware_accelerator": "outlive.verbs.compiled_model",
+    "ai_edge_litert.tensor_buffer": "outlive.verbs.tensor_buffer",
     _DEBUGGER: "outlive.verbs.debugger",
 }
 _CONVERTER = "tensorflow.lite.python.lite"
@@ -207,13 +207,13 @@ def guarded_names(module: str) -> dict[str, Any]:
     if module in _HOMES:
         home = importlib.import_module(_HOMES[module])
         return {name: getattr(home, name) for name in home.__all__}
-    from outlive.verbs import drop_ins
+    from outlive.verbs import interpreter
 
     runtime = RUNTIMES[module]
     return {
-        "Interpreter": _for_runtime(drop_ins.Interpreter, runtime, module),
-        "InterpreterWithCustomOps": _for_runtime(drop_ins.InterpreterWithCustomOps, runtime, module),
-        **drop_ins.BESIDE,
+        "Interpreter": _for_runtime(interpreter.Interpreter, runtime, module),
+        "InterpreterWithCustomOps": _for_runtime(interpreter.InterpreterWithCustomOps, runtime, module),
+        **interpreter.BESIDE,
     }
 
 

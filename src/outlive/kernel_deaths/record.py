@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 from outlive.finding import Finding
 from outlive.meter import Point, Timeline
 from outlive.names import safe
+from outlive.records import NOT_WRITTEN, in_document
 from outlive.units import plural
-from outlive.worker.flight import Flight
+from outlive.worker.flight import Flight, StageSeconds
 
 # faulthandler's first line, CPython Modules/faulthandler.c: "Fatal Python error: Segmentation fault".
 _DUMPED = re.compile(r"^Fatal Python error: (.+)$", re.MULTILINE)
@@ -113,7 +114,7 @@ class Record:
             peak_bytes=max((point.bytes for point in self.timeline), default=None) if self.busy else None,
             baseline_bytes=self.before_bytes,
             timeline=self.timeline,
-            stages=(("cell", self.cell_seconds),) if self.busy else (),
+            stages=(StageSeconds("cell", self.cell_seconds),) if self.busy else (),
             stderr_tail=self.stderr_tail,
             fault_trace=self._named_trace(),
             oom_kills=self.oom_kills,
@@ -139,17 +140,68 @@ class Record:
         return trace
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellSeen:
+    """The cell that ran when the kernel died."""
+
+    number: int | None
+    source: str
+    seconds: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class KernelDeath:
-    """What is left of a death, and the finding on it."""
+    """A kernel's death, and what the rules make of it."""
 
-    record: Record
-    finding: Finding
+    kind: ClassVar[str] = "blackbox"
+
+    record: Record = field(metadata=NOT_WRITTEN)
+    finding: Finding = field(metadata=NOT_WRITTEN)
+
+    @property
+    @in_document()
+    def findings(self) -> tuple[Finding, ...]:
+        """The finding, as other documents have theirs."""
+        return (self.finding,)
 
     def __repr__(self) -> str:
         """The record's name, the cell and the headline."""
         said = f"{self.finding.code} {self.finding.headline}"
         return f"<KernelDeath {self.record.name}, {self.record.cell}: {safe(said, 160)}>"
+
+    @property
+    @in_document(flat=True)
+    def place(self) -> DeathPlace:
+        """Where and when it died."""
+        record = self.record
+        return DeathPlace(
+            name=record.name,
+            notebook=record.notebook,
+            folder=record.folder,
+            started=record.started,
+            ended=record.ended,
+            cell=CellSeen(number=record.cell_number, source=record.cell_source, seconds=record.cell_seconds),
+            recorder_lost=record.lost,
+        )
+
+    @property
+    @in_document(flat=True)
+    def flight(self) -> Flight:
+        """The record as that of any death."""
+        return self.record.to_flight()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeathPlace:
+    """Where and when a kernel died."""
+
+    name: str
+    notebook: str
+    folder: str
+    started: float
+    ended: float
+    cell: CellSeen
+    recorder_lost: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -161,10 +213,10 @@ class KernelDeaths:
 
     kind: ClassVar[str] = "blackbox"
 
-    action: str = "last"
+    action: str = field(default="last", metadata=NOT_WRITTEN)
     deaths: tuple[KernelDeath, ...] = ()
-    removed: int = 0
-    recording: bool = True
+    removed: int = field(default=0, metadata=NOT_WRITTEN)
+    recording: bool = field(default=True, metadata=NOT_WRITTEN)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

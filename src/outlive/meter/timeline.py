@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
+
+from outlive.records import part_of, written
 
 # Enough for a drawing as wide as any screen; a point is about 100 bytes of JSON.
 MOST_POINTS = 2000
@@ -22,17 +24,7 @@ class Point:
     bytes: int
     rss_bytes: int
     mark: str | None = None
-    gpu_bytes: int | None = None
-
-    def to_json(self) -> dict[str, float | int | str | None]:
-        """As a flight's `timeline` has it; memory of GPUs only where somebody has looked."""
-        row: dict[str, float | int | str | None] = {
-            "seconds": self.seconds,
-            "bytes": self.bytes,
-            "rss_bytes": self.rss_bytes,
-            "mark": self.mark,
-        }
-        return row if self.gpu_bytes is None else {**row, "gpu_bytes": self.gpu_bytes}
+    gpu_bytes: int | None = field(default=None, metadata=written(omit=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +51,8 @@ class Timeline:
 
     def to_json(self) -> list[dict[str, float | int | str | None]]:
         """One object per point, as a Flight's `timeline` has them."""
-        return [point.to_json() for point in self.points]
+        rows: list[dict[str, float | int | str | None]] = [part_of(point) for point in self.points]
+        return rows
 
     @classmethod
     def from_json(cls, rows: Iterable[Mapping[str, object]], baseline_bytes: int = 0) -> Timeline:

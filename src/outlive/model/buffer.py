@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from outlive.model.file_bytes import FileBytes
+from outlive.records import NOT_WRITTEN, in_document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -16,8 +17,8 @@ class Buffer:
     """
 
     index: int
-    file: FileBytes = field(repr=False)
-    length: int | None
+    file: FileBytes = field(repr=False, metadata=NOT_WRITTEN)
+    length: int | None = field(metadata=NOT_WRITTEN)
     offset: int | None
     outside: bool = False
 
@@ -27,6 +28,7 @@ class Buffer:
         return self.length is not None
 
     @property
+    @in_document()
     def size_bytes(self) -> int:
         """How many bytes it holds."""
         return self.length or 0

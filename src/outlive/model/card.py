@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from outlive.model.buffer import Buffer
+from outlive.records import NOT_WRITTEN, in_document, written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -12,8 +13,8 @@ class MetadataEntry:
     """A named metadata buffer; `buffer` is None if the file has none of that index."""
 
     name: str
-    buffer_index: int
-    buffer: Buffer | None = field(repr=False)
+    buffer_index: int = field(metadata=written("buffer"))
+    buffer: Buffer | None = field(repr=False, metadata=NOT_WRITTEN)
 
     @property
     def has_data(self) -> bool:
@@ -26,6 +27,7 @@ class MetadataEntry:
         return None if self.buffer is None else self.buffer.data
 
     @property
+    @in_document()
     def size_bytes(self) -> int:
         """How many bytes it holds."""
         return 0 if self.buffer is None else self.buffer.size_bytes

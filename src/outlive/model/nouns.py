@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from outlive.model.buffer import Buffer
 from outlive.model.card import AttachedFile, Conversion, MetadataEntry, ModelCard
@@ -13,6 +13,7 @@ from outlive.model.file_bytes import FileBytes
 from outlive.model.flaw import Flaw
 from outlive.model.tensor import Tensor
 from outlive.names import safe
+from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,16 +38,35 @@ class Operator:
 
     index: int
     type: str
-    custom_name: str
+    custom_name: str = field(metadata=NOT_WRITTEN)
     version: int
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     intermediates: tuple[int, ...]
     options: Options | None
-    custom_options: memoryview | None = field(repr=False)
+    custom_options: memoryview | None = field(repr=False, metadata=NOT_WRITTEN)
     mutating_inputs: tuple[bool, ...]
 
     @property
+    @in_document("options")
+    def option_values(self) -> Mapping[str, Any] | None:
+        """The options by name; None if there are none."""
+        return None if self.options is None else self.options.values
+
+    @property
+    @in_document()
+    def options_table(self) -> str | None:
+        """The table of the schema that the options are from."""
+        return None if self.options is None else self.options.table
+
+    @property
+    @in_document()
+    def custom_options_bytes(self) -> int | None:
+        """The size of a custom operator's options."""
+        return None if self.custom_options is None else self.custom_options.nbytes
+
+    @property
+    @in_document()
     def name(self) -> str:
         """The operator's name: the builtin's, or the custom one."""
         return self.custom_name if self.type == "CUSTOM" and self.custom_name else self.type
@@ -84,8 +104,8 @@ class Subgraph:
     index: int
     name: str
     tensors: tuple[Tensor, ...]
-    input_indices: tuple[int, ...]
-    output_indices: tuple[int, ...]
+    input_indices: tuple[int, ...] = field(metadata=written("inputs"))
+    output_indices: tuple[int, ...] = field(metadata=written("outputs"))
     operators: tuple[Operator, ...]
     control_dependencies: tuple[tuple[int, int], ...] = ()
 
@@ -112,22 +132,29 @@ class Subgraph:
         return {tensor: operator.index for operator in self.operators for tensor in operator.outputs}
 
 
+class NamedTensor(NamedTuple):
+    """An argument of a signature, and the tensor that it stands for."""
+
+    name: str
+    tensor: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
     """A named way to call the model: argument names, and the tensors they stand for."""
 
     key: str
-    subgraph_index: int
-    inputs: tuple[tuple[str, int], ...]
-    outputs: tuple[tuple[str, int], ...]
+    subgraph_index: int = field(metadata=written("subgraph"))
+    inputs: tuple[NamedTensor, ...]
+    outputs: tuple[NamedTensor, ...]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Model:
     """Everything a `.tflite` file says, read without running it; weights are read when they are asked for."""
 
-    path: str | None
-    file: FileBytes = field(repr=False)
+    path: str | None = field(metadata=NOT_WRITTEN)
+    file: FileBytes = field(repr=False, metadata=NOT_WRITTEN)
     schema_version: int
     description: str
     operator_codes: tuple[OperatorCode, ...]
@@ -139,7 +166,7 @@ class Model:
     card: ModelCard | None
     conversion: Conversion | None
     attached_files: tuple[AttachedFile, ...]
-    flaws: tuple[Flaw, ...]
+    flaws: tuple[Flaw, ...] = field(metadata=NOT_WRITTEN)
 
     kind: ClassVar[str] = "read"
 
@@ -152,11 +179,19 @@ class Model:
         )
 
     @property
+    @in_document()
+    def model(self) -> ModelFile:
+        """The file that it was read from."""
+        return ModelFile(path=self.path, sha256=self.sha256, file_bytes=self.file_bytes)
+
+    @property
+    @in_document()
     def inputs(self) -> tuple[Tensor, ...]:
         """The inputs of the main subgraph."""
         return self.subgraphs[0].inputs if self.subgraphs else ()
 
     @property
+    @in_document()
     def outputs(self) -> tuple[Tensor, ...]:
         """The outputs of the main subgraph."""
         return self.subgraphs[0].outputs if self.subgraphs else ()

@@ -11,7 +11,7 @@ from outlive.model.flaw import Flaw, FlawKind, FlawLog
 from outlive.model.graph import GraphReader
 from outlive.model.identity import Identity, identify
 from outlive.model.metadata import Extras, read_extras
-from outlive.model.nouns import Model, OperatorCode, Signature, Subgraph
+from outlive.model.nouns import Model, NamedTensor, OperatorCode, Signature, Subgraph
 from outlive.model.schema import load_schema
 from outlive.model.source import Content, Source, open_source
 from outlive.model.swift import maker
@@ -253,7 +253,7 @@ class _ModelReader:
         tensors = len(subgraphs[graph].tensors) if graph < len(subgraphs) else None
         sides = []
         for side in ("inputs", "outputs"):
-            pairs = tuple((row["name"] or "", row["tensor_index"]) for row in record[side] or ())
+            pairs = tuple(NamedTensor(row["name"] or "", row["tensor_index"]) for row in record[side] or ())
             for name, tensor in pairs:
                 if tensors is not None and tensor >= tensors:
                     detail = f"{name[:80]!r} stands for tensor {tensor}, and there are {tensors}"

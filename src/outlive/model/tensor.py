@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from outlive.model.buffer import Buffer
+from outlive.records import NOT_WRITTEN, in_document, written
 from outlive.units import may_become, says_open, tensor_bytes
 
 if TYPE_CHECKING:
@@ -57,7 +58,13 @@ class Quantization:
     zero_points_tensor: int | None = None
     minimum: tuple[float, ...] = ()
     maximum: tuple[float, ...] = ()
-    custom: memoryview | None = field(default=None, repr=False)
+    custom: memoryview | None = field(default=None, repr=False, metadata=NOT_WRITTEN)
+
+    @property
+    @in_document()
+    def custom_bytes(self) -> int | None:
+        """The size of parameters of another kind; None if there are none."""
+        return None if self.custom is None else self.custom.nbytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -66,8 +73,20 @@ class SparseDimension:
 
     format: str
     dense_size: int
-    segments: memoryview | tuple[int, ...] | None = field(default=None, repr=False)
-    indices: memoryview | tuple[int, ...] | None = field(default=None, repr=False)
+    segments: memoryview | tuple[int, ...] | None = field(default=None, repr=False, metadata=NOT_WRITTEN)
+    indices: memoryview | tuple[int, ...] | None = field(default=None, repr=False, metadata=NOT_WRITTEN)
+
+    @property
+    @in_document("segments")
+    def segment_count(self) -> int | None:
+        """How many segments there are."""
+        return None if self.segments is None else len(self.segments)
+
+    @property
+    @in_document("indices")
+    def index_count(self) -> int | None:
+        """How many indices there are."""
+        return None if self.indices is None else len(self.indices)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -99,8 +118,8 @@ class Tensor:
     shape_signature: tuple[int, ...] | None
     has_rank: bool
     is_variable: bool
-    buffer_index: int
-    buffer: Buffer | None
+    buffer_index: int = field(metadata=written("buffer"))
+    buffer: Buffer | None = field(metadata=NOT_WRITTEN)
     quantization: Quantization | None
     sparsity: Sparsity | None
     variants: tuple[VariantType, ...]
@@ -125,11 +144,18 @@ class Tensor:
         return 0 if self.buffer is None else self.buffer.size_bytes
 
     @property
+    @in_document()
+    def constant_bytes(self) -> int | None:
+        """How many bytes the file holds for it; None if it is no constant."""
+        return self.stored_bytes if self.has_data else None
+
+    @property
     def is_constant(self) -> bool:
         """True if the file carries its value."""
         return self.has_data or self.external is not None
 
     @property
+    @in_document()
     def size_bytes(self) -> int | None:
         """Bytes of the dense value; None where the shape or the element size is not fixed."""
         return tensor_bytes(self.shape, self.dtype)

@@ -6,12 +6,13 @@ A pruned weight is still stored: a zero takes as many bytes as any other number.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from outlive.model.buffer import Buffer
 from outlive.model.nouns import Model
 from outlive.model.tensor import Tensor
+from outlive.records import NOT_WRITTEN, in_document, written
 from outlive.units import count_elements
 
 LEAST_BYTES = 1024
@@ -36,12 +37,36 @@ class WeightZeros:
     """
 
     subgraph: int
-    tensor: Tensor
+    tensor: Tensor = field(metadata=NOT_WRITTEN)
     elements: int
     zeros: int
     stored_bytes: int
     dense_bytes: int
-    is_sparse: bool
+    is_sparse: bool = field(metadata=written("sparse"))
+
+    @property
+    @in_document("tensor")
+    def index(self) -> int:
+        """The tensor's number."""
+        return self.tensor.index
+
+    @property
+    @in_document()
+    def name(self) -> str:
+        """The tensor's name."""
+        return self.tensor.name
+
+    @property
+    @in_document()
+    def shape(self) -> tuple[int, ...]:
+        """The tensor's shape."""
+        return self.tensor.shape
+
+    @property
+    @in_document()
+    def dtype(self) -> str:
+        """The tensor's type."""
+        return self.tensor.dtype
 
     @property
     def share(self) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from outlive.verbs.drop_ins import Interpreter
+    from outlive.verbs.interpreter import Interpreter
     from outlive.verbs.plan import Verdict
 
 
@@ -20,7 +20,7 @@ def guarded_interpreter() -> Iterator[Callable[..., Interpreter]]:
     `guarded_interpreter("m.tflite", memory="64MB")`: a path or the bytes of a model, and whatever
     `outlive.Interpreter` takes.
     """
-    from outlive.verbs.drop_ins import Interpreter
+    from outlive.verbs.interpreter import Interpreter
 
     with contextlib.ExitStack() as made:
 

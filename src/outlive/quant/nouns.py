@@ -6,10 +6,11 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Literal
 
-from outlive.finding import Finding
+from outlive.finding import Finding, OpPlace
 from outlive.keeping import write_whole
+from outlive.records import NOT_WRITTEN, FileSize, in_document, written
 
 # From here on noise in an input takes less than a thousandth of the blame.
 _CLEAN_DB = 30.0
@@ -39,7 +40,7 @@ class Metrics:
     cosine: float
     reference_min: float
     reference_max: float
-    rmse_over_scale: float | None = None
+    rmse_over_scale: float | None = field(default=None, metadata=written("rmse/scale"))
     at_limit_share: float | None = None
     saturated_share: float | None = None
     range_used: float | None = None
@@ -84,6 +85,14 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceTensor:
+    """A tensor of the reference."""
+
+    name: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TensorDrift:
     """One tensor of the candidate beside the one of the reference that it stands for.
 
@@ -94,26 +103,38 @@ class TensorDrift:
 
     name: str
     index: int
-    op: int | None
-    op_type: str
-    op_name: str
-    reference_name: str
-    reference_index: int
+    op: int | None = field(metadata=NOT_WRITTEN)
+    op_type: str = field(metadata=NOT_WRITTEN)
+    op_name: str = field(metadata=NOT_WRITTEN)
+    reference_name: str = field(metadata=NOT_WRITTEN)
+    reference_index: int = field(metadata=NOT_WRITTEN)
+    paired_by: str = "name"
     dtype: str
     shape: tuple[int, ...]
     scale: float | None
     zero_point: int | None
     metrics: Metrics | None
     born_here: Metrics | None
-    alone: str = ""
-    paired_by: str = "name"
-    per_sample: PerSample | None = None
-    input_sqnr_db: float | None = None
-    has_free_scale: bool = False
+    alone: str = field(default="", metadata=written("why_not_alone", null=True))
+    per_sample: PerSample | None = field(default=None, metadata=NOT_WRITTEN)
+    input_sqnr_db: float | None = field(default=None, metadata=NOT_WRITTEN)
+    has_free_scale: bool = field(default=False, metadata=NOT_WRITTEN)
     weights: Weights | None = None
-    used_sqnr_db: float | None = None
-    used_by: int | None = None
-    reference_op: int | None = None
+    used_sqnr_db: float | None = field(default=None, metadata=NOT_WRITTEN)
+    used_by: int | None = field(default=None, metadata=NOT_WRITTEN)
+    reference_op: int | None = field(default=None, metadata=NOT_WRITTEN)
+
+    @property
+    @in_document("op")
+    def place(self) -> OpPlace | None:
+        """The operator that makes it."""
+        return None if self.op is None else OpPlace(subgraph=0, index=self.op, type=self.op_type)
+
+    @property
+    @in_document()
+    def reference(self) -> ReferenceTensor:
+        """The tensor of the reference that it stands for."""
+        return ReferenceTensor(name=self.reference_name, index=self.reference_index)
 
     @property
     def harm(self) -> float:
@@ -132,6 +153,7 @@ class TensorDrift:
         return max(own, share * _noise(self.used_sqnr_db))
 
     @property
+    @in_document()
     def blame(self) -> float:
         """What layers are ranked by; 0 where nothing is known.
 
@@ -177,11 +199,16 @@ class OutputDrift:
 
     name: str
     index: int
-    reference_name: str
+    reference_name: str = field(metadata=written("reference"))
     metrics: Metrics | None
     argmax_agreement: float | None
     user_metrics: Mapping[str, float] = field(default_factory=dict)
-    why: str = ""
+    why: str = field(default="", metadata=written("why_not_compared", null=True))
+
+    @property
+    def is_strange(self) -> bool:
+        """True if values of it are NaN or infinite, in either model, or nothing can be said therefore."""
+        return self.metrics is not None and (self.metrics.not_finite > 0 or math.isnan(self.metrics.sqnr_db))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,16 +235,49 @@ class Turns:
 class Drift:
     """How far a candidate is from its reference, tensor by tensor in the order of its operators."""
 
+    kind: ClassVar[str] = "compare"
+
+    samples: int
     tensors: tuple[TensorDrift, ...]
     outputs: tuple[OutputDrift, ...]
-    samples: int
     unpaired: tuple[Unpaired, ...] = ()
     turns: Turns
+    reference_path: str | None = field(default=None, metadata=NOT_WRITTEN)
+    candidate_path: str | None = field(default=None, metadata=NOT_WRITTEN)
+    reference_bytes: int = field(default=0, metadata=NOT_WRITTEN)
+    candidate_bytes: int = field(default=0, metadata=NOT_WRITTEN)
+    input_ranges: tuple[InputRange, ...] = field(default=(), metadata=written("inputs"))
     notes: tuple[str, ...] = ()
-    reference_bytes: int = 0
-    candidate_bytes: int = 0
-    input_ranges: tuple[InputRange, ...] = ()
     findings: tuple[Finding, ...] = ()
+
+    @property
+    @in_document()
+    def reference(self) -> FileSize:
+        """The model that is right."""
+        return FileSize(path=self.reference_path, file_bytes=self.reference_bytes)
+
+    @property
+    @in_document()
+    def candidate(self) -> FileSize:
+        """The model that is held against it."""
+        return FileSize(path=self.candidate_path, file_bytes=self.candidate_bytes)
+
+    @property
+    @in_document()
+    def outputs_are(self) -> Literal["equal", "differ", "not finite", "not compared"]:
+        """Equal only where every value of every output was compared, is finite, and is the same."""
+        if any(row.is_strange for row in self.outputs):
+            return "not finite"
+        if not self.outputs or any(row.metrics is None or row.why for row in self.outputs):
+            return "not compared"
+        worst = min(row.metrics.sqnr_db for row in self.outputs if row.metrics is not None)
+        return "equal" if worst == math.inf else "differ"
+
+    @property
+    @in_document("worst")
+    def worst_indices(self) -> tuple[int, ...]:
+        """The tensors where most error is born, the worst first."""
+        return tuple(row.index for row in self.worst())
 
     def worst(self, count: int = 10) -> tuple[TensorDrift, ...]:
         """The layers where most error is born, the worst first."""
@@ -236,7 +296,7 @@ class InputRange:
     low: float
     high: float
     can_hold: tuple[float, float] | None
-    held_by: int | None = None
+    held_by: int | None = field(default=None, metadata=NOT_WRITTEN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,6 +310,7 @@ class Layer:
     why: str = ""
 
     @property
+    @in_document("quantized")
     def is_quantized(self) -> bool:
         """True if anything of it is no longer float32."""
         return self.how not in ("float", "")
@@ -276,16 +337,32 @@ class Quantized:
     a target to meet.
     """
 
-    model: bytes = field(repr=False)
+    kind: ClassVar[str] = "quantize"
+
+    model: bytes = field(repr=False, metadata=NOT_WRITTEN)
     recipe: str
-    layers: tuple[Layer, ...]
     samples: int
-    float_bytes: int
+    float_bytes: int = field(metadata=NOT_WRITTEN)
     seconds: float
-    findings: tuple[Finding, ...] = ()
-    input_ranges: tuple[InputRange, ...] = ()
-    refusal: str = ""
+    layers: tuple[Layer, ...]
+    input_ranges: tuple[InputRange, ...] = field(default=(), metadata=NOT_WRITTEN)
+    refusal: str = field(default="", metadata=NOT_WRITTEN)
     steps: tuple[Step, ...] = ()
+    source_path: str | None = field(default=None, metadata=NOT_WRITTEN)
+    output_path: str | None = field(default=None, metadata=NOT_WRITTEN)
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    @in_document("model")
+    def source(self) -> FileSize:
+        """The float model that it was made of."""
+        return FileSize(path=self.source_path, file_bytes=self.float_bytes)
+
+    @property
+    @in_document()
+    def output(self) -> FileSize:
+        """The file that was written."""
+        return FileSize(path=self.output_path, file_bytes=self.file_bytes)
 
     @property
     def file_bytes(self) -> int:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from outlive.finding import Finding
 from outlive.kernel_deaths.record import Record
 from outlive.names import safe
-from outlive.rendering.document import Json, document, finding_json
 from outlive.rendering.finding_text import rich_finding
 from outlive.rendering.model_text import grid, heading
 from outlive.units import format_bytes
@@ -82,30 +81,6 @@ def deaths_text(rows: Sequence[tuple[Record, Finding]]) -> Iterator[RenderableTy
             "", record.name, record.cell, how, f"{finding.code} {finding.headline}", safe(where, 80)
         )
     yield table
-
-
-def death_json(record: Record, finding: Finding) -> Json:
-    """The document of one death: the flight, the cell, and what the rules make of it."""
-    return document("blackbox", _body(record, finding))
-
-
-def deaths_json(rows: Sequence[tuple[Record, Finding]]) -> Json:
-    """The document of all deaths."""
-    return document("blackbox", {"deaths": [_body(record, finding) for record, finding in rows]})
-
-
-def _body(record: Record, finding: Finding) -> Json:
-    return {
-        "name": record.name,
-        "notebook": record.notebook,
-        "folder": record.folder,
-        "started": record.started,
-        "ended": record.ended,
-        "cell": {"number": record.cell_number, "source": record.cell_source, "seconds": record.cell_seconds},
-        "recorder_lost": record.lost,
-        **record.to_flight().to_json(),
-        "findings": [finding_json(finding)],
-    }
 
 
 def _calls(stack: list[str]) -> list[str]:

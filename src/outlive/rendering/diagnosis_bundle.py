@@ -9,9 +9,8 @@ from pathlib import Path
 
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.keeping import whole_file
-from outlive.rendering.diagnosis_json import diagnosis_json
-from outlive.rendering.document import Json, dump
 from outlive.rendering.finding_text import plain_finding
+from outlive.rendering.media.json import Json, document_of, dump
 
 _PACKAGES = ("outlive", "ai-edge-litert", "tensorflow", "tflite-runtime", "numpy", "flatbuffers")
 
@@ -22,7 +21,7 @@ def write_bundle(diagnosis: Diagnosis, path: str, weights: str | bytes | None) -
     A reduced model still holds weights of the whole, so it goes along only if they may.
     """
     with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("diagnosis.json", dump(diagnosis_json(diagnosis)))
+        archive.writestr("diagnosis.json", dump(document_of(diagnosis)))
         archive.writestr("versions.json", dump(_versions()))
         archive.writestr("findings.txt", _findings(diagnosis))
         if isinstance(weights, bytes):

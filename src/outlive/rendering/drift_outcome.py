@@ -23,30 +23,25 @@ class Outcome:
 
 
 def outcome_of(drift: Drift) -> Outcome:
-    """Equal only where every value of every output was compared, is finite, and is the same."""
-    rows = drift.outputs
-    strange = [row for row in rows if row.metrics is not None and has_strange_values(row)]
-    if strange:
-        return Outcome(name="not finite", words=_not_finite(strange, len(rows)), tone="bad")
-    left = [row for row in rows if row.metrics is None or row.why]
-    if left or not rows:
+    """What `outputs_are`, in words."""
+    rows, name = drift.outputs, drift.outputs_are
+    if name == "not finite":
+        strange = [row for row in rows if row.is_strange]
+        return Outcome(name=name, words=_not_finite(strange, len(rows)), tone="bad")
+    if name == "not compared":
+        left = [row for row in rows if row.metrics is None or row.why]
         words = f"{_which(len(left), len(rows))} could not be compared" if rows else "there are no outputs"
-        return Outcome(name="not compared", words=words, tone="bad")
+        return Outcome(name=name, words=words, tone="bad")
+    if name == "equal":
+        return Outcome(name=name, words="the outputs are equal", tone="good")
     decibels = min(row.metrics.sqnr_db for row in rows if row.metrics is not None)
-    if decibels == math.inf:
-        return Outcome(name="equal", words="the outputs are equal", tone="good")
     if decibels == -math.inf:
-        return Outcome(name="differ", words="an output that should be all zeros is not", tone="bad")
+        return Outcome(name=name, words="an output that should be all zeros is not", tone="bad")
     return Outcome(
-        name="differ",
+        name=name,
         words=f"{decibels:.1f} dB of signal to noise at the outputs",
         tone="good" if decibels >= _GOOD_DB else "warn",
     )
-
-
-def has_strange_values(row: OutputDrift) -> bool:
-    """True if values of it are NaN or infinite, in either model, or nothing can be said for that reason."""
-    return row.metrics is not None and (row.metrics.not_finite > 0 or math.isnan(row.metrics.sqnr_db))
 
 
 def strange_words(row: OutputDrift) -> str:

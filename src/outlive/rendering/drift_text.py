@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from outlive.names import safe
 from outlive.quant.nouns import Drift, OutputDrift, TensorDrift
-from outlive.rendering.drift_outcome import decibels_words, has_strange_values, outcome_of, strange_words
+from outlive.rendering.drift_outcome import decibels_words, outcome_of, strange_words
 from outlive.rendering.finding_text import rich_finding
 from outlive.rendering.model_lists import listing
 from outlive.units import format_bytes, plural
@@ -40,7 +40,7 @@ def drift_text(drift: Drift, reference: str, candidate: str, top: int = 15) -> I
     if outcome.tone == "bad":
         yield Text(outcome.words, style="bold red")
     for row in drift.outputs:
-        if has_strange_values(row):
+        if row.is_strange:
             yield Text(f"output {safe(row.name, _NAME)!r}: {strange_words(row)}", style="yellow")
         if row.why:
             yield Text(f"output {safe(row.name, _NAME)!r} was not compared: {row.why}", style="yellow")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from outlive.names import safe
 from outlive.quant.nouns import Quantized
-from outlive.rendering.document import Json, document, finding_json
 from outlive.rendering.finding_text import rich_finding
 from outlive.rendering.model_lists import listing
 from outlive.units import format_bytes, plural
@@ -65,28 +63,3 @@ def _steps(made: Quantized) -> RenderableType:
         own = (f"{step.user_metrics[name]:.5g}" if name in step.user_metrics else "" for name in users)
         table.add_row(str(len(step.kept)), size, decibels, agreement, *own, met, shown + more)
     return table
-
-
-def quantize_json(made: Quantized, source: str | None, path: str | None) -> Json:
-    """The document."""
-    body: Json = {
-        "model": {"path": source, "file_bytes": made.float_bytes},
-        "output": {"path": path, "file_bytes": made.file_bytes},
-        "recipe": made.recipe,
-        "samples": made.samples,
-        "seconds": made.seconds,
-        "layers": [
-            {
-                "op": layer.op,
-                "type": layer.type,
-                "name": layer.name,
-                "quantized": layer.is_quantized,
-                "how": layer.how,
-                "why": layer.why,
-            }
-            for layer in made.layers
-        ],
-        "steps": [asdict(step) for step in made.steps],
-        "findings": [finding_json(item) for item in made.findings],
-    }
-    return document("quantize", body)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from outlive.arena.plan import WORDS, Verdict
 from outlive.finding import Finding, Severity
 from outlive.model import Reading
+from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 from outlive.rules.engine import Judgement, NotChecked, Rule
 
 # The findings that say "does not fit": RAM, flash.
@@ -21,9 +22,29 @@ class Checked:
 
     kind: ClassVar[str] = "check"
 
-    reading: Reading
-    judgement: Judgement
+    reading: Reading = field(metadata=NOT_WRITTEN)
+    judgement: Judgement = field(metadata=NOT_WRITTEN)
     verdict: Verdict | None = None
+
+    @property
+    @in_document()
+    def model(self) -> ModelFile:
+        """The file that was checked."""
+        model = self.reading.model
+        sha256 = None if model is None else model.sha256
+        return ModelFile(path=self.reading.path, sha256=sha256, file_bytes=self.reading.file_bytes)
+
+    @property
+    @in_document()
+    def findings(self) -> tuple[Finding, ...]:
+        """What the rules say about it, the worst first."""
+        return self.judgement.findings
+
+    @property
+    @in_document()
+    def not_checked(self) -> tuple[NotChecked, ...]:
+        """The rules that could not look, and why."""
+        return self.judgement.not_checked
 
     @property
     def only_too_big(self) -> bool:
@@ -42,10 +63,10 @@ class Checks:
 
     kind: ClassVar[str] = "check"
 
-    files: tuple[Checked, ...]
-    rules: tuple[Rule, ...] = ()
-    reasons: tuple[tuple[str, str], ...] = ()
-    strict: bool = False
+    files: tuple[Checked, ...] = field(metadata=written(document=True))
+    rules: tuple[Rule, ...] = field(default=(), metadata=NOT_WRITTEN)
+    reasons: tuple[tuple[str, str], ...] = field(default=(), metadata=NOT_WRITTEN)
+    strict: bool = field(default=False, metadata=NOT_WRITTEN)
 
     def __iter__(self) -> Iterator[Finding]:
         """The findings, file by file, the worst first."""
@@ -58,6 +79,11 @@ class Checks:
     def __repr__(self) -> str:
         """How many files and findings there are."""
         return f"<Checks: {len(self.files)} files, {len(self)} findings, {len(self.errors)} errors>"
+
+    @property
+    def as_document(self) -> Checked | Checks:
+        """One file is a document of its own."""
+        return self.files[0] if len(self.files) == 1 else self
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 from outlive.errors import ModelError
 from outlive.finding import Finding, Severity, Sighting
 from outlive.model.file_bytes import FileChanged
+from outlive.records import NOT_WRITTEN, written
 
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
@@ -22,11 +24,20 @@ class Rule:
     name: str
     severity: Severity
     since: str
-    summary: str
-    doc: str
+    summary: str = field(metadata=written("headline"))
     facts: tuple[str, ...]
-    function: Callable[..., Iterator[Sighting]]
-    cause: str = ""
+    doc: str = field(metadata=written("page"))
+    function: Callable[..., Iterator[Sighting]] = field(metadata=NOT_WRITTEN)
+    cause: str = field(default="", metadata=NOT_WRITTEN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleList:
+    """Rules with their pages."""
+
+    kind: ClassVar[str] = "explain"
+
+    rules: tuple[Rule, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

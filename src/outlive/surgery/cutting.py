@@ -7,15 +7,17 @@ The words of a request are looked up here; a part never shares memory with the f
 
 from __future__ import annotations
 
+import hashlib
 import operator
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 from outlive.keeping import write_whole
 from outlive.model import Model, Tensor
+from outlive.records import NOT_WRITTEN, ModelFile, in_document
 from outlive.surgery.assembling import Change, Part, assemble
 from outlive.surgery.attached import moved_archive
 from outlive.surgery.choosing import Chosen, Wanted, choose
@@ -45,6 +47,14 @@ class CutTensor:
     dtype: str
 
 
+class CutOperator(NamedTuple):
+    """An operator of a part, and which it was in the whole."""
+
+    index: int  # type: ignore[assignment]
+    original: int
+    type: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Cut:
     """A part of a model as a model of its own.
@@ -56,24 +66,44 @@ class Cut:
     carried new input shapes through the graph, and "file" where the shapes are those of the whole.
     """
 
-    model: bytes = field(repr=False)
+    kind: ClassVar[str] = "cut"
+
+    model: bytes = field(repr=False, metadata=NOT_WRITTEN)
     inputs: tuple[CutTensor, ...]
     outputs: tuple[CutTensor, ...]
-    ops: tuple[int, ...]
+    ops: tuple[int, ...] = field(metadata=NOT_WRITTEN)
     tensors: tuple[int, ...] = field(repr=False)
     subgraphs: tuple[int, ...]
     came_along: tuple[int, ...] = ()
     state: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     shapes_from: ShapesFrom = "file"
-    path: str | None = None  # where the part was written
-    whole: Model | None = field(default=None, repr=False)  # what it was cut from
-
-    kind: ClassVar[str] = "cut"
+    path: str | None = field(default=None, metadata=NOT_WRITTEN)  # where the part was written
+    whole: Model | None = field(default=None, repr=False, metadata=NOT_WRITTEN)  # what it was cut from
 
     def __repr__(self) -> str:
         """In a line: how many operators, and the size."""
         return f"<Cut: {len(self.ops)} operators, {self.file_bytes:,} bytes>"
+
+    @property
+    @in_document("model")
+    def whole_file(self) -> ModelFile | None:
+        """The file that it was cut from."""
+        return None if self.whole is None else self.whole.model
+
+    @property
+    @in_document()
+    def part(self) -> ModelFile:
+        """The file of the part."""
+        digest = hashlib.sha256(self.model).hexdigest()
+        return ModelFile(path=self.path, sha256=digest, file_bytes=self.file_bytes)
+
+    @property
+    @in_document("ops")
+    def cut_ops(self) -> tuple[CutOperator, ...]:
+        """Its operators, and which they were in the whole."""
+        types = () if self.whole is None else self.whole.subgraphs[0].operators
+        return tuple(CutOperator(index, old, types[old].name) for index, old in enumerate(self.ops) if types)
 
     @property
     def file_bytes(self) -> int:

@@ -3,8 +3,8 @@
 The public functions, one module each: a verb gathers facts, asks the rules and returns a result. The command
 line, notebooks and the pytest plugin call these and nothing below.
 
-`judging` has the judge that they hand to workers, which turns what was seen into findings; `drop_ins` the
-classes that a program opens itself, with the same judge.
+`judging` has the judge that they hand to workers, which turns what was seen into findings. The classes that a
+program opens itself have it from here, too: `interpreter`, `compiled_model`, `tensor_buffer`, `debugger`.
 """
 
 from __future__ import annotations

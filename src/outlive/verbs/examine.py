@@ -20,7 +20,6 @@ from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import OutliveError, RuntimeMissing
 from outlive.fitting.planning import plan_model
 from outlive.fitting.verdicts import judge_plan
-from outlive.keeping import write_whole
 from outlive.model import Model, Reading
 from outlive.rules.catalogue import file_errors
 from outlive.verbs.checking import Criteria, check_reading, device_wish
@@ -60,24 +59,6 @@ class Request:
         """What it is run on: what it is planned for, where that can be run here."""
         planned = self.criteria.wish.accelerator
         return planned if planned in ("cpu", "builtin", "reference") else "cpu"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ModelReport(Examination):
-    """All that was found out about a model, as one page that works offline: `.html`, `.save(path)`."""
-
-    @property
-    def html(self) -> str:
-        """The page: its data, style and script are in it, and it fetches nothing."""
-        from outlive.rendering import page_of
-        from outlive.rendering.media.html import render_html
-        from outlive.rendering.media.json import document_of
-
-        return render_html(page_of(self), document_of(self))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file, whole or not at all."""
-        write_whole(path, self.html)
 
 
 def examine(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from outlive.rules import Rule
+    from outlive.rules.engine import RuleList
 
 
 class Explanation(str):
@@ -13,6 +14,13 @@ class Explanation(str):
 
     rules: tuple[Rule, ...] = ()
     kind: ClassVar[str] = "explain"
+
+    @property
+    def as_document(self) -> RuleList:
+        """The rules."""
+        from outlive.rules.engine import RuleList
+
+        return RuleList(rules=self.rules)
 
 
 def explain(*codes: str) -> Explanation:

@@ -15,7 +15,7 @@ from outlive.verbs.read import read
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
     from outlive.arena.questions import Wish
-    from outlive.exporting.micro import Export
+    from outlive.exporting.micro import Export, NotExported
 
 __all__ = ["ABIS", "KERNELS", "export"]
 
@@ -33,7 +33,7 @@ def export(
     abi: str | None = None,
     kernels: str | None = None,
     margin: str | None = None,
-) -> Export:
+) -> Export | NotExported:
     """A model as source code for a microcontroller: `.files`, written to the folder `output` if one is given.
 
     `tflm` says what for: TensorFlow Lite Micro, the one target there is. `force` replaces files that are
@@ -41,7 +41,7 @@ def export(
     for a `device`, or for a `word` size, `abi` and `kernels`; `margin` ("10%", "2KB") is added to it. Nothing
     is written for a model that cannot run there: `.findings` say why. ValueError for what cannot be written.
     """
-    from outlive.exporting.micro import Export, make_sources
+    from outlive.exporting.micro import NotExported, export_micro
     from outlive.fitting.planning import plan_model
     from outlive.fitting.verdicts import judge_plan
     from outlive.surgery.trimming import trim as trim_model
@@ -63,17 +63,16 @@ def export(
         from outlive.arena.room import arena_for
 
         verdict = weigh(plan, device_budget(board), arena=arena_for(model, plan, wish.abi, margin))
-    made = Export(path=model.path, plan=plan, verdict=verdict)
     if plan.refusals or (verdict is not None and not verdict.fits):
-        return replace(made, findings=judge_plan(plan, verdict))
-    sources = make_sources(
+        return NotExported(path=model.path, findings=judge_plan(plan, verdict), verdict=verdict)
+    made = export_micro(
         model, plan, abi=wish.abi, kernels=wish.kernels, margin=margin, name=name, verdict=verdict
     )
-    made = replace(made, sources=sources, removed=() if trimmed is None else trimmed.removed)
+    made = replace(made, removed=() if trimmed is None else trimmed.removed)
     if output is None:
         return made
     made.save(output)
-    return replace(made, folder=os.fspath(output))
+    return replace(made, path=os.fspath(output))
 
 
 def _check_folder(folder: Path, force: bool) -> None:

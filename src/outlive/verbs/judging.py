@@ -49,6 +49,10 @@ class RulesJudge(Judge):
         reading = None if flight.source is None else read_source(flight.source, self.changed_file)
         return tuple(_name_file(finding, flight.source) for finding in assess_run(flight, reading))
 
+    def attached(self, flight: Flight) -> Flight:
+        """The record with this judge at hand for whoever asks for its `findings`."""
+        return replace(flight, judge=self)
+
     def changed_file(self, change: Any) -> ModelError:
         """The error for a file that is no longer what was read, where its weights are asked for later."""
         from outlive.rules.catalogue import of_change

@@ -40,6 +40,17 @@ class ReadFiles:
     kind: ClassVar[str] = "read"
 
     @property
+    def as_document(self) -> Any:
+        """One file as it is, several as a list."""
+        from outlive.fitting.file_read import FileRead, FilesRead
+
+        files = [
+            FileRead(reading=file.reading, judgement=file.judgement, sparsity=file.sparsity)
+            for file in self.files
+        ]
+        return files[0] if len(files) == 1 else FilesRead(files=tuple(files))
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """All findings."""
         return tuple(finding for file in self.files for finding in file.judgement.findings)

@@ -10,8 +10,7 @@ from outlive.verbs.read import reading_of
 
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
-    from outlive.diagnosis.examination import Checkup
-    from outlive.verbs.examine import ModelReport
+    from outlive.verbs.examined import Checkup, ModelReport
 
 # A check-up is asked for by somebody who waits.
 SECONDS = 30.0
@@ -42,7 +41,8 @@ def report(
     `reference` is the model it was made from, to compare it with on `samples`. `tell` hears what is done.
     """
     from outlive.verbs.checking import make_criteria
-    from outlive.verbs.examine import ModelReport, Request, examine
+    from outlive.verbs.examine import Request, examine
+    from outlive.verbs.examined import ModelReport
     from outlive.verbs.inputs import parse_inputs
     from outlive.worker.limits import Limits
 
@@ -68,9 +68,9 @@ def report(
 
 def checkup(source: Source | Model, tell: Callable[[str], None] = lambda _: None) -> Checkup:
     """What `outlive MODEL` tells: read, checked, planned, run once, and diagnosed if that ends badly."""
-    from outlive.diagnosis.examination import Checkup
     from outlive.verbs.checking import make_criteria
     from outlive.verbs.examine import Request, examine
+    from outlive.verbs.examined import Checkup
     from outlive.worker.limits import Limits
 
     request = Request(criteria=make_criteria(), limits=Limits(seconds=SECONDS), result=Checkup)

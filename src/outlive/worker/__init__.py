@@ -9,5 +9,5 @@
 The process that imports outlive never loads the native runtime: only `child/` does, in its own processes.
 Nouns: `WorkerInterpreter`, `SignatureRunner`, `Limits`, `Flight`, `Delegate`. A worker carries facts and does
 not interpret them: whoever opens one hands in a judge (`verdicts.Judge`), which goes along in the `Opening`.
-Without one, what would be an error with a finding is `verdicts.Unjudged`, with the fact in it.
+Without one, what would be an error with a finding is `Unjudged`, with the fact in it.
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from outlive.errors import RunError
 
@@ -17,6 +17,13 @@ _NODE = "DELEGATE"
 # A record names a few; who wants all of them asks what each accelerator takes.
 _MOST_NAMED = 20
 _LONGEST_NAME = 80
+
+
+class LeftOperator(NamedTuple):
+    """An operator that no delegate took."""
+
+    index: int  # type: ignore[assignment]
+    type: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,17 +37,7 @@ class DelegationSeen:
     operators: int
     taken: int
     parts: int
-    left: tuple[tuple[int, str], ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """The fields, as JSON has them."""
-        return {
-            "asked": list(self.asked),
-            "operators": self.operators,
-            "taken": self.taken,
-            "parts": self.parts,
-            "left": [{"index": index, "type": kind} for index, kind in self.left],
-        }
+    left: tuple[LeftOperator, ...]
 
 
 def see_delegation(asked: Sequence[str], nodes: Iterable[Sequence[Any]]) -> DelegationSeen:
@@ -60,7 +57,7 @@ def see_delegation(asked: Sequence[str], nodes: Iterable[Sequence[Any]]) -> Dele
             if maker is not None and maker not in taken:
                 taken.add(maker)
                 waiting += operators[maker][1] - inputs
-    left = [(index, row[0]) for index, row in enumerate(operators) if index not in taken]
+    left = [LeftOperator(index, row[0]) for index, row in enumerate(operators) if index not in taken]
     return DelegationSeen(
         asked=tuple(asked),
         operators=len(operators),

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from outlive.errors import InternalError
 from outlive.finding import Finding, Severity
 from outlive.meter import Point
 from outlive.names import safe
+from outlive.records import NOT_WRITTEN, ModelPath, in_document, part_of, written
 from outlive.worker.delegation import DelegationSeen
 
-_DIVISION = ("dividend", "divisor")
 _MOST_TENSORS = 20
+
+
+class Unjudged(Exception):
+    """What a worker without a judge raises in place of an error with a finding: `fact` is what was seen.
+
+    That is a `Flight` of a death or of a complaint, the `Call` that was refused, or what is missing.
+    """
+
+    def __init__(self, kind: str, fact: Any) -> None:
+        """Keep the fact."""
+        super().__init__(f"nobody was handed in who could say what this {kind} means: {fact!r}")
+        self.kind, self.fact = kind, fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +46,11 @@ class OutputSeen:
     index: int
     shape: tuple[int, ...]
     dtype: str
-    minimum: float | None
-    maximum: float | None
+    minimum: float | None = field(metadata=written("min"))
+    maximum: float | None = field(metadata=written("max"))
     sha256: str
-    untouched_bytes: int | None = None
-    not_finite: int = 0
+    untouched_bytes: int | None = field(default=None, metadata=written(omit=True))
+    not_finite: int = field(default=0, metadata=written(omit=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +79,42 @@ class InsideSeen:
     chosen: bool
     tensors: tuple[TensorSeen, ...]
 
+    @property
+    @in_document("tensors", back=lambda rows: {"tensors": rows})
+    def odd_tensors(self) -> tuple[TensorSeen, ...]:
+        """What is out of the ordinary: a record need not name each tensor of a model."""
+        odd = (row for row in self.tensors if row.not_finite or not (row.varies or self.runs == 1))
+        return tuple(odd)[:_MOST_TENSORS]
+
+
+class Division(NamedTuple):
+    """A division that stopped the processor."""
+
+    dividend: int
+    divisor: int
+
+
+class StageSeconds(NamedTuple):
+    """How long a stage took."""
+
+    stage: str
+    seconds: float
+
+
+class Resized(NamedTuple):
+    """The shape that an input was given."""
+
+    index: int  # type: ignore[assignment]
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorSeen:
+    """What the runtime raised."""
+
+    type: str
+    text: str
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Flight:
@@ -95,44 +142,45 @@ class Flight:
     op_candidates: tuple[str, ...] = ()
     frames: tuple[str, ...] = ()
     fault_address: int | None = None
-    division: tuple[int, int] | None = None
+    division: Division | None = None
     activity: dict[str, Any] = field(default_factory=dict)
-    error_type: str = ""
-    error_text: str = ""
+    error_type: str = field(default="", metadata=NOT_WRITTEN)
+    error_text: str = field(default="", metadata=NOT_WRITTEN)
     outputs: tuple[OutputSeen, ...] = ()
     peak_bytes: int | None = None
     baseline_bytes: int = 0
     timeline: tuple[Point, ...] = ()
-    stages: tuple[tuple[str, float], ...] = ()
+    stages: tuple[StageSeconds, ...] = ()
     stderr_tail: str = ""
     fault_trace: str = ""
     limits: dict[str, Any] = field(default_factory=dict)
     oom_kills: tuple[int, int] | None = None
     last_memory: dict[str, int] = field(default_factory=dict)
-    machine: dict[str, Any] = field(default_factory=dict)
-    planned: dict[str, Any] = field(default_factory=dict)
-    variables: tuple[dict[str, Any], ...] = ()
+    machine: dict[str, Any] = field(default_factory=dict, metadata=written(omit=True))
+    planned: dict[str, Any] = field(default_factory=dict, metadata=written(omit=True))
+    variables: tuple[dict[str, Any], ...] = field(default=(), metadata=written(omit=True))
     runtime: dict[str, Any] = field(default_factory=dict)
     untraced: str = ""
     pid: int | None = None
-    delegation: DelegationSeen | None = None
-    resized: dict[int, tuple[int, ...]] | None = None
-    unset_inputs: tuple[tuple[int, str], ...] = ()
-    inside: InsideSeen | None = None
-    values: dict[str, Any] = field(default_factory=dict, compare=False)
-    source: Any = field(default=None, compare=False)
-    judge: Any = field(default=None, compare=False)
-    source_model: Any = field(default=None, compare=False)
-    plan: Any = field(default=None, compare=False)
+    delegation: DelegationSeen | None = field(default=None, metadata=written(omit=True))
+    resized: dict[int, tuple[int, ...]] | None = field(default=None, metadata=NOT_WRITTEN)
+    unset_inputs: tuple[tuple[int, str], ...] = field(default=(), metadata=written(omit=True))
+    inside: InsideSeen | None = field(default=None, metadata=written(omit=True))
+    values: dict[str, Any] = field(default_factory=dict, repr=False, compare=False, metadata=NOT_WRITTEN)
+    source: Any = field(default=None, repr=False, compare=False, metadata=NOT_WRITTEN)
+    judge: Any = field(default=None, repr=False, compare=False, metadata=NOT_WRITTEN)
+    source_model: Any = field(default=None, compare=False, metadata=NOT_WRITTEN)
+    plan: Any = field(default=None, compare=False, metadata=NOT_WRITTEN)
 
     @property
+    @in_document(own=True)
     def findings(self) -> tuple[Finding, ...]:
         """What the rules say of it: why it ended badly, or what went wrong without a word.
 
-        Of a record that no run of outlive made, nobody knows: `InternalError`. `diagnose` takes such a one.
+        `Unjudged` for a record that was made without a judge; `outlive.diagnose` takes such a one, too.
         """
         if self.judge is None:
-            raise InternalError("this record has no judge: ask for the findings of one that a run gave")
+            raise Unjudged("flight", self)
         found: tuple[Finding, ...] = self.judge.find_all(self)
         return found
 
@@ -158,71 +206,48 @@ class Flight:
         name = safe(self.source, 80) if isinstance(self.source, str) else "a model"
         return f"<Flight of {name}: {end}>"
 
+    @property
+    @in_document(own=True, back=lambda model: {"source": model.path})
+    def model(self) -> ModelPath:
+        """The file that was run."""
+        return ModelPath(path=self.source if isinstance(self.source, str) else None)
+
+    @property
+    @in_document(back=lambda seen: {} if seen is None else {"error_type": seen.type, "error_text": seen.text})
+    def error(self) -> ErrorSeen | None:
+        """What the runtime raised; None if it did not."""
+        return ErrorSeen(type=self.error_type, text=self.error_text) if self.error_type else None
+
+    @property
+    @in_document("resized", omit=True, back=lambda rows: {"resized": dict(rows)})
+    def resized_inputs(self) -> tuple[Resized, ...] | None:
+        """The shapes that inputs were given; None if none was."""
+        return tuple(Resized(*row) for row in self.resized.items()) if self.resized else None
+
     def to_json(self) -> dict[str, Any]:
-        """The document's body, with the names of the contract."""
-        return {
-            "died": self.died,
-            "signal": self.signal,
-            "exit_code": self.exit_code,
-            "stage": self.stage,
-            "ended_by": self.ended_by,
-            "op": None if self.op is None else _fields(self.op),
-            "op_candidates": list(self.op_candidates),
-            "frames": list(self.frames),
-            "fault_address": self.fault_address,
-            "division": None if self.division is None else dict(zip(_DIVISION, self.division, strict=True)),
-            "activity": self.activity,
-            "error": {"type": self.error_type, "text": self.error_text} if self.error_type else None,
-            "outputs": [_output(output) for output in self.outputs],
-            "peak_bytes": self.peak_bytes,
-            "baseline_bytes": self.baseline_bytes,
-            "timeline": [point.to_json() for point in self.timeline],
-            "stages": [{"stage": stage, "seconds": seconds} for stage, seconds in self.stages],
-            "stderr_tail": self.stderr_tail,
-            "fault_trace": self.fault_trace,
-            "limits": self.limits,
-            "oom_kills": None if self.oom_kills is None else list(self.oom_kills),
-            "last_memory": self.last_memory,
-            **({"machine": self.machine} if self.machine else {}),
-            **({"planned": self.planned} if self.planned else {}),
-            **({"variables": list(self.variables)} if self.variables else {}),
-            "runtime": self.runtime,
-            "untraced": self.untraced,
-            "pid": self.pid,
-            **({} if self.delegation is None else {"delegation": self.delegation.to_json()}),
-            **({} if not self.resized else {"resized": _shapes(self.resized)}),
-            **({"unset_inputs": list(self.unset_inputs)} if self.unset_inputs else {}),
-            **({} if self.inside is None else {"inside": _inside(self.inside)}),
-        }
+        """The record, with the names of the contract."""
+        record: dict[str, Any] = part_of(self)
+        return record
 
 
-def _shapes(resized: dict[int, tuple[int, ...]]) -> list[dict[str, Any]]:
-    return [{"index": index, "shape": list(shape)} for index, shape in resized.items()]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTold:
+    """A run with findings that somebody chose: a report says each finding once."""
+
+    kind: ClassVar[str] = "run"
+
+    model: ModelPath
+    flight: Flight = field(metadata=written(flat=True))
+    findings: tuple[Finding, ...] = ()
 
 
-def _fields(value: Any) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in value.__slots__}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotStarted:
+    """Why a model was not run: its plan says that it cannot fit the limit."""
 
+    kind: ClassVar[str] = "run"
 
-def _inside(inside: InsideSeen) -> dict[str, Any]:
-    """What is out of the ordinary: a record need not name each tensor of a model."""
-    odd = [row for row in inside.tensors if row.not_finite or not (row.varies or inside.runs == 1)]
-    return {
-        "runs": inside.runs,
-        "chosen": inside.chosen,
-        "tensors": [_fields(row) for row in odd[:_MOST_TENSORS]],
-    }
-
-
-def _output(output: OutputSeen) -> dict[str, Any]:
-    return {
-        "name": output.name,
-        "index": output.index,
-        "shape": list(output.shape),
-        "dtype": output.dtype,
-        "min": output.minimum,
-        "max": output.maximum,
-        "sha256": output.sha256,
-        **({} if output.untouched_bytes is None else {"untouched_bytes": output.untouched_bytes}),
-        **({"not_finite": output.not_finite} if output.not_finite else {}),
-    }
+    model: ModelPath
+    started: bool = False
+    died: bool = False
+    findings: tuple[Finding, ...]

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from outlive.errors import OutliveError
 from outlive.worker.feeding import make_feeds
-from outlive.worker.flight import Flight, InsideSeen, TensorSeen
+from outlive.worker.flight import Flight, InsideSeen, TensorSeen, Unjudged
 from outlive.worker.interpreter import WorkerInterpreter
 from outlive.worker.options import ACCELERATORS
 from outlive.worker.statistics import see_tensor
-from outlive.worker.verdicts import Judge, Unjudged
+from outlive.worker.verdicts import Judge
 
 # What a second run has in common with the first; the rest is about kernels, or about watching it.
 _SHARED = ("model_path", "model_content", "num_threads", "memory", "runtime", "python", "sandbox")

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from outlive.worker.flight import Unjudged
 from outlive.worker.options import ACCELERATORS
 from outlive.worker.running import fly
-from outlive.worker.verdicts import Judge, Unjudged
+from outlive.worker.verdicts import Judge
 
 _SECONDS = 120.0
 _STAGES = ("load", "allocate", "invoke")

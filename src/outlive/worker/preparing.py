@@ -11,10 +11,10 @@ import numpy as np
 
 from outlive.meter import read_machine
 from outlive.units import format_bytes
-from outlive.worker.flight import Flight
+from outlive.worker.flight import Flight, Unjudged
 from outlive.worker.interpreter import WorkerInterpreter
 from outlive.worker.options import OpResolverType
-from outlive.worker.verdicts import Judge, Unjudged
+from outlive.worker.verdicts import Judge
 
 Shape = tuple[int, ...]
 Shapes = dict[tuple[int, int], Shape]

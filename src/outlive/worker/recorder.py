@@ -11,7 +11,7 @@ from typing import Any
 
 from outlive.meter import MemoryCgroup, find_memory_cgroup, read_machine, read_oom_counters
 from outlive.meter.tasks import TaskWatch, limited_folders
-from outlive.worker.flight import Flight, OpSeen
+from outlive.worker.flight import Division, Flight, OpSeen
 from outlive.worker.hatchery import Ending, Hatched
 from outlive.worker.limits import Limits
 from outlive.worker.story import Story
@@ -132,12 +132,12 @@ def _signal_name(number: int | None) -> str | None:
         return f"signal {number}"
 
 
-def _division(seen: Any) -> tuple[int, int] | None:
+def _division(seen: Any) -> Division | None:
     """Dividend and divisor, if the nursery could read them."""
     if not isinstance(seen, dict):
         return None
-    pair = seen.get("dividend"), seen.get("divisor")
-    return pair if isinstance(pair[0], int) and isinstance(pair[1], int) else None  # type: ignore[return-value]
+    dividend, divisor = seen.get("dividend"), seen.get("divisor")
+    return Division(dividend, divisor) if isinstance(dividend, int) and isinstance(divisor, int) else None
 
 
 def _op(evidence: dict[str, Any]) -> OpSeen | None:

@@ -17,11 +17,11 @@ from outlive.worker.affine import affine_of
 from outlive.worker.affine import dequantize as dequantize_values
 from outlive.worker.delegation import ask_delegation
 from outlive.worker.feeding import given_shapes, make_feeds
-from outlive.worker.flight import Flight
+from outlive.worker.flight import Flight, StageSeconds, Unjudged
 from outlive.worker.interpreter import WorkerInterpreter
 from outlive.worker.slots import wrong_shape
 from outlive.worker.statistics import with_outputs
-from outlive.worker.verdicts import Judge, Unjudged
+from outlive.worker.verdicts import Judge
 
 
 class _Watch:
@@ -29,7 +29,7 @@ class _Watch:
 
     def __init__(self) -> None:
         self.sampler: Sampler | None = None
-        self.stages: list[tuple[str, float]] = []
+        self.stages: list[StageSeconds] = []
 
     def begin(self, pid: int) -> None:
         self.sampler = Sampler(pid, forked=True).start()
@@ -40,7 +40,7 @@ class _Watch:
         try:
             return action()
         finally:
-            self.stages.append((name, time.perf_counter() - start))
+            self.stages.append(StageSeconds(name, time.perf_counter() - start))
             if self.sampler is not None:
                 self.sampler.mark(name)
 
@@ -122,7 +122,7 @@ def _fly(
 ) -> Flight:
     start = time.perf_counter()
     interpreter = WorkerInterpreter(**arguments, _watch=watch.begin)
-    watch.stages.append(("load", time.perf_counter() - start))
+    watch.stages.append(StageSeconds("load", time.perf_counter() - start))
     if watch.sampler is not None:
         watch.sampler.mark("load")
     try:

@@ -323,12 +323,13 @@ class Session:
         kernels = given.arguments.get("experimental_op_resolver_type", "AUTO")
         kernels = "other" if given.delegates or given.compiled else kernels
         known = {"kernels": kernels, "threads": given.arguments.get("num_threads")}
-        return replace(flight, resized=self._shapes(), runtime={**flight.runtime, "opened": known})
+        runtime = {**flight.runtime, "opened": known}
+        return given.judge.attached(replace(flight, resized=self._shapes(), runtime=runtime))
 
     def story(self) -> Flight:
         """The record of a worker that is still well."""
         worker = self.worker
-        return Flight(
+        told = Flight(
             died=False,
             stage="idle",
             peak_bytes=worker.story.peak({}),
@@ -339,8 +340,8 @@ class Session:
             runtime=worker.facts,
             pid=worker.pid,
             resized=self._shapes(),
-            judge=self._opening.judge,
         )
+        return self._opening.judge.attached(told)
 
     def _shapes(self) -> dict[int, tuple[int, ...]]:
         return {index: tuple(shape) for index, (shape, _) in self._resized.items()}

@@ -1,14 +1,14 @@
 """From what was seen to what is raised: whoever opens a worker hands in a judge, which says what it means.
 
 A worker carries facts and does not interpret them. `outlive.verbs.judging` has the judge that knows the
-rules: verbs hand it down, and the classes that a program opens itself (`outlive.verbs.drop_ins`) have it.
+rules: verbs hand it down, and the classes that a program opens itself are made there, with it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from outlive.errors import (
@@ -23,7 +23,7 @@ from outlive.errors import (
 )
 from outlive.finding import Finding
 from outlive.names import foreign_lines
-from outlive.worker.flight import Flight
+from outlive.worker.flight import Flight, Unjudged
 
 if TYPE_CHECKING:  # reading a file needs verdicts, and no worker
     from outlive.worker.handle import RuntimeRaised
@@ -58,18 +58,6 @@ _LIMITS = ("D502", "D503", "D512")
 _WARNED = ("S709",)
 
 
-class Unjudged(Exception):
-    """What a worker without a judge raises in place of an error with a finding: `fact` is what was seen.
-
-    That is a `Flight` of a death or of a complaint, the `Call` that was refused, or what is missing.
-    """
-
-    def __init__(self, kind: str, fact: Any) -> None:
-        """Keep the fact."""
-        super().__init__(f"nobody was handed in who could say what this {kind} means: {fact!r}")
-        self.kind, self.fact = kind, fact
-
-
 class Judge:
     """Turns facts into findings, and findings into what is raised.
 
@@ -92,8 +80,8 @@ class Judge:
         return change
 
     def attached(self, flight: Flight) -> Flight:
-        """The record with this judge at hand for whoever asks for its `findings`."""
-        return replace(flight, judge=self)
+        """The record with this judge at hand for whoever asks for its `findings`, if it knows them."""
+        return flight
 
     def warn(self, flight: Flight, stacklevel: int) -> None:
         """Say what went wrong without a word, as a Python warning, where a program reads the result of it."""

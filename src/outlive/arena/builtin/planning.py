@@ -15,7 +15,7 @@ from outlive.arena.builtin.subgraphs import Callers
 from outlive.arena.builtin.temporaries.formulas import has_kernel
 from outlive.arena.builtin.touching import most_at_once
 from outlive.arena.builtin.unshared import unshared_of
-from outlive.arena.plan import Bound, OpLoad, Part, Placement, Plan, Question, Refusal, weakest
+from outlive.arena.plan import Bound, OpLoad, Part, Placement, Plan, PlannedInput, Question, Refusal, weakest
 from outlive.model import Model, Operator
 from outlive.units import format_bytes
 
@@ -196,9 +196,9 @@ def _bound(layouts: dict[int, Layout]) -> Bound:
     return weakest([*doubts, *(("lower",) if late else ())])
 
 
-def _inputs(model: Model, main: Layout) -> tuple[tuple[str, tuple[int, ...], str], ...]:
+def _inputs(model: Model, main: Layout) -> tuple[PlannedInput, ...]:
     shapes = main.preparation.table.shapes
-    return tuple((tensor.name, shapes[tensor.index], tensor.dtype) for tensor in model.inputs)
+    return tuple(PlannedInput(tensor.name, shapes[tensor.index], tensor.dtype) for tensor in model.inputs)
 
 
 def _ops(main: Layout, spans: Spans) -> tuple[OpLoad, ...]:
@@ -224,7 +224,7 @@ def _refused(model: Model, question: Question, refusals: tuple[Refusal, ...]) ->
         sha256=model.sha256,
         file_bytes=model.file_bytes,
         accelerator=question.accelerator,
-        inputs=tuple((tensor.name, tensor.shape, tensor.dtype) for tensor in model.inputs),
+        inputs=tuple(PlannedInput(tensor.name, tensor.shape, tensor.dtype) for tensor in model.inputs),
         arena_bytes=None,
         persistent_bytes=None,
         packed_weights_bytes=None,

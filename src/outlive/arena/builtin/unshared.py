@@ -5,12 +5,11 @@ from __future__ import annotations
 from outlive.arena.builtin.lifetimes import IN_PLACE
 from outlive.arena.builtin.placing import Layout
 from outlive.arena.builtin.spans import last_reads_of
+from outlive.arena.plan import Unshared
 
 _MOST = 20
 # An operator's input and output are alive together in any plan; what waits longer than this is worth a word.
 _USUAL_WAIT = 1
-
-Unshared = tuple[int, str, int, str]
 
 
 def unshared_of(layout: Layout, preserve_all: bool) -> tuple[Unshared, ...]:
@@ -21,7 +20,7 @@ def unshared_of(layout: Layout, preserve_all: bool) -> tuple[Unshared, ...]:
     for tensor in sorted(layout.offsets, key=lambda t: (-table.bytes[t], t)):
         reason = "all tensors are preserved" if preserve_all else _reason(layout, tensor, last_reads)
         if reason and tensor not in layout.shared:
-            rows.append((tensor, table.names[tensor], table.bytes[tensor], reason))
+            rows.append(Unshared(tensor, table.names[tensor], table.bytes[tensor], reason))
         if len(rows) == _MOST:
             break
     return tuple(rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from outlive.arena.plan import OpLoad, Part, Placement, Plan, Question, Refusal
+from outlive.arena.plan import OpLoad, Part, Placement, Plan, PlannedInput, Question, Refusal
 from outlive.arena.tflm.abi import ABIS, read_table
 from outlive.arena.tflm.arena import Arena
 from outlive.arena.tflm.greedy import Need
@@ -176,7 +176,9 @@ def _plan(
         file_bytes=model.file_bytes,
         accelerator="tflm",
         inputs=tuple(
-            (tensor.name, tuple(question.shapes.get((0, tensor.index), tensor.shape)), tensor.dtype)
+            PlannedInput(
+                tensor.name, tuple(question.shapes.get((0, tensor.index), tensor.shape)), tensor.dtype
+            )
             for tensor in model.inputs
         ),
         arena_bytes=arena_bytes,

@@ -29,7 +29,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read what is left and say what it means."""
-    from outlive.rendering.autopsy_report import autopsy_json, autopsy_text
+    from outlive.rendering.autopsy_report import autopsy_text
+    from outlive.rendering.media.json import document_of
 
     refuse_to_overwrite(args.output, [args.file])
     try:
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         complain(f"outlive autopsy: cannot read {args.file}: {error.strerror}")
         return exits.USAGE
     if args.format == "json":
-        write_json(args, autopsy_json(autopsy))
+        write_json(args, document_of(autopsy))
     else:
         write_text(args, autopsy_text(autopsy))
     return exits.CLEAN if autopsy.cause else exits.FINDINGS

@@ -8,7 +8,8 @@ from typing import Any
 from outlive import verbs
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, complain, say, write_json, write_text
-from outlive.rendering.blackbox_text import death_json, death_text, deaths_json, deaths_text
+from outlive.rendering.blackbox_text import death_text, deaths_text
+from outlive.rendering.media.json import document_of
 from outlive.units import plural
 from outlive.verbs.blackbox import ACTIONS
 
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         complain("outlive blackbox: there is no record: no kernel has died that was watched")
         return exits.FINDINGS
     elif args.format == "json":
-        write_json(args, death_json(found.deaths[0].record, found.deaths[0].finding))
+        write_json(args, document_of(found.deaths[0]))
     else:
         write_text(args, death_text(found.deaths[0].record, found.deaths[0].finding))
     return exits.CLEAN
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 def _list(args: argparse.Namespace, found: Any) -> None:
     rows = [(death.record, death.finding) for death in found]
     if args.format == "json":
-        write_json(args, deaths_json(rows))
+        write_json(args, document_of(found))
     elif rows:
         write_text(args, deaths_text(rows))
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from outlive import verbs
 from outlive.cli import exits
@@ -91,26 +92,26 @@ def run(args: argparse.Namespace) -> int:
             )
     except (OutliveError, ValueError, OSError) as error:
         return tell_failure(args, error)
-    _report(args, drift)
+    _report(args, replace(drift, reference_path=args.reference, candidate_path=args.candidate))
     return exits.FINDINGS if any(one.severity is Severity.ERROR for one in drift.findings) else exits.CLEAN
 
 
 def _report(args: argparse.Namespace, drift: Drift) -> None:
-    from outlive.rendering import drift_json, drift_text
-    from outlive.rendering.document import dump
+    from outlive.rendering import drift_tables, drift_text
+    from outlive.rendering.media.json import document_of, dump
 
     if args.csv:
-        write_file(args.csv, drift_json.drift_csv(drift.tensors))
+        write_file(args.csv, drift_tables.drift_csv(drift.tensors))
     if args.node_data:
-        write_file(args.node_data, dump(drift_json.drift_node_data(drift, graph_of(args.candidate))) + "\n")
+        write_file(args.node_data, dump(drift_tables.drift_node_data(drift, graph_of(args.candidate))) + "\n")
     if args.plot:
         from outlive.rendering.drift_plot import plot_drift
 
         with writing(args.plot):
             plot_drift(drift, args.plot)
     if args.format == "html":
-        show_drift(args, drift, drift_json.drift_json(drift, args.reference, args.candidate))
+        show_drift(args, drift, document_of(drift))
     elif args.format == "json":
-        write_json(args, drift_json.drift_json(drift, args.reference, args.candidate))
+        write_json(args, document_of(drift))
     else:
         write_text(args, drift_text.drift_text(drift, args.reference, args.candidate, args.top))

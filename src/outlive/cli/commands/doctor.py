@@ -31,9 +31,9 @@ def run(args: argparse.Namespace) -> int:
     """Look, try, and tell; 1 if something is missing without which no model can be run."""
     seen = verbs.doctor(clean=args.clean)
     if args.format == "json":
-        from outlive.rendering.doctor_json import doctor_json
+        from outlive.rendering.media.json import document_of
 
-        write_json(args, doctor_json(seen.checks, seen.ready, seen.findings, seen.removed))
+        write_json(args, document_of(seen))
     else:
         from outlive.rendering.doctor_text import doctor_text
 

@@ -80,6 +80,6 @@ def run(args: argparse.Namespace) -> int:
         return exits.USAGE
     told = argparse.Namespace(format=args.format, output=None, verbose=args.verbose)
     code = present(told, made)
-    if made.sources is None and args.format != "json":
+    if not made.files and args.format != "json":
         complain("outlive export: nothing was written")
     return code

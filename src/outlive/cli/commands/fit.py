@@ -206,8 +206,7 @@ def _check_folder(model: Path) -> None:
 def _write(fit: Fit, output: str) -> tuple[str, ...]:
     """Write the model, the document and the Python file; without a model, the document alone."""
     from outlive.fitting.loading import loading_snippet, stale_caches
-    from outlive.rendering.document import dump
-    from outlive.rendering.fit_json import fit_json
+    from outlive.rendering.media.json import document_of, dump
 
     model, document, snippet = _targets(output)
     with writing(output):
@@ -221,7 +220,7 @@ def _write(fit: Fit, output: str) -> tuple[str, ...]:
             write_whole(snippet, text)
             written = [str(model), str(document), str(snippet)]
         where = str(model) if fit.chosen is not None else None
-        write_whole(document, dump(fit_json(fit, where)) + "\n")
+        write_whole(document, dump(document_of(fit, written=where)) + "\n")
     return tuple(written)
 
 
@@ -233,9 +232,10 @@ def _report(args: argparse.Namespace, fit: Fit, written: tuple[str, ...]) -> Non
             plot_fit(fit, args.plot)
     told = argparse.Namespace(output=None)  # --output is the model; what is said goes to standard output
     if args.format == "json":
-        from outlive.rendering.fit_json import fit_json
+        from outlive.rendering.media.json import document_of
 
-        write_json(told, fit_json(fit, written[0] if fit.chosen is not None and written else None))
+        where = written[0] if fit.chosen is not None and written else None
+        write_json(told, document_of(fit, written=where))
     elif args.format == "html":
         show_fit(told, fit, written[0] if fit.chosen is not None and written else None)
     else:

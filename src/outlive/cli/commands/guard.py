@@ -62,14 +62,15 @@ def _check_output(args: argparse.Namespace) -> None:
 
 
 def _report(args: argparse.Namespace, end: Any) -> int:
+    from outlive.records import ModelPath
     from outlive.rendering.console import print_parts
     from outlive.rendering.finding_text import rich_finding
-    from outlive.rendering.flight_json import flight_json
     from outlive.rendering.flight_text import memory_line
+    from outlive.rendering.media.json import document_of
 
     parts = [memory_line(end.flight), *map(rich_finding, end.findings)]
     if args.format == "json":
-        write_json(args, flight_json(end.flight, end.script, end.findings))
+        write_json(args, document_of(end.flight, model=ModelPath(path=end.script), findings=end.findings))
     elif args.output is not None:
         write_text(args, parts)
     else:

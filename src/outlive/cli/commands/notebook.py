@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from outlive.cli import exits
 from outlive.cli.output import add_output_options, complain, write_json, write_plain
@@ -27,6 +29,16 @@ try:
 except ImportError:  # this environment has no outlive
     pass
 """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartupFile:
+    """The file that loads outlive in new kernels, and whether it is there."""
+
+    kind: ClassVar[str] = "notebook"
+
+    installed: bool
+    path: str
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -64,9 +76,9 @@ def startup_file(profile: str) -> Path:
 def _tell(args: argparse.Namespace, path: Path) -> None:
     there = path.exists()
     if args.format == "json":
-        from outlive.rendering.document import document
+        from outlive.rendering.media.json import document_of
 
-        write_json(args, document("notebook", {"installed": there, "path": str(path)}))
+        write_json(args, document_of(StartupFile(installed=there, path=str(path))))
         return
     state = "new kernels load outlive by themselves" if there else "kernels do not load outlive by themselves"
     write_plain(args, safe(f"{state}: {path}{'' if there else ' is not there'}") + "\n")

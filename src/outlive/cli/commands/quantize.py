@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from outlive import verbs
 from outlive.cli import exits
@@ -93,10 +94,11 @@ def _target(args: argparse.Namespace) -> dict[str, float] | None:
 
 
 def _report(args: argparse.Namespace, made: Quantized) -> None:
-    from outlive.rendering.quantize_text import quantize_json, quantize_text
+    from outlive.rendering.media.json import document_of
+    from outlive.rendering.quantize_text import quantize_text
 
     told = argparse.Namespace(output=None)  # the file is the model; what is said goes to standard output
     if args.format == "json":
-        write_json(told, quantize_json(made, args.model, args.output))
+        write_json(told, document_of(replace(made, source_path=args.model, output_path=args.output)))
     else:
         write_text(told, quantize_text(made, args.output, args.list))

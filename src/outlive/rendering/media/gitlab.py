@@ -13,8 +13,8 @@ from pathlib import Path
 
 from outlive.finding import Finding, Severity
 from outlive.names import safe
-from outlive.rendering.document import Json, dump
 from outlive.rendering.finding_text import plain_finding
+from outlive.rendering.media.json import Json, dump
 from outlive.rendering.places import place_within, relative_path
 from outlive.rules.checked import Checked, Checks
 

@@ -1,146 +1,53 @@
-"""The JSON document of a result."""
+"""A result as a JSON document, and back: what is in it says the result's class (`outlive.records`)."""
 
 from __future__ import annotations
 
+import json
+import math
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
-from outlive.rendering.document import Json
+from outlive.records import SCHEMA, Json, document_of, read_result
 
+__all__ = ["SCHEMA", "Json", "document_of", "dump", "read_document"]
 
-def document_of(result: Any) -> Json:
-    """The document, with the fields that the reference promises."""
-    return _WRITERS[result.kind](result)
-
-
-def _plan(plan: Any) -> Json:
-    from outlive.rendering.plan_json import plan_json, row_json
-
-    tables = {
-        title: [row_json(row.setting, row.plan, row.verdict, row.problem) for row in rows]
-        for title, rows in (("sweep", plan.sweep), ("compare", plan.compare))
-        if rows
-    }
-    return plan_json(plan, plan.verdict, plan.findings, tables)
-
-
-def _devices(listed: Any) -> Json:
-    from outlive.rendering.plan_json import devices_json
-
-    return devices_json(listed.devices)
-
-
-def _check(checks: Any) -> Json:
-    from outlive.rendering.check_json import check_json, checks_json
-
-    documents = [check_json(file) for file in checks.files]
-    return documents[0] if len(documents) == 1 else checks_json(documents)
-
-
-def _report(seen: Any) -> Json:
-    from outlive.rendering.pages.report import report_json
-
-    return report_json(seen)
-
-
-def _checkup(seen: Any) -> Json:
-    from outlive.rendering.pages.checkup import checkup_json
-
-    return checkup_json(seen)
-
-
-def _scan(scan: Any) -> Json:
-    from outlive.rendering.fleet_json import scan_json
-
-    return scan_json(scan, list(scan.written), with_rows=not scan.written)
-
-
-def _export(export: Any) -> Json:
-    from outlive.rendering.export_json import export_json
-
-    return export_json(export)
-
-
-def _snippet(snippet: Any) -> Json:
-    from outlive.rendering.export_json import snippet_json
-
-    return snippet_json(snippet)
-
-
-def _read(found: Any) -> Json:
-    from outlive.rendering.model_json import reading_json, readings_json
-    from outlive.rendering.pruning_report import pruning_json
-
-    documents = []
-    for file in found.files:
-        document = reading_json(file.reading, file.judgement)
-        if file.sparsity is not None:
-            document["sparsity"] = pruning_json(file.sparsity)
-        documents.append(document)
-    return documents[0] if len(documents) == 1 else readings_json(documents)
-
-
-def _cut(part: Any) -> Json:
-    from outlive.rendering.cut_json import cut_json
-
-    return cut_json(part, part.whole, part.path)
-
-
-def _explain(found: Any) -> Json:
-    from outlive.rendering.document import document
-
-    rules = [
-        {
-            "code": rule.code,
-            "name": rule.name,
-            "severity": rule.severity.value,
-            "since": rule.since,
-            "headline": rule.summary,
-            "facts": rule.facts,
-            "page": rule.doc,
-        }
-        for rule in found.rules
-    ]
-    return document("explain", {"rules": rules})
-
-
-def _run(flight: Any) -> Json:
-    from outlive.rendering.flight_json import flight_json
-
-    return flight_json(flight, flight.path, () if flight.judge is None else flight.findings)
-
-
-def _diagnose(diagnosis: Any) -> Json:
-    from outlive.rendering.diagnosis_json import diagnosis_json
-
-    return diagnosis_json(diagnosis)
-
-
-def _delegates(coverage: Any) -> Json:
-    from outlive.rendering.coverage_json import coverage_json
-
-    return coverage_json(coverage, coverage.findings)
-
-
-def _leak(growth: Any) -> Json:
-    from outlive.rendering.leak_json import leak_json
-
-    return leak_json(growth)
-
-
-_WRITERS = {
-    "plan": _plan,
-    "devices": _devices,
-    "read": _read,
-    "cut": _cut,
-    "explain": _explain,
-    "check": _check,
-    "report": _report,
-    "checkup": _checkup,
-    "scan": _scan,
-    "export": _export,
-    "snippet": _snippet,
-    "run": _run,
-    "diagnose": _diagnose,
-    "delegates": _delegates,
-    "leak": _leak,
+# What is read back, by kind, and how much of it at most.
+_READ_BACK: Mapping[str, tuple[str, str]] = {
+    "plan": ("outlive.arena.plan", "Plan"),
+    "run": ("outlive.worker.flight", "Flight"),
+    "scan-row": ("outlive.fleet.rows", "Row"),
 }
+_MOST_BYTES = 256 << 20
+
+
+def dump(value: object) -> str:
+    """A document as text, valid whatever a file holds: names that are no Unicode are escaped too."""
+    return json.dumps(_finite(value), indent=1, allow_nan=False, default=str)
+
+
+def read_document(text: str | bytes, most_bytes: int = _MOST_BYTES) -> Any:
+    """The result that a document was made of; ValueError if it is none, or of a kind not read back."""
+    if len(text) > most_bytes:
+        raise ValueError(f"a document of {len(text):,} bytes is larger than {most_bytes:,}")
+    try:
+        head = json.loads(text)
+    except RecursionError as error:
+        raise ValueError(f"it is no document: {error}") from error
+    kind: Any = head.get("kind") if isinstance(head, dict) else None
+    if not isinstance(kind, str) or kind not in _READ_BACK:
+        raise ValueError(f"it is no document of a kind that is read back: {', '.join(_READ_BACK)}")
+    module, name = _READ_BACK[kind]
+    return read_result(head, getattr(import_module(module), name))
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    if isinstance(value, memoryview):
+        return {"bytes": value.nbytes}
+    return value

@@ -14,8 +14,9 @@ from typing import Any
 from outlive.accelerators import Coverage
 from outlive.arena.plan import Plan
 from outlive.model import Model
-from outlive.rendering.document import Json, dump
+from outlive.records import Json
 from outlive.rendering.media.csv import taken_by
+from outlive.rendering.media.json import dump
 
 _WHITE, _RED = "#ffffff", "#c8443c"
 # By how many accelerators take an operator: none, one, more.

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from outlive.finding import Finding, Severity
 from outlive.names import safe, whole
-from outlive.rendering.document import Json, dump
+from outlive.rendering.media.json import Json, dump
 from outlive.rendering.pages.explain import rule_markdown, rule_page
 from outlive.rendering.places import artifact_uri, place_within
 from outlive.rules import Rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from outlive.rendering.document import dump
+from outlive.rendering.media.json import dump
 
 
 def render(result: Any) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from outlive.rendering.document import SCHEMA, Json
+from outlive.records import SCHEMA, Json
 
 # Phases whose events have no place in time come first; of one moment, ends come before beginnings.
 _ORDER = {"M": 0, "e": 1, "X": 2, "b": 3, "C": 4, "i": 5}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from outlive.arena.plan import Placement, Plan
 from outlive.names import safe
-from outlive.rendering.document import Json
+from outlive.records import Json
 from outlive.rendering.media.trace_events import (
     counter,
     lasting,

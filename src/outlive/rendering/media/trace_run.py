@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from outlive.finding import Finding
 from outlive.names import safe
-from outlive.rendering.document import Json
+from outlive.records import Json
 from outlive.rendering.media.trace_events import counter, moment, name_process, name_track, slice_of, trace
 from outlive.units import format_bytes
 from outlive.worker.flight import Flight

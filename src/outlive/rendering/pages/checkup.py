@@ -5,30 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from outlive.diagnosis.examination import Checkup
+from outlive.diagnosis.examination import Examination
 from outlive.finding import Severity
 from outlive.model import Model, Tensor
 from outlive.names import safe
-from outlive.rendering.diagnosis_json import diagnosis_json
-from outlive.rendering.document import Json, document
-from outlive.rendering.flight_json import flight_json
-from outlive.rendering.model_json import reading_json
 from outlive.rendering.page import Listing, Page, Section, findings_sections, make_page
 from outlive.rendering.pages.diagnose import diagnosis_section
 from outlive.rendering.pages.report import report_verdict
-from outlive.rendering.plan_json import plan_json
 from outlive.units import format_shape, plural
 
 _NAME = 48
 _SHOWN_ENDS = 4
 
 
-def page(seen: Checkup) -> Page:
+def page(seen: Examination) -> Page:
     """Everything on one screen; a report has the rest."""
     return make_page("checkup", seen.path or None, report_verdict(seen), (), _sections(seen))
 
 
-def _sections(seen: Checkup) -> Iterator[Section]:
+def _sections(seen: Examination) -> Iterator[Section]:
     model = seen.checked.reading.model
     if model is not None:
         yield Section(id="model", title="Model", blocks=(Listing(items=tuple(_facts(model))),))
@@ -51,15 +46,3 @@ def _ends(tensors: Sequence[Tensor]) -> str:
     told = [f"{safe(one.name, _NAME)} {format_shape(one.shape)} {one.dtype}" for one in tensors[:_SHOWN_ENDS]]
     more = f", and {len(tensors) - _SHOWN_ENDS} more" if len(tensors) > _SHOWN_ENDS else ""
     return f"{', '.join(told) or 'none'}{more}"
-
-
-def checkup_json(seen: Checkup) -> Json:
-    """The document `checkup`: the documents of the commands it stands for."""
-    reading = seen.checked.reading
-    body: Json = {
-        "read": reading_json(reading, seen.checked.judgement),
-        "plan": None if seen.plan is None else plan_json(seen.plan, None, ()),
-        "run": None if seen.flight is None else flight_json(seen.flight, reading.path, seen.silent),
-        "diagnose": None if seen.diagnosis is None else diagnosis_json(seen.diagnosis),
-    }
-    return document("checkup", body)

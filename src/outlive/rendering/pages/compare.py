@@ -9,7 +9,7 @@ from typing import Any
 from outlive.model import Model
 from outlive.names import safe
 from outlive.quant.nouns import Drift, TensorDrift
-from outlive.rendering.drift_outcome import has_strange_values, outcome_of, strange_words
+from outlive.rendering.drift_outcome import outcome_of, strange_words
 from outlive.rendering.page import (
     Block,
     Chart,
@@ -49,7 +49,7 @@ def drift_verdict(drift: Drift) -> PageVerdict:
 def _explained(drift: Drift) -> Iterator[str]:
     """What is to be said of the first output that cannot be trusted."""
     for row in drift.outputs:
-        if has_strange_values(row):
+        if row.is_strange:
             yield f'output "{safe(row.name, 80)}": {strange_words(row)}'
             return
         if row.metrics is None or row.why:

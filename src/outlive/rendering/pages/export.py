@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlive.exporting.micro import Export, Sources
+from outlive.exporting.micro import Export, NotExported
 from outlive.rendering.page import (
     Cell,
     Column,
@@ -22,18 +22,16 @@ from outlive.units import format_bytes, plural
 _SHOWN = 24
 
 
-def page(export: Export) -> Page:
+def page(made: Export | NotExported) -> Page:
     """What was exported, or why nothing was."""
-    if export.sources is None:
-        return broken_page("export", export.path, export.findings)
-    return make_page(
-        "export", export.path, _verdict(export, export.sources), (), _sections(export, export.sources)
-    )
+    if isinstance(made, NotExported):
+        return broken_page("export", made.path, made.findings)
+    return make_page("export", made.plan.path, _verdict(made), (), _sections(made))
 
 
-def _verdict(export: Export, made: Sources) -> PageVerdict:
-    verdict = export.verdict
-    where = f" in {export.folder}" if export.folder else ""
+def _verdict(made: Export) -> PageVerdict:
+    verdict = made.verdict
+    where = f" in {made.path}" if made.path else ""
     told = f"{', '.join(name for name, _ in made.files)}{where}."
     if verdict is not None:
         left = "" if verdict.margin_bytes is None else f", {format_bytes(verdict.margin_bytes)} of RAM left"
@@ -41,10 +39,10 @@ def _verdict(export: Export, made: Sources) -> PageVerdict:
     return PageVerdict(tone="good", word="exported", sentence=told)
 
 
-def _sections(export: Export, made: Sources) -> Iterator[Section]:
-    yield from findings_sections(export.findings)
+def _sections(made: Export) -> Iterator[Section]:
+    yield from findings_sections(made.findings)
     columns = (Column(title=""), Column(title="bytes", kind="number"), Column(title="", wide=True))
-    memory = Table(id="memory", caption="What to reserve", columns=columns, rows=list(_memory(export, made)))
+    memory = Table(id="memory", caption="What to reserve", columns=columns, rows=list(_memory(made)))
     yield Section(id="memory", title="Memory", blocks=(memory,))
     adders = Table(
         id="adders",
@@ -54,16 +52,16 @@ def _sections(export: Export, made: Sources) -> Iterator[Section]:
         brief=_SHOWN,
     )
     yield Section(id="operators", title="Operators", blocks=(adders,))
-    if export.removed:
-        removed = Listing(items=export.removed)
+    if made.removed:
+        removed = Listing(items=made.removed)
         yield Section(id="removed", title="Left out of the model", blocks=(removed,))
-    if export.plan.unknown:
-        yield Section(id="unknown", title="Not known", blocks=(Listing(items=export.plan.unknown[:_SHOWN]),))
+    if made.plan.unknown:
+        yield Section(id="unknown", title="Not known", blocks=(Listing(items=made.plan.unknown[:_SHOWN]),))
 
 
-def _memory(export: Export, made: Sources) -> Iterator[tuple[Cell, ...]]:
+def _memory(made: Export) -> Iterator[tuple[Cell, ...]]:
     arena = made.arena
-    yield "arena as planned", arena.planned_bytes, "" if export.plan.exact else "with guesses"
+    yield "arena as planned", arena.planned_bytes, "" if made.plan.exact else "with guesses"
     if arena.variables:
         yield "resource variables", arena.variable_bytes, str(arena.variables)
     yield "margin", arena.margin_bytes, arena.margin_words

@@ -12,14 +12,7 @@ from dataclasses import replace
 from outlive.arena.budget import needed_bytes
 from outlive.diagnosis.examination import Examination
 from outlive.finding import Severity, shell_path
-from outlive.rendering.check_json import check_json
-from outlive.rendering.coverage_json import coverage_json
-from outlive.rendering.diagnosis_json import diagnosis_json
-from outlive.rendering.document import Json, document, finding_json
-from outlive.rendering.drift_json import drift_json
 from outlive.rendering.finding_text import count_findings
-from outlive.rendering.flight_json import flight_json
-from outlive.rendering.model_json import tensor_json
 from outlive.rendering.page import (
     Command,
     Listing,
@@ -37,7 +30,6 @@ from outlive.rendering.pages.diagnose import diagnosis_section, diagnosis_verdic
 from outlive.rendering.pages.plan import amount, plan_section, plan_tiles, plan_verdict
 from outlive.rendering.pages.read import model_section, model_tiles, operators_section, what_is_known
 from outlive.rendering.pages.run import flight_section, flight_tiles
-from outlive.rendering.plan_json import plan_json
 from outlive.units import format_bytes
 
 
@@ -133,27 +125,3 @@ def _more(seen: Examination) -> Section:
         asked.append(("What does each accelerator here take of it?", f"outlive delegates {model}"))
     commands = tuple(Command(command=command, words=words) for words, command in asked)
     return Section(id="more", title="Go on from here", blocks=commands, detail=1)
-
-
-def report_json(seen: Examination) -> Json:
-    """The document `report`: the documents of the commands it stands for."""
-    reading, model = seen.checked.reading, seen.checked.reading.model
-    verdict = report_verdict(seen)
-    body: Json = {
-        "model": {
-            "path": reading.path,
-            "sha256": None if model is None else model.sha256,
-            "file_bytes": reading.file_bytes,
-        },
-        "verdict": {"tone": verdict.tone, "word": verdict.word, "sentence": verdict.sentence},
-        "inputs": [] if model is None else [tensor_json(tensor) for tensor in model.inputs],
-        "outputs": [] if model is None else [tensor_json(tensor) for tensor in model.outputs],
-        "check": check_json(seen.checked),
-        "plan": None if seen.plan is None else plan_json(seen.plan, seen.checked.verdict, ()),
-        "run": None if seen.flight is None else flight_json(seen.flight, reading.path, seen.flight_findings),
-        "diagnose": None if seen.diagnosis is None else diagnosis_json(seen.diagnosis),
-        "delegates": None if seen.coverage is None else coverage_json(seen.coverage, seen.coverage_findings),
-        "compare": None if seen.drift is None else drift_json(seen.drift, seen.reference, reading.path),
-        "findings": [finding_json(item) for item in seen.findings],
-    }
-    return document("report", body)

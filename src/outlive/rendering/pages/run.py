@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from outlive.arena.plan import Plan
-from outlive.arena.stages import predict_stages
+from outlive.arena.plan import Plan, predict_stages
 from outlive.meter import Point
 from outlive.meter.timeline import thin
 from outlive.rendering.page import (

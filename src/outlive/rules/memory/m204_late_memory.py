@@ -20,8 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlive.arena.plan import Plan
-from outlive.arena.stages import predict_stages
+from outlive.arena.plan import Plan, predict_stages
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.engine import rule
 from outlive.rules.planned import run_command

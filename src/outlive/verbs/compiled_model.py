@@ -5,20 +5,19 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from outlive.verbs.judging import JUDGE
+from outlive.verbs.tensor_buffer import TensorBuffer
 from outlive.worker.child import codec
-from outlive.worker.compiled_buffers import CheckedBuffer
 from outlive.worker.compiled_ladder import absent
 from outlive.worker.compiled_ways import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
 from outlive.worker.engine import Engine
 from outlive.worker.flight import Flight
 from outlive.worker.limits import Limits
 from outlive.worker.options import OpResolverType, make_opening
-from outlive.worker.verdicts import Judge
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
+__all__ = ["CompiledModel", "HardwareAccelerator", "TensorBuffer"]
 
 _GROUPS = ("cpu_options", "gpu_options", "qualcomm_options", "intel_openvino_options")
 
@@ -31,11 +30,12 @@ class HardwareAccelerator(enum.IntFlag):
     NPU = 4
 
 
-class WorkerCompiledModel:
-    """LiteRT's CompiledModel in a worker. `outlive.CompiledModel` is this one with a judge."""
+class CompiledModel:
+    """Compiles and runs a model in a worker process; methods and results as LiteRT's own CompiledModel.
 
-    _judge = Judge()
-    _buffer = CheckedBuffer
+    More than LiteRT has: `memory` and `seconds` limit it; buffers check what is written and read; a death is
+    `ModelDied` with a finding. `options` are LiteRT's own Options, or a mapping of groups to options.
+    """
 
     def __init__(self, engine: Engine) -> None:
         """For `from_file` and `from_buffer`, which make one."""
@@ -53,12 +53,10 @@ class WorkerCompiledModel:
         memory: str | int | None = None,
         seconds: float | None = None,
         sandbox: str | None = None,
-    ) -> Self:
+    ) -> CompiledModel:
         """Compile a model in a file."""
-        order = _order(cls._judge, hardware_accel, environment, options)
-        return cls(
-            _open(cls._judge, order, Limits(memory=memory, seconds=seconds), sandbox, model_path=model_path)
-        )
+        order = _order(hardware_accel, environment, options)
+        return cls(_open(order, Limits(memory=memory, seconds=seconds), sandbox, model_path=model_path))
 
     @classmethod
     def from_buffer(
@@ -71,14 +69,10 @@ class WorkerCompiledModel:
         memory: str | int | None = None,
         seconds: float | None = None,
         sandbox: str | None = None,
-    ) -> Self:
+    ) -> CompiledModel:
         """Compile a model in memory."""
-        order = _order(cls._judge, hardware_accel, environment, options)
-        return cls(
-            _open(
-                cls._judge, order, Limits(memory=memory, seconds=seconds), sandbox, model_content=model_data
-            )
-        )
+        order = _order(hardware_accel, environment, options)
+        return cls(_open(order, Limits(memory=memory, seconds=seconds), sandbox, model_content=model_data))
 
     def get_signature_list(self) -> dict[str, dict[str, list[str]]]:
         """The signatures by key, each with the names of its inputs and outputs."""
@@ -119,21 +113,21 @@ class WorkerCompiledModel:
         """True if the accelerator took all of the model."""
         return bool(self._call("is_fully_accelerated"))
 
-    def create_input_buffer_by_name(self, signature_key: str, input_name: str) -> CheckedBuffer:
+    def create_input_buffer_by_name(self, signature_key: str, input_name: str) -> TensorBuffer:
         """A buffer for one input."""
-        return self._buffer(_find(self.get_input_tensor_details(signature_key), input_name, "input"))
+        return TensorBuffer(_find(self.get_input_tensor_details(signature_key), input_name, "input"))
 
-    def create_output_buffer_by_name(self, signature_key: str, output_name: str) -> CheckedBuffer:
+    def create_output_buffer_by_name(self, signature_key: str, output_name: str) -> TensorBuffer:
         """A buffer for one output."""
-        return self._buffer(_find(self.get_output_tensor_details(signature_key), output_name, "output"))
+        return TensorBuffer(_find(self.get_output_tensor_details(signature_key), output_name, "output"))
 
-    def create_input_buffers(self, signature_index: int) -> list[CheckedBuffer]:
+    def create_input_buffers(self, signature_index: int) -> list[TensorBuffer]:
         """A buffer for each input, in the signature's order."""
-        return [self._buffer(row) for row in self._rows(signature_index)[0]]
+        return [TensorBuffer(row) for row in self._rows(signature_index)[0]]
 
-    def create_output_buffers(self, signature_index: int) -> list[CheckedBuffer]:
+    def create_output_buffers(self, signature_index: int) -> list[TensorBuffer]:
         """A buffer for each output, in the signature's order."""
-        return [self._buffer(row) for row in self._rows(signature_index)[1]]
+        return [TensorBuffer(row) for row in self._rows(signature_index)[1]]
 
     def resize_input_tensor(
         self, input_index: int, dims: Sequence[int], signature_index: int = 0, strict: bool = True
@@ -158,8 +152,8 @@ class WorkerCompiledModel:
     def run_by_name(
         self,
         signature_key: str,
-        input_map: Mapping[str, CheckedBuffer],
-        output_map: Mapping[str, CheckedBuffer],
+        input_map: Mapping[str, TensorBuffer],
+        output_map: Mapping[str, TensorBuffer],
     ) -> None:
         """Run a signature with buffers by name; `InputError` for one that is missing or does not fit."""
         names = self.get_signature_list().get(signature_key)
@@ -172,8 +166,8 @@ class WorkerCompiledModel:
     def run_by_index(
         self,
         signature_index: int,
-        input_buffers: Sequence[CheckedBuffer],
-        output_buffers: Sequence[CheckedBuffer],
+        input_buffers: Sequence[TensorBuffer],
+        output_buffers: Sequence[TensorBuffer],
     ) -> None:
         """Run a signature with buffers in its order; ValueError for one that is missing or does not fit."""
         inputs, outputs = self._rows(signature_index)
@@ -201,7 +195,7 @@ class WorkerCompiledModel:
             self._closed = True
             self._engine._session.worker.stop()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> CompiledModel:
         """The model itself."""
         return self
 
@@ -227,9 +221,9 @@ class WorkerCompiledModel:
         return self._engine
 
 
-def _open(judge: Judge, order: dict[str, Any], limits: Limits, sandbox: str | None, **source: Any) -> Engine:
+def _open(order: dict[str, Any], limits: Limits, sandbox: str | None, **source: Any) -> Engine:
     opening = make_opening(
-        judge=judge,
+        judge=JUDGE,
         model_path=source.get("model_path"),
         model_content=source.get("model_content"),
         delegates=None,
@@ -246,7 +240,7 @@ def _open(judge: Judge, order: dict[str, Any], limits: Limits, sandbox: str | No
     return Engine(opening, restart=False)
 
 
-def _order(judge: Judge, hardware_accel: int | None, environment: Any, options: Any) -> dict[str, Any]:
+def _order(hardware_accel: int | None, environment: Any, options: Any) -> dict[str, Any]:
     """What the worker is told: the accelerators with what they need here, and the user's options."""
     if environment is not None:
         raise TypeError("an environment of LiteRT's lives in one process and cannot move to the worker")
@@ -262,7 +256,7 @@ def _order(judge: Judge, hardware_accel: int | None, environment: Any, options: 
         ways[HardwareAccelerator.NPU] = npu_way()
     for kind, way in ways.items():
         if way.missing:
-            raise absent(judge, str(kind.name).lower(), way.missing, way.install or GPU_INSTALL)
+            raise absent(JUDGE, str(kind.name).lower(), way.missing, way.install or GPU_INSTALL)
         order["environment"].update(way.environment)
         order["libraries"] += way.libraries
     return order
@@ -303,7 +297,7 @@ def _check_place(what: str, place: int, rows: Sequence[Any]) -> None:
         raise ValueError(f"there is no {what} {place}; the signature has {len(rows)}")
 
 
-def _check(what: str, rows: Sequence[Any], buffers: Sequence[CheckedBuffer]) -> None:
+def _check(what: str, rows: Sequence[Any], buffers: Sequence[TensorBuffer]) -> None:
     if len(rows) != len(buffers):
         raise ValueError(f"the signature has {len(rows)} {what}s, and {len(buffers)} buffers were given")
     for place, (row, buffer) in enumerate(zip(rows, buffers, strict=True)):

@@ -1,4 +1,4 @@
-"""The classes that a program opens itself in place of LiteRT's: workers, with the rules' judge."""
+"""The drop-in for LiteRT's Interpreter: the worker's, with the judge that knows the rules."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from outlive.verbs.judging import JUDGE
-from outlive.worker.compiled_buffers import CheckedBuffer
-from outlive.worker.compiled_model import HardwareAccelerator, WorkerCompiledModel
 from outlive.worker.interpreter import WorkerInterpreter
 from outlive.worker.options import Delegate, OpResolverType, load_delegate
 from outlive.worker.signature import SignatureRunner
@@ -19,7 +17,6 @@ BESIDE = {
     "Delegate": Delegate,
     "load_delegate": load_delegate,
 }
-__all__ = ["CompiledModel", "HardwareAccelerator", "Interpreter", "InterpreterWithCustomOps", "TensorBuffer"]
 
 
 class Interpreter(WorkerInterpreter):
@@ -40,20 +37,3 @@ class InterpreterWithCustomOps(Interpreter):
     def __init__(self, custom_op_registerers: Sequence[str] | None = None, **kwargs: Any) -> None:
         """As LiteRT's; functions cannot cross the process border, their names can."""
         super().__init__(_custom_ops=custom_op_registerers or (), **kwargs)
-
-
-class TensorBuffer(CheckedBuffer):
-    """One input or output of a compiled model; methods as LiteRT's TensorBuffer has them."""
-
-    _judge = JUDGE
-
-
-class CompiledModel(WorkerCompiledModel):
-    """Compiles and runs a model in a worker process; methods and results as LiteRT's own CompiledModel.
-
-    More than LiteRT has: `memory` and `seconds` limit it; buffers check what is written and read; a death is
-    `ModelDied` with a finding. `options` are LiteRT's own Options, or a mapping of groups to options.
-    """
-
-    _judge = JUDGE
-    _buffer = TensorBuffer

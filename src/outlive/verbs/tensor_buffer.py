@@ -7,25 +7,22 @@ the worker gets it when the model is run.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from outlive.verbs.judging import JUDGE
 from outlive.worker import slots
 from outlive.worker.session import End
-from outlive.worker.verdicts import Judge
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
+__all__ = ["TensorBuffer"]
 
 _DESTROYED = "TensorBuffer has been destroyed"
 
 
-class CheckedBuffer:
-    """LiteRT's TensorBuffer. `outlive.TensorBuffer` is this one with a judge that knows the rules."""
-
-    _judge = Judge()
+class TensorBuffer:
+    """One input or output of a compiled model; methods as LiteRT's TensorBuffer has them."""
 
     def __init__(self, details: Mapping[str, Any]) -> None:
         """Room for a tensor of this type and shape, filled with zeros."""
@@ -36,7 +33,7 @@ class CheckedBuffer:
         self._array: NDArray[Any] | None = np.zeros(self._shape, self._dtype)
 
     @classmethod
-    def create_from_host_memory(cls, data_array: NDArray[Any]) -> Self:
+    def create_from_host_memory(cls, data_array: NDArray[Any]) -> TensorBuffer:
         """A buffer that holds what this array holds now."""
         if not isinstance(data_array, np.ndarray):
             raise ValueError("data_array must be a NumPy array")
@@ -105,7 +102,7 @@ class CheckedBuffer:
         )
         problem = slots.problem_with(value, end) or "wrong-shape"
         text = slots.mismatch_text(problem, value, end, self._name)
-        return self._judge.refused(slots.describe_call(problem, value, end, self._name, text))
+        return JUDGE.refused(slots.describe_call(problem, value, end, self._name, text))
 
     # What the model that owns it does with it.
 
