@@ -21,13 +21,14 @@ def test_a_healthy_model_is_read_planned_checked_and_run(capsys: pytest.CaptureF
     shown = capsys.readouterr().out
     for words in (
         "16 operators, 1 subgraph",
-        "inputs   image",
-        "memory   about",
-        "findings  1 note",
-        "ran  invoke",
+        "inputs: image",
+        "It needs about",
+        "Findings  1 note",
+        "runs",
+        "invoke took",
     ):
         assert words in shown
-    assert "what was tried" not in shown
+    assert "What was tried" not in shown
     assert len(shown.splitlines()) < 40
 
 
@@ -35,7 +36,7 @@ def test_a_deadly_model_is_diagnosed(capsys: pytest.CaptureFixture[str]) -> None
     assert main([path("deadly")]) == 3
     shown = capsys.readouterr().out
     assert "dies: SIGSEGV in invoke" in shown
-    assert "what was tried" in shown
+    assert "It works with reference kernels" in shown
 
 
 def test_the_document_holds_every_part(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from outlive.cli.commands.scan import _tolerances
 from outlive.cli.main import build_parser, main
 from outlive.fleet.comparing import Tolerances
+from outlive.verbs.scan import find_tolerances
 from tests.fleet.made import models, row
 
 
 def asked(*words: str) -> Tolerances:
-    return _tolerances(build_parser().parse_args(["scan", "models", *words]))
+    args = build_parser().parse_args(["scan", "models", *words])
+    names = ("peak", "latency", "outputs")
+    return find_tolerances({name: getattr(args, f"tolerance_{name}") for name in names})
 
 
 def test_whose_word_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

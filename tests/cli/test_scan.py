@@ -38,11 +38,11 @@ def test_what_they_come_to(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["scan", str(folder), "--device", "pixel-8"]) == 0
     shown = capsys.readouterr().out
     for words in (
-        "2 files  2 sound",
+        "2 sound",
         "healthy_0.tflite",
         "pixel-8",
         "fits",
-        "findings, by the number of files",
+        "by the number of files",
     ):
         assert words in shown
 
@@ -51,7 +51,7 @@ def test_a_death_ends_with_3_and_is_told(folder: Path, capsys: pytest.CaptureFix
     models(folder, "deadly")
     assert main(["scan", str(folder), "--run", "--repeat", "2"]) == 3
     shown = capsys.readouterr().out
-    assert "3 files  2 ran, 1 died" in shown
+    assert "2 ran, 1 died" in shown
     assert "causes  option-out-of-range 1" in shown
 
 
@@ -196,7 +196,7 @@ def test_what_got_worse(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     (folder / "healthy_0.tflite").write_bytes((folder / "wasteful_0.tflite").read_bytes()[:4000])
     assert main(["scan", str(folder), "-o", str(new), "--against", str(old)]) == 1
     shown = capsys.readouterr().out
-    assert "got worse since" in shown
+    assert "got worse" in shown
     assert "broken" in shown
 
 

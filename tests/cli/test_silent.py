@@ -63,7 +63,7 @@ def test_this_machine_is_looked_at_where_that_is_asked_for(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = machine(packages={"tflite_runtime": "1.4.0", "numpy": "1.26.4"})
-    monkeypatch.setattr("outlive.fitting.checking.look_around", lambda: old)
+    monkeypatch.setattr("outlive.verbs.checking.look_around", lambda: old)
     words = ("check", HEALTHY, "--no-config", "--select", "E")
     assert codes(document(capsys, *words, "--here", code=1)) == ["E421"]
     assert codes(document(capsys, *words)) == []

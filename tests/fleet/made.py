@@ -11,7 +11,7 @@ from typing import Any
 from outlive import demo_models
 from outlive.fleet.nouns import Order, Task
 from outlive.fleet.rows import DeathSeen, DeviceFit, FindingSeen, OutputSeen, Row, RunSeen
-from outlive.verbs.scan import examine
+from outlive.verbs.scan import examine_task as examine
 
 # Names the file that says a process was killed.
 MARK = "OUTLIVE_TEST_MARK"

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from outlive.fleet.gathering import gather
-from outlive.fleet.looking import look
-from outlive.verbs.judging import JUDGE
+from outlive.verbs.scan import examine_task
 from tests.fleet.made import models, task
 
 
@@ -128,7 +127,7 @@ def closed() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp())
     models(folder, "healthy")
     models(folder / "closed", "deadly")
-    look(task(folder / "healthy_0.tflite"), JUDGE)  # all that is needed is loaded
+    examine_task(task(folder / "healthy_0.tflite"))  # all that is needed is loaded
     folder.chmod(0o755)
     (folder / "closed").chmod(0)
     if root := os.geteuid() == 0:
@@ -149,7 +148,7 @@ def test_a_folder_that_may_not_be_entered_has_a_row(closed: Path) -> None:
             str(closed / "closed"),
             str(closed / "healthy_0.tflite"),
         }
-    seen = look(task(closed / "closed"), JUDGE)
+    seen = examine_task(task(closed / "closed"))
     assert seen.outcome == "unreadable"
     assert "cannot be listed" in seen.note
 

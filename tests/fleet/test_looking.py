@@ -11,8 +11,8 @@ import pytest
 
 from outlive import demo_models
 from outlive.arena.devices import find_device
-from outlive.fleet import looking
-from outlive.verbs.scan import examine
+from outlive.verbs import examine as examining
+from outlive.verbs.scan import examine_task as examine
 from outlive.worker.nurseries import close_hatcheries
 from tests.fleet.made import task
 
@@ -114,7 +114,7 @@ def test_what_cannot_be_opened(tmp_path: Path) -> None:
 
 def change_while_looked_at(path: Path, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut the file short, each of the first times that it has just been read."""
-    check, left = looking.check_reading, [times]
+    check, left = examining.check_reading, [times]
 
     def change(*given: Any) -> Any:
         if left[0]:
@@ -122,7 +122,7 @@ def change_while_looked_at(path: Path, times: int, monkeypatch: pytest.MonkeyPat
             path.write_bytes(path.read_bytes()[:-100])
         return check(*given)
 
-    monkeypatch.setattr(looking, "check_reading", change)
+    monkeypatch.setattr(examining, "check_reading", change)
 
 
 def test_a_file_that_changes_once_is_looked_at_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +149,7 @@ def test_a_bug_of_ours_costs_its_own_row(monkeypatch: pytest.MonkeyPatch) -> Non
     def broken(*_: object) -> object:
         raise ZeroDivisionError("planted")
 
-    monkeypatch.setattr(looking, "check_reading", broken)
+    monkeypatch.setattr(examining, "check_reading", broken)
     row = examine(task(DEMO["healthy"]))
     assert row.outcome == "failed"
     assert row.note == "a bug of outlive: ZeroDivisionError: planted"
@@ -159,7 +159,7 @@ def test_a_planner_that_falls_over_costs_its_own_part(monkeypatch: pytest.Monkey
     def broken(*_: object) -> object:
         raise ZeroDivisionError("planted")
 
-    monkeypatch.setattr(looking, "plan_model", broken)
+    monkeypatch.setattr(examining, "plan_model", broken)
     row = examine(task(DEMO["wasteful"], devices=(find_device("pixel-8"),)))
     assert (row.outcome, row.peak_bytes) == ("sound", None)
     assert row.devices[0].word == "not planned"

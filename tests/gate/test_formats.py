@@ -14,8 +14,8 @@ from junitparser import Failure, JUnitXml, TestSuite
 
 from outlive import demo_models
 from outlive.cli.main import main
-from outlive.rendering import markdown
-from outlive.rendering.markdown import escape
+from outlive.rendering.media import markdown
+from outlive.rendering.media.markdown import escape
 
 NASTY = "<img src=x onerror=alert(1)> | `a` \u202e]]> & **b**.tflite"
 SEVERITIES = {"info", "minor", "major", "critical", "blocker"}

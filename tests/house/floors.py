@@ -19,7 +19,7 @@ FLOORS = (
     ("guarding",),
     ("worker",),
     ("surgery", "arena"),
-    ("meter", "model"),
+    ("meter", "model", "project"),
     ("finding", "errors", "names", "records", "units", "version", "apart", "keeping", "cache", "demo_models"),
 )
 # The shared words are single files that make up one room: an error carries a finding.

@@ -18,9 +18,9 @@ import numpy as np
 import outlive
 from outlive.arena.devices import known_devices
 from outlive.arena.questions import ABIS, ACCELERATORS, KERNELS
-from outlive.fitting.checking import check_reading, make_order
 from outlive.model import read_source
 from outlive.rules.catalogue import file_errors
+from outlive.verbs.checking import check_reading, make_criteria
 
 _RAMS = ("64KB", "8MB", "2GB")
 # What the user asked of a part cannot be had; `outlive.cut` says so with a ValueError.
@@ -47,7 +47,7 @@ def _check(data: bytes, chance: random.Random) -> str:
     settings: list[dict[str, str]] = [{}, {"accelerator": chance.choice(ACCELERATORS)}]
     settings.append({"ram": chance.choice(_RAMS), "accelerator": chance.choice(ACCELERATORS)})
     settings.append({"device": chance.choice(_device_names())})
-    order = make_order(**chance.choice(settings))  # type: ignore[arg-type]
+    order = make_criteria(**chance.choice(settings))  # type: ignore[arg-type]
     checked = check_reading(read_source(data), order)
     failed = [item for item in checked.judgement.not_checked if _is_failure(item.reason)]
     if failed:

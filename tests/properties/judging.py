@@ -18,16 +18,16 @@ from outlive.diagnosis.probing import PROBES, feedable, probe, with_fitting_size
 from outlive.diagnosis.sizing import sized_by_inputs
 from outlive.diagnosis.verdict import Seen, decide, decide_unhurt
 from outlive.finding import Finding
-from outlive.fitting.checking import check_reading, make_order
 from outlive.model import Model, read_source
 from outlive.rendering import page_of
-from outlive.rendering.annotations import workflow_commands
-from outlive.rendering.check_text import check_text
+from outlive.rendering.media.github import workflow_commands
 from outlive.rendering.media.json import document_of, dump
+from outlive.rendering.media.sarif import sarif_log
 from outlive.rendering.media.text import draw_text
-from outlive.rendering.sarif import sarif_log
 from outlive.rules.catalogue import assess_run
+from outlive.rules.checked import Checks
 from outlive.surgery import Request
+from outlive.verbs.checking import check_reading, make_criteria
 from outlive.verbs.judging import JUDGE
 from outlive.worker.flight import Flight, OpSeen, OutputSeen
 from outlive.worker.limits import Limits
@@ -52,12 +52,12 @@ def values(model: Model | None) -> list[Any] | None:
 def check_and_say(data: bytes) -> list[str]:
     """Check a file and say it in every way; the rules that failed."""
     reading = read_source(data)
-    order = make_order(inputs=values(reading.model))
+    order = make_criteria(inputs=values(reading.model))
     checked = check_reading(reading, order)
     dump(document_of(checked))
     dump(sarif_log([checked], order.rules, Path.cwd()))
     broken = [line for line in workflow_commands([checked], Path.cwd()) if "\n" in line]
-    list(check_text([checked]))
+    list(draw_text(page_of(Checks(files=(checked,))), 2))
     failed = [str(item) for item in checked.judgement.not_checked if "failed" in item.reason]
     return [*failed, *broken]
 

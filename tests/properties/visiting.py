@@ -49,7 +49,7 @@ def _ask_public_verbs(data: bytes, reading: Reading) -> None:
 
 def say_json(data: bytes, reading: Reading) -> None:
     """Write the reading as JSON that every parser takes: no NaN, no infinity."""
-    text = dump(document_of(FileRead(reading=reading, judgement=outlive.check(data))))
+    text = dump(document_of(FileRead(reading=reading, judgement=outlive.check(data).files[0].judgement)))
     json.loads(text, parse_constant=_refuse)
 
 

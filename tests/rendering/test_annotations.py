@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 
 from outlive import demo_models
-from outlive.fitting.checking import check_reading, make_order
 from outlive.model import Source, read_source
-from outlive.rendering.annotations import workflow_commands
+from outlive.rendering.media.github import workflow_commands
 from outlive.surgery import write
+from outlive.verbs.checking import check_reading, make_criteria
 from tests.rules.feeds import small
 
 
 def lines(folder: Path, source: Source, inputs: object = None, select: tuple[str, ...] = ()) -> list[str]:
-    order = make_order(inputs=inputs, select=select)
+    order = make_criteria(inputs=inputs, select=select)
     return list(workflow_commands([check_reading(read_source(source), order)], folder))
 
 

@@ -17,9 +17,10 @@ from outlive.fleet.rows import AcceleratorSeen, Row
 from outlive.fleet.scanning import Scan, Tally
 from outlive.rendering.console import print_parts
 from outlive.rendering.fleet_tables import columns, write_csv, write_parquet
-from outlive.rendering.fleet_text import scan_text
+from outlive.rendering.media.html import render_html
 from outlive.rendering.media.json import document_of
-from outlive.rendering.pages.scan import scan_html
+from outlive.rendering.media.text import draw_text
+from outlive.rendering.pages.scan import page
 from tests.fleet.made import death, row, run
 
 HOSTILE = (
@@ -61,8 +62,12 @@ def hostile(tmp_path: Path) -> Scan:
 
 def text(scan: Scan) -> str:
     stream = io.StringIO()
-    print_parts(scan_text(scan), stream)
+    print_parts(draw_text(page(scan)), stream)
     return stream.getvalue()
+
+
+def html(scan: Scan) -> str:
+    return render_html(page(scan), document_of(scan))
 
 
 def test_csv(hostile: Scan, tmp_path: Path) -> None:
@@ -87,24 +92,24 @@ def test_parquet(hostile: Scan, tmp_path: Path) -> None:
 
 
 def test_html(hostile: Scan) -> None:
-    page = scan_html(hostile, [])
-    assert "<script>alert" not in page
-    assert "\u202e" not in page
-    assert "Content-Security-Policy" in page
-    assert page.encode("utf-8")
+    shown = html(hostile)
+    assert "<script>alert" not in shown
+    assert "\u202e" not in shown
+    assert "Content-Security-Policy" in shown
+    assert shown.encode("utf-8")
 
 
 def test_text(hostile: Scan) -> None:
     shown = text(hostile)
     assert "\x1b" not in shown
-    assert "5 files  5 died" in shown
+    assert "5 files  5 models died or hung" in shown
     assert "a\\nb\\x1b[31m\\u202e" in shown
 
 
 def test_many_rows_are_summed_up(tmp_path: Path) -> None:
     rows = [row(f"{number:03}", outcome="died", death=death("out-of-memory")) for number in range(45)]
     shown = text(scanned(tmp_path, *rows))
-    assert "what did not go well, each once" in shown
+    assert "What did not go well" in shown
     assert "and 15 more: write them with -o results.html or .csv" in shown
 
 
@@ -120,4 +125,4 @@ def test_the_document(tmp_path: Path) -> None:
     assert found["against"]["regressions"][0]["now"] == "99.000 ms (+890%)"
     assert [one["path"] for one in found["rows"]] == ["a"]
     assert "1 thing got worse" in text(scan)
-    assert "1 thing got worse" in scan_html(scan, [])
+    assert "1 thing got worse" in html(scan)

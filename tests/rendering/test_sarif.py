@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 from outlive import demo_models
-from outlive.fitting.checking import Checked, check_reading, make_order
 from outlive.model import Source, read_source
 from outlive.rendering.media.json import dump
-from outlive.rendering.sarif import sarif_log
+from outlive.rendering.media.sarif import sarif_log
 from outlive.rules import Judgement, NotChecked
 from outlive.rules.catalogue import RULES
+from outlive.rules.checked import Checked
 from outlive.surgery import write
+from outlive.verbs.checking import check_reading, make_criteria
 from tests.rendering.sarif_schema import official_schema
 from tests.rendering.sarif_shape import LOG
 from tests.rules.feeds import lookup, small
@@ -28,7 +29,7 @@ HOSTILE = 'we\n"ird\x1b[31m\u202e, ::error::%0A'
 
 def log(folder: Path, *sources: Source, **words: Any) -> dict[str, Any]:
     """The log of a check of these, as a program would read it."""
-    order = make_order(**words)
+    order = make_criteria(**words)
     rows = [check_reading(read_source(source), order) for source in sources]
     made: dict[str, Any] = json.loads(dump(sarif_log(rows, order.rules, folder)))
     return made

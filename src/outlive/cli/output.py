@@ -29,6 +29,11 @@ FORMATS = {
     "csv": "csv for spreadsheets",
     "trace": "trace for Perfetto and chrome://tracing",
     "overlay": "overlay to lay over the graph in Model Explorer",
+    "sarif": "sarif 2.1.0",
+    "github": "github workflow annotations",
+    "gitlab": "gitlab code quality",
+    "junit": "junit xml",
+    "markdown": "markdown for a job summary",
 }
 
 

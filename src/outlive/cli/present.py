@@ -14,6 +14,8 @@ from outlive.finding import Severity
 
 # Media that need the whole result and not its page: modules of rendering.media with a function `render`.
 _EXPORTS = ("csv", "trace", "overlay", "sarif", "junit", "github", "gitlab", "markdown")
+# Those that have no room for findings.
+_BARE = ("csv", "trace", "overlay")
 _NOTHING: Mapping[str, object] = {}
 _OUTCOMES = {
     "clean": exits.CLEAN,
@@ -23,7 +25,9 @@ _OUTCOMES = {
 }
 
 
-def add_output_options(parser: argparse.ArgumentParser, *more: str, default: str = "text") -> None:
+def add_output_options(
+    parser: argparse.ArgumentParser, *more: str, default: str = "text"
+) -> argparse._ArgumentGroup:
     """Give a command `--format`, `--output` and `-v`; `more` are formats beside text and json."""
     group = parser.add_argument_group("output")
     choices = ("text", "json", *more)
@@ -31,6 +35,7 @@ def add_output_options(parser: argparse.ArgumentParser, *more: str, default: str
     group.add_argument("--format", choices=choices, default=default, help=words)
     group.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
     group.add_argument("-v", "--verbose", action="count", default=0, help="show more; -vv shows everything")
+    return group
 
 
 def add_telling_options(parser: argparse.ArgumentParser) -> None:
@@ -121,12 +126,12 @@ def _write_refusal(args: argparse.Namespace, kind: str, path: str, findings: Any
 
 
 def _export(args: argparse.Namespace, result: Any) -> None:
-    """What other tools read; errors go to standard error, because these formats have no room for them."""
+    """What other tools read; errors go to standard error where the format has no room for them."""
     from importlib import import_module
 
     from outlive.rendering.finding_text import plain_finding
 
     write_plain(args, import_module(f"outlive.rendering.media.{args.format}").render(result))
-    for finding in getattr(result, "findings", ()):
+    for finding in getattr(result, "findings", ()) if args.format in _BARE else ():
         if finding.severity is Severity.ERROR:
             complain_lines(plain_finding(finding))

@@ -5,8 +5,11 @@ Model + Plan ──> Export: model_data.h, model_data.cc, model_ops.h, main.cc, 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from outlive.arena.budget import Verdict
@@ -18,6 +21,7 @@ from outlive.exporting.rendering import render
 from outlive.exporting.resolver import Adder, adders_of, resolver_table
 from outlive.exporting.snippets import KINDS
 from outlive.finding import Finding
+from outlive.keeping import whole_file
 from outlive.model import Model
 from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 
@@ -37,7 +41,7 @@ class ExportedFile(NamedTuple):
     file_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Export:
     """The files by name, and what they were made of."""
 
@@ -54,6 +58,19 @@ class Export:
     verdict: Verdict | None = None
     removed: tuple[str, ...] = ()  # what was left out of the model
     findings: tuple[Finding, ...] = ()
+
+    def __repr__(self) -> str:
+        """The files."""
+        return f"<Export: {', '.join(name for name, _ in self.files)}>"
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write every file before any takes its place: a full disk or Ctrl-C leaves what was there."""
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        with ExitStack() as opened:
+            for name, text in self.files:
+                file = opened.enter_context(whole_file(Path(folder) / name))
+                file.write(text.encode())
+                file.flush()
 
     @property
     @in_document()
@@ -119,6 +136,13 @@ class NotExported:
     path: str | None
     files: tuple[str, ...] = ()
     findings: tuple[Finding, ...]
+    verdict: Verdict | None = field(default=None, metadata=NOT_WRITTEN)
+
+    @property
+    def outcome(self) -> str:
+        """What it comes to: "does not fit", or "errors" if it cannot run there."""
+        too_big = self.verdict is not None and self.verdict.word == "does not fit"
+        return "does not fit" if too_big else "errors"
 
 
 def export_micro(

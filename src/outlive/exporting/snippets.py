@@ -5,6 +5,7 @@ Model ──> ports.layout_of ──> templates/snippet/LANGUAGE.j2 ──> Snip
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -12,6 +13,7 @@ from typing import ClassVar
 from outlive.exporting.foreign import identifier
 from outlive.exporting.ports import Layout, Port, layout_of
 from outlive.exporting.rendering import render
+from outlive.keeping import write_whole
 from outlive.model import Model
 from outlive.records import NOT_WRITTEN, ModelPath, in_document, written
 
@@ -77,8 +79,16 @@ class Snippet:
 
     language: str
     file_name: str
-    text: str = field(metadata=written("code"))
-    layout: Layout = field(metadata=NOT_WRITTEN)
+    text: str = field(repr=False, metadata=written("code"))
+    layout: Layout = field(repr=False, metadata=NOT_WRITTEN)
+
+    def __str__(self) -> str:
+        """The code."""
+        return self.text
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the code to a file, whole or not at all."""
+        write_whole(path, self.text)
 
     @property
     @in_document()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from outlive.arena.budget import WORDS
+from outlive.arena.plan import WORDS
 from outlive.fleet.journal import RowFile
 from outlive.fleet.rows import OUTCOMES, OutputSeen, Row
 from outlive.records import in_document, written

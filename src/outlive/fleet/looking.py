@@ -1,63 +1,67 @@
-"""Looks at one file: reads, checks, plans it, and runs and diagnoses it if asked to. One Row comes back.
+"""Looks at one file: has it read, checked, planned, and run and diagnosed if asked to. One Row comes back.
 
-This is what engine processes do, on this machine or another. Nothing a file does is raised.
+This is what engine processes do, on this machine or another. Nothing a file does is raised. How a model is
+read and examined is handed in.
 """
 
 from __future__ import annotations
 
 import os
 import platform
+import statistics
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from typing import Any
 
-from outlive.arena.budget import device_budget, needed_bytes, weigh
-from outlive.arena.devices import Device
-from outlive.arena.plan import Plan
-from outlive.arena.questions import Wish
-from outlive.arena.room import arena_for
+from outlive.accelerators import Accelerator
+from outlive.arena.budget import needed_bytes
+from outlive.arena.plan import Verdict
+from outlive.diagnosis.examination import Examination
+from outlive.diagnosis.nouns import Diagnosis
 from outlive.finding import Finding, Severity
-from outlive.fitting.checking import check_reading, make_order
-from outlive.fitting.planning import plan_model
-from outlive.fitting.verdicts import judge_plan
 from outlive.fleet.admission import admitted, usable_bytes
 from outlive.fleet.nouns import Order, Task, versions
-from outlive.fleet.rows import DeviceFit, FindingSeen, Outcome, Row
-from outlive.fleet.running import Landed, run_model, try_accelerators
-from outlive.model import Model, Reading, read_source
+from outlive.fleet.rows import (
+    AcceleratorSeen,
+    DeathSeen,
+    DeviceFit,
+    FindingSeen,
+    Outcome,
+    OutputSeen,
+    Row,
+    RunSeen,
+)
+from outlive.model import Reading
 from outlive.rules.catalogue import file_errors
 from outlive.units import format_bytes
-from outlive.worker.verdicts import Judge
+from outlive.worker.flight import Flight
+
+# Waits until there is room for a model; gives why there never is, or nothing.
+Admit = Callable[[Examination], AbstractContextManager[str]]
+Read = Callable[[Any], Reading]
+ExamineModel = Callable[[Reading, Order, Admit], Examination]
 
 # Up to this size a file is read and not mapped: one that is cut short meanwhile cannot end this process then.
 _READ_BYTES = 256 << 20
 _MOST_FINDINGS = 30
 _MOST_WHERE = 200
 _MOST_NOTE = 300
+_MOST_OUTPUTS = 16
+_MOST_TEXT = 200
+_SAMPLES = 16
 # What a model is taken to need where nobody knows: its weights several times, and some.
 _UNPLANNED_SHARE = 4
 _UNPLANNED_BYTES = 64_000_000
 
 
-@dataclass(slots=True)
-class _Seen:
-    """What is known so far."""
-
-    reading: Reading
-    outcome: Outcome
-    findings: list[Finding] = field(default_factory=list)
-    plan: Plan | None = None
-    devices: tuple[DeviceFit, ...] = ()
-    landed: Landed | None = None
-    notes: list[str] = field(default_factory=list)
-
-
-def look(task: Task, judge: Judge) -> Row:
+def look(task: Task, examine: ExamineModel, read: Read) -> Row:
     """The row of a file. One that changes while it is looked at is looked at again, and said to change."""
     start = time.monotonic()
-    row = _look(task, judge)
+    row = _look(task, examine, read)
     if stamp(task.place) != (row.file_bytes, row.mtime_ns) and row.mtime_ns:
-        row = _look(task, judge)
+        row = _look(task, examine, read)
         row = replace(row, changed=stamp(task.place) != (row.file_bytes, row.mtime_ns))
     return replace(row, seconds=round(time.monotonic() - start, 3))
 
@@ -80,10 +84,10 @@ def unseen(task: Task, outcome: Outcome, note: str) -> Row:
     )
 
 
-def _look(task: Task, judge: Judge) -> Row:
+def _look(task: Task, examine: ExamineModel, read: Read) -> Row:
     bare = unseen(task, "failed", "")
     try:
-        return _row(bare, _see(task, judge))
+        return _row(bare, _examined(task, examine, read), task)
     except Exception as error:
         # A bug of ours must not cost the other files; the row says what to report.
         return replace(bare, note=f"a bug of outlive: {type(error).__name__}: {error}"[:_MOST_NOTE])
@@ -98,39 +102,37 @@ def stamp(path: str) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _see(task: Task, judge: Judge) -> _Seen:
-    order = task.order
-    reading = _read(task.place, judge)
-    checked = check_reading(reading, make_order(select=order.select, ignore=order.ignore))
-    found: Outcome = "flawed" if checked.judgement.errors else "sound"
-    seen = _Seen(reading=reading, outcome=found, findings=list(checked.judgement.findings))
-    if reading.identity.kind in ("unreadable", "directory"):
-        seen.outcome = "unreadable"
-        if os.path.isdir(task.place):
-            seen.notes.append("it is a folder, and what is in it cannot be listed")
-        return seen
-    model = reading.model
-    if model is None or file_errors(reading):
-        seen.outcome = "broken"
-    else:
-        _plan(seen, model, order)
-    if model is not None and model.subgraphs:
-        if order.run:
-            _run(seen, task, judge)
-        if order.delegates and seen.outcome != "broken":
-            _try(seen, model, task, judge)
-    return seen
+def _examined(task: Task, examine: ExamineModel, read: Read) -> Examination:
+    """What the file comes to; one without a graph is not run."""
+    reading, order = _read(task.place, read), task.order
+    runs = reading.model is not None and bool(reading.model.subgraphs)
+    order = order if runs else replace(order, run=False, delegates=False)
+    budget = order.memory_bytes
+    if budget is None and (order.run or order.delegates):
+        budget = usable_bytes()
+
+    @contextmanager
+    def admit(seen: Examination) -> Iterator[str]:
+        """Wait for room; what is larger than all the room there is stays on the ground."""
+        planned = _planned_bytes(seen)
+        if budget is not None and planned > budget:
+            yield f"{format_bytes(planned)} planned, {format_bytes(budget)} to be had"
+            return
+        with admitted(planned, budget):
+            yield ""
+
+    return examine(reading, replace(order, memory_bytes=budget), admit)
 
 
-def _read(path: str, judge: Judge) -> Reading:
+def _read(path: str, read: Read) -> Reading:
     """The file, read rather than mapped unless it is huge."""
     try:
         with open(path, "rb", opener=_open_regular) as file:
             if os.fstat(file.fileno()).st_size <= _READ_BYTES:
-                return read_source(file)
+                return read(file)
     except (OSError, ValueError):
         pass  # reading by path finds the words for it
-    return read_source(path, judge.changed_file)
+    return read(path)
 
 
 def _open_regular(path: str, flags: int) -> int:
@@ -140,78 +142,25 @@ def _open_regular(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def _plan(seen: _Seen, model: Model, order: Order) -> None:
-    """The plan on this kind of machine, and the verdict for each device."""
-    try:
-        seen.plan = plan_model(model, Wish(accelerator=order.accelerator))
-        if not seen.plan.refusals:  # what the runtime refuses, the check has said already
-            seen.findings += judge_plan(seen.plan)
-    except Exception as error:
-        # As in a check: what one part cannot do must not cost what the others found, and is said.
-        seen.notes.append(f"not planned: {type(error).__name__}: {error}")
-    seen.devices = tuple(_fit(model, device, seen.plan) for device in order.devices)
-
-
-def _fit(model: Model, device: Device, plan: Plan | None) -> DeviceFit:
-    try:
-        wish = make_order(device=device).wish
-        # A plan for a microcontroller is one for its kernels and its layout of structures.
-        if plan is None or wish.accelerator != plan.accelerator or wish.accelerator == "tflm":
-            plan = plan_model(model, wish)
-        verdict = weigh(plan, device_budget(device), arena=arena_for(model, plan, wish.abi))
-    except Exception:
-        return DeviceFit(device=device.name, word="not planned")
-    return DeviceFit(
-        device=device.name,
-        word=verdict.word,
-        needed_bytes=verdict.needed_bytes,
-        margin_bytes=verdict.margin_bytes,
+def _planned_bytes(seen: Examination) -> int:
+    planned = None if seen.plan is None else needed_bytes(seen.plan)
+    return (
+        seen.checked.reading.file_bytes * _UNPLANNED_SHARE + _UNPLANNED_BYTES if planned is None else planned
     )
 
 
-def _run(seen: _Seen, task: Task, judge: Judge) -> None:
-    """Run it when there is room; what is larger than all the room there is stays on the ground."""
-    order = task.order
-    budget = order.memory_bytes if order.memory_bytes is not None else usable_bytes()
-    planned = _planned_bytes(seen)
-    if budget is not None and planned > budget:
-        seen.outcome = "too large"
-        seen.notes.append(f"not run: {format_bytes(planned)} planned, {format_bytes(budget)} to be had")
-        return
-    with admitted(planned, budget):
-        seen.landed = run_model(task.place, order, budget, judge)
-    landed = seen.landed
-    seen.findings += landed.findings
-    if landed.outcome != "refused" or seen.outcome != "broken":
-        seen.outcome = landed.outcome
-
-
-def _planned_bytes(seen: _Seen) -> int:
-    planned = None if seen.plan is None else needed_bytes(seen.plan)
-    return seen.reading.file_bytes * _UNPLANNED_SHARE + _UNPLANNED_BYTES if planned is None else planned
-
-
-def _try(seen: _Seen, model: Model, task: Task, judge: Judge) -> None:
-    budget = task.order.memory_bytes if task.order.memory_bytes is not None else usable_bytes()
-    with admitted(_planned_bytes(seen), budget):
-        accelerators, findings, problem = try_accelerators(model, task.place, task.order, judge)
-    seen.findings += findings
-    seen.landed = replace(seen.landed or Landed(outcome=seen.outcome), accelerators=accelerators)
-    if problem:
-        seen.notes.append(problem)
-
-
-def _row(bare: Row, seen: _Seen) -> Row:
-    findings = _once(seen.findings)
-    model, plan, landed = seen.reading.model, seen.plan, seen.landed
+def _row(bare: Row, seen: Examination, task: Task) -> Row:
+    findings = _once(_all_findings(seen))
+    reading, plan = seen.checked.reading, seen.plan
+    model = reading.model
     codes: dict[str, int] = {}
     for finding in findings:
         codes[finding.code] = codes.get(finding.code, 0) + 1
     return replace(
         bare,
-        outcome=seen.outcome,
+        outcome=_outcome(seen),
         sha256=bare.sha256 if model is None else model.sha256,
-        file_bytes=seen.reading.file_bytes or bare.file_bytes,
+        file_bytes=reading.file_bytes or bare.file_bytes,
         errors=_count(findings, Severity.ERROR),
         warnings=_count(findings, Severity.WARNING),
         notes=_count(findings, Severity.NOTE),
@@ -223,11 +172,119 @@ def _row(bare: Row, seen: _Seen) -> Row:
         arena_bytes=None if plan is None else plan.arena_bytes,
         exact=None if plan is None else plan.exact,
         bound=None if plan is None else plan.bound,
-        devices=seen.devices,
-        run=None if landed is None else landed.run,
-        death=None if landed is None else landed.death,
-        accelerators=() if landed is None else landed.accelerators,
-        note="; ".join(" ".join(note.split()) for note in seen.notes)[:_MOST_NOTE],
+        devices=tuple(_fit(device.name, verdict) for device, verdict in seen.fits),
+        run=None if seen.flight is None or seen.diagnosis is not None else _run_seen(seen.flight),
+        death=None if seen.diagnosis is None else _death(seen.diagnosis, seen.flight),
+        accelerators=() if seen.coverage is None else tuple(map(_accelerator, seen.coverage.accelerators)),
+        note="; ".join(" ".join(note.split()) for note in _notes(seen, task))[:_MOST_NOTE],
+    )
+
+
+def _outcome(seen: Examination) -> Outcome:
+    """What it came to, in one word: how the run ended, or what the check says of the file."""
+    reading, diagnosis = seen.checked.reading, seen.diagnosis
+    if reading.identity.kind in ("unreadable", "directory"):
+        return "unreadable"
+    if seen.not_run:
+        return "too large"
+    broken = reading.model is None or bool(file_errors(reading))
+    if diagnosis is not None:
+        hung = diagnosis.end is not None and diagnosis.end.manner == "deadline"
+        ended: Outcome = "hung" if hung else "died" if diagnosis.died else "refused"
+        return "broken" if broken and ended == "refused" else ended
+    if seen.flight is not None:
+        return "ran"
+    return "broken" if broken else "flawed" if seen.checked.judgement.errors else "sound"
+
+
+def _all_findings(seen: Examination) -> list[Finding]:
+    """In the order they were found: what comes later says more."""
+    told = seen.diagnosis.verdict if seen.diagnosis is not None else None
+    parts = (
+        seen.checked.judgement.findings,
+        seen.plan_findings,
+        seen.flight_findings,
+        () if told is None else (told,),
+        seen.coverage_findings,
+    )
+    return [finding for part in parts for finding in part]
+
+
+def _notes(seen: Examination, task: Task) -> Iterator[str]:
+    if seen.checked.reading.identity.kind in ("unreadable", "directory") and os.path.isdir(task.place):
+        yield "it is a folder, and what is in it cannot be listed"
+    yield from seen.notes
+    if seen.not_run:
+        yield f"not run: {seen.not_run}"
+
+
+def _fit(device: str, verdict: Verdict | None) -> DeviceFit:
+    if verdict is None:
+        return DeviceFit(device=device, word="not planned")
+    return DeviceFit(
+        device=device,
+        word=verdict.word,
+        needed_bytes=verdict.needed_bytes,
+        margin_bytes=verdict.margin_bytes,
+    )
+
+
+def _death(diagnosis: Diagnosis, flight: Flight | None) -> DeathSeen:
+    verdict, op = diagnosis.verdict, diagnosis.op
+    if verdict is None:
+        text = "" if flight is None else flight.error_text
+        return DeathSeen(cause="unknown", code="", headline=text[:_MOST_TEXT], stage=diagnosis.stage)
+    told = "" if op is None else op.type if op.index is None else f"op {op.index} {op.type}"
+    return DeathSeen(
+        cause=diagnosis.cause,
+        code=verdict.code,
+        headline=verdict.headline,
+        stage=diagnosis.stage,
+        signal=diagnosis.signal,
+        op=told[:_MOST_TEXT],
+        works_with=diagnosis.works_with,
+    )
+
+
+def _run_seen(flight: Flight) -> RunSeen:
+    calls = [1000 * seconds for stage, seconds in flight.stages if stage.startswith("invoke")]
+    return RunSeen(
+        milliseconds=round(statistics.median(calls[1:] or calls), 4) if calls else None,
+        first_milliseconds=round(calls[0], 4) if calls else None,
+        peak_bytes=flight.peak_bytes,
+        outputs=tuple(
+            OutputSeen(
+                name=item.name[:_MOST_TEXT],
+                shape=item.shape,
+                dtype=item.dtype,
+                sha256=item.sha256,
+                minimum=item.minimum,
+                maximum=item.maximum,
+                samples=_samples(flight.values, item.name),
+            )
+            for item in flight.outputs[:_MOST_OUTPUTS]
+        ),
+    )
+
+
+def _samples(values: Mapping[str, Any], name: str) -> tuple[float, ...]:
+    """A few numbers of an output, evenly taken: enough to tell rounding from another result."""
+    import numpy as np
+
+    array = np.asarray(values.get(name, ()))
+    if array.size == 0 or array.dtype.kind not in "biuf":
+        return ()
+    places = np.linspace(0, array.size - 1, min(_SAMPLES, array.size)).astype(np.int64)
+    return tuple(float(f"{float(value):.9g}") for value in array.reshape(-1)[places])
+
+
+def _accelerator(one: Accelerator) -> AcceleratorSeen:
+    return AcceleratorSeen(
+        name=one.name,
+        outcome=one.outcome,
+        ops_taken=one.ops_taken,
+        ops_total=one.ops_total,
+        milliseconds=one.milliseconds,
     )
 
 

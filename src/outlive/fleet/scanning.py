@@ -7,7 +7,7 @@ import tempfile
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -140,6 +140,25 @@ class Scan:
     def __len__(self) -> int:
         """How many rows there are."""
         return self.tally.done
+
+    @property
+    def outcome(self) -> str:
+        """The worst that was seen; against an older scan only whether something got worse."""
+        tally = self.tally
+        if self.comparison is not None:
+            return "errors" if self.comparison.worse else "clean"
+        bad = ("broken", "unreadable", "refused", "too large", "lost", "failed")
+        if tally.deaths:
+            return "died"
+        if tally.errors or any(tally.outcomes[name] for name in bad):
+            return "errors"
+        return "does not fit" if tally.too_big else "clean"
+
+    def kept_aside(self) -> Scan:
+        """The scan with its rows in a folder of its own, which is gone with the scan."""
+        keeper = _Folder()
+        path = shutil.move(self.path, Path(keeper.name) / "rows.jsonl")
+        return replace(self, path=Path(path), keeper=keeper)
 
 
 class _Folder:

@@ -45,6 +45,10 @@ RESULTS = (
     ("outlive.quant.quantized", "Quantized"),
     ("outlive.quant.converting", "Converted"),
     ("outlive.fitting.nouns", "Fit"),
+    ("outlive.rules.checked", "Checks"),
+    ("outlive.verbs.examined", "ModelReport"),
+    ("outlive.fleet.scanning", "Scan"),
+    ("outlive.exporting.micro", "Export"),
 )
 
 

@@ -21,14 +21,17 @@ from outlive.verbs.devices import devices
 from outlive.verbs.diagnose import diagnose
 from outlive.verbs.doctor import doctor
 from outlive.verbs.explain import explain
+from outlive.verbs.export import export
 from outlive.verbs.fit import fit
 from outlive.verbs.guard import guard
 from outlive.verbs.leak import leak
 from outlive.verbs.plan import plan
 from outlive.verbs.quantize import quantize
 from outlive.verbs.read import read
+from outlive.verbs.report import report
 from outlive.verbs.run import run
 from outlive.verbs.scan import scan
+from outlive.verbs.snippet import snippet
 from outlive.verbs.watch import watch
 
 __all__ = [
@@ -44,6 +47,7 @@ __all__ = [
     "diagnose",
     "doctor",
     "explain",
+    "export",
     "fit",
     "guard",
     "leak",
@@ -52,7 +56,9 @@ __all__ = [
     "quantize",
     "quantize_input",
     "read",
+    "report",
     "run",
     "scan",
+    "snippet",
     "watch",
 ]

@@ -1,46 +1,64 @@
-"""`check`: what is wrong with a model, found without running it."""
+"""`check`: what is wrong with models, found without running them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Source
-from outlive.verbs.read import reading_of
 
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
-    from outlive.rules import Judgement
+    from outlive.rules.checked import Checks
 
 
 def check(
-    source: Source | Model,
+    source: Source | Model | Sequence[Source | Model] = (),
     *,
-    device: str | Device | None = None,
-    ram: str | int | None = None,
+    changed: str | bool | None = None,
+    force_exclude: bool = False,
     inputs: Any = None,
-    accelerator: str = "cpu",
     expect: str | None = None,
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-) -> Judgement:
-    """What is wrong with a model, and what it wastes, found without running it: iterate over the findings.
+    select: Sequence[str] | str | None = None,
+    ignore: Sequence[str] | str | None = None,
+    strict: bool | None = None,
+    config: bool = True,
+    ram: str | int | None = None,
+    device: str | Device | Sequence[str | Device] | None = None,
+    here: bool = False,
+    accelerator: str | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Checks:
+    """What is wrong with models, and what they waste, found without running them: iterate for the findings.
 
-    With a `device` or an amount of `ram` also whether it fits; with `inputs` (arrays by name, or in the
-    model's order) whether those values are right for it; with `expect` ("int8", "int8-io", "uint8-io",
-    "int16", "int16-io", "dynamic", "float16") whether it was quantized as it was to be. `select` and
-    `ignore` are codes, starts of codes ("Q", "Q1") or names of rules. ValueError for rules, devices, inputs
-    and expectations that there are not.
+    `source` is a model, a file, a folder, a pattern, or several of these; with `changed` (a revision, or True
+    for the last commit) the models among them that git says have changed. With a `device`, an amount of `ram`
+    or `here` (this machine) also whether they fit; with `inputs` (arrays by name or in the model's order, or
+    "NAME=FILE.npy") whether those values are right; with `expect` ("int8", "int8-io", "uint8-io", "int16",
+    "int16-io", "dynamic", "float16") whether they were quantized as they were to be. `select` and `ignore`
+    are codes, starts of codes ("Q", "Q1") or names of rules. What is not said is as `[tool.outlive]` in the
+    nearest pyproject.toml has it, unless `config` is False; files it excludes are left out of folders, and
+    with `force_exclude` always. ValueError for unknown rules, devices, inputs and expectations.
     """
-    from outlive.fitting.checking import check_reading, make_order
+    from outlive.verbs.checking import Said, check_sources, load_inputs
 
-    order = make_order(
-        device=device,
-        ram=ram,
-        inputs=inputs,
-        accelerator=accelerator,
-        expect=expect,
+    devices: Any = () if device is None else device if isinstance(device, (list, tuple)) else [device]
+    said = Said(
         select=select,
         ignore=ignore,
+        devices=tuple(devices),
+        ram=ram,
+        here=here,
+        accelerator=accelerator,
+        expect=expect,
+        inputs=load_inputs(inputs),
     )
-    return check_reading(reading_of(source), order).judgement
+    return check_sources(
+        source,
+        changed=changed,
+        force_exclude=force_exclude,
+        config=config,
+        strict=strict,
+        said=said,
+        tell=tell,
+    )

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from outlive.verbs.judging import JUDGE
+from outlive.keeping import whole_file, write_whole
+from outlive.verbs.read import reading_of
 
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
+    from outlive.diagnosis.examination import Examination
     from outlive.fleet.comparing import Tolerances
-    from outlive.fleet.nouns import Task
+    from outlive.fleet.gathering import Found
+    from outlive.fleet.looking import Admit
+    from outlive.fleet.nouns import Order, Task
     from outlive.fleet.rows import Row
     from outlive.fleet.scanning import Scan, Tally
+    from outlive.model import Reading
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Share = float | str | None
+
+
+class ScanInterrupted(KeyboardInterrupt):
+    """Ctrl-C in a scan: what was done is written, and the text says where."""
 
 
 def scan(
@@ -25,46 +36,216 @@ def scan(
     devices: Sequence[str | Device] = (),
     run: bool = False,
     delegates: bool = False,
-    output: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    against: str | os.PathLike[str] | None = None,
-    tolerances: Tolerances | None = None,
-    on: str | None = None,
+    accelerator: str = "cpu",
+    repeat: int = 5,
+    seconds: float = 30.0,
+    memory: str | int | None = None,
+    select: Sequence[str] | str = (),
+    ignore: Sequence[str] | str = (),
     jobs: int | None = None,
+    on: str = "local",
     cache: bool = True,
+    against: str | os.PathLike[str] | None = None,
+    tolerance_peak: Share = None,
+    tolerance_latency: Share = None,
+    tolerance_outputs: Share = None,
+    output: Paths = (),
+    resume: bool = False,
+    tolerances: Tolerances | None = None,
     tell: Callable[[Tally], None] = lambda tally: None,
-    **options: Any,
 ) -> Scan:
     """One table of many models: read, checked, planned, with `run` also run and diagnosed. Iterate for rows.
 
-    `paths` are files, folders, patterns ("models/**/*.tflite") or lists ("@list.txt"). `output` is a .jsonl
-    file that rows are written to as they come; with `resume` those it has are not done again. `against` is
-    the file of an older scan: `.comparison` says what got worse. `on` is "local" (`jobs` processes),
-    "dask://HOST", "ray://HOST", or "joblib" for what `joblib.parallel_config` says. `options`: repeat
-    (calls of each run), seconds (for a call), memory (of all that run at once), accelerator, select, ignore.
-    Nothing is raised because of what a file is or does; ValueError for what there is not.
+    `paths` are files, folders, patterns ("models/**/*.tflite") or lists ("@list.txt"). `repeat` and `seconds`
+    are the calls of each run and the most for one, `memory` is for all that run at once. `output` are files
+    for the table: .jsonl, which rows are written to as they come, .csv, .parquet or .html; with `resume` rows
+    that are there are not done again. `against` is the .jsonl file of an older scan: `.comparison` says what
+    got worse, by more than `tolerance_peak` ("5%", or as [tool.outlive] says), `tolerance_latency` (25%) and
+    `tolerance_outputs` (0.1%). `on` is "local" (`jobs` processes), "dask://HOST", "ray://HOST", or "joblib"
+    for what `joblib.parallel_config` says. Nothing is raised because of what a file is or does; ValueError
+    for unknown devices, rules, engines and files.
     """
     from outlive.cache import ResultCache, cache_folder
     from outlive.fleet.gathering import gather
     from outlive.fleet.ordering import make_order
+
+    outputs = _listed(output)
+    _check_outputs(outputs, against, resume)
+    if against is not None and tolerances is None:
+        shares = {"peak": tolerance_peak, "latency": tolerance_latency, "outputs": tolerance_outputs}
+        tolerances = find_tolerances(shares)
+    order = make_order(
+        devices, run, delegates, memory=memory, repeat=repeat, seconds=seconds, accelerator=accelerator,
+        select=_words(select), ignore=_words(ignore),
+    )  # fmt: skip
+    engine = {
+        "on": on,
+        "jobs": jobs,
+        "cache": ResultCache(cache_folder("scan")) if cache else None,
+        "tell": tell,
+    }
+    against_old = {"against": None if against is None else Path(against), "tolerances": tolerances}
+    return _scan(gather(_listed(paths)), order, outputs, resume=resume, **engine, **against_old)
+
+
+def _scan(files: Sequence[Found], order: Order, outputs: list[str], **options: Any) -> Scan:
+    """Scan, and write the tables: also of what is done when it is interrupted."""
+    from outlive.fleet.journal import JournalError
     from outlive.fleet.scanning import scan_files
 
-    named = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    return scan_files(
-        gather([os.fspath(word) for word in named]), make_order(devices, run, delegates, **options),
-        examine=examine, output=None if output is None else Path(output), resume=resume, on=on, jobs=jobs,
-        cache=ResultCache(cache_folder("scan")) if cache else None,
-        against=None if against is None else Path(against), tolerances=tolerances, tell=tell,
-    )  # fmt: skip
+    journal = _journal_path(outputs)
+    try:
+        found = scan_files(files, order, examine=examine_task, output=journal, **options)
+    except KeyboardInterrupt:
+        raise _interrupted(journal, outputs) from None
+    except JournalError as error:
+        hint = "; what was written before is kept: make room, and go on with --resume" if outputs else ""
+        raise OSError(f"{error}{hint}") from error
+    found = replace(found, written=tuple(outputs), with_rows=not outputs)
+    _write(found, outputs)
+    return found if not outputs or any(map(_is_rows, outputs)) else found.kept_aside()
 
 
-def examine(task: Task) -> Row:
+def examine_task(task: Task) -> Row:
     """What an engine process does with one file."""
     from outlive.fleet.looking import look
     from outlive.fleet.nest import NEST, go_with
 
     if task.owner == os.getpid():
-        return look(task, JUDGE)  # threads of the user's own process: its workers may be in use
+        return look(
+            task, _examine, reading_of
+        )  # threads of the user's own process: its workers may be in use
     go_with(task.owner)
     with NEST.task():
-        return look(task, JUDGE)
+        return look(task, _examine, reading_of)
+
+
+def _examine(reading: Reading, order: Order, admit: Admit) -> Examination:
+    from outlive.verbs.checking import make_criteria
+    from outlive.verbs.examine import Request, examine
+    from outlive.worker.limits import Limits
+
+    request = Request(
+        criteria=make_criteria(accelerator=order.accelerator, select=order.select, ignore=order.ignore),
+        devices=order.devices,
+        run=order.run,
+        limits=Limits(memory=order.memory_bytes, seconds=order.seconds),
+        repeat=order.repeat,
+        briefly=True,
+        delegates=order.delegates,
+    )
+    return examine(reading, request, admit=admit)
+
+
+def find_tolerances(shares: dict[str, Share]) -> Tolerances:
+    """What the caller says, else what the project says, else what is usual."""
+    from outlive.fleet.comparing import Tolerances
+    from outlive.project.config import find_config
+    from outlive.project.values import UnreadableConfig, parse_share
+
+    said = {
+        name: parse_share(share, f"tolerance_{name}") for name, share in shares.items() if share is not None
+    }
+    if len(said) == len(shares):
+        return Tolerances(**said)
+    try:
+        return Tolerances(**{**find_config(Path.cwd()).tolerances, **said})
+    except UnreadableConfig as error:
+        words = " and ".join(f"--tolerance-{name}" for name in shares)
+        raise ValueError(f"{error} (it is not needed with {words})") from error
+
+
+def _listed(paths: Paths) -> list[str]:
+    return [os.fspath(one) for one in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
+
+
+def _words(given: Sequence[str] | str) -> list[str]:
+    from outlive.rules.choosing import split_words
+
+    return [word for text in ([given] if isinstance(given, str) else given) for word in split_words(text)]
+
+
+def _check_outputs(outputs: list[str], against: str | os.PathLike[str] | None, resume: bool) -> None:
+    """ValueError before hours are spent for nothing."""
+    from outlive.rendering.fleet_tables import needs_parquet
+
+    for output in outputs:
+        if output.endswith(".parquet") and needs_parquet():
+            raise ValueError(f"--output {output}: {needs_parquet()}")
+        if os.path.isdir(output):
+            raise ValueError(f"cannot write {output}: it is a folder")
+        if not os.path.isdir(os.path.dirname(output) or "."):
+            raise ValueError(f"cannot write {output}: there is no such folder")
+    if against is not None:
+        _check_old(os.fspath(against), outputs)
+    if resume and not outputs:
+        raise ValueError("--resume goes on with a file: name it with -o")
+
+
+def _check_old(old: str, outputs: list[str]) -> None:
+    from outlive.fleet.journal import read_rows
+
+    if any(os.path.exists(one) and os.path.exists(old) and os.path.samefile(one, old) for one in outputs):
+        raise ValueError(f"--against {old} is also the output; write the new scan to another file")
+    try:
+        first = next(read_rows(Path(old)), None)
+    except OSError as error:
+        raise ValueError(f"--against {old} cannot be read: {error.strerror}") from error
+    if first is None:
+        raise ValueError(f"--against {old} holds no row of a scan; give a .jsonl file that a scan wrote")
+
+
+def _is_rows(output: str) -> bool:
+    return not output.endswith((".csv", ".parquet", ".html"))
+
+
+def _journal_path(outputs: list[str]) -> Path | None:
+    """The first file of rows; for other tables a file beside them, which is gone at the end."""
+    if not outputs:
+        return None
+    rows = [output for output in outputs if _is_rows(output)]
+    return Path(rows[0]) if rows else Path(f"{outputs[0]}.partial.jsonl")
+
+
+def _write(found: Scan, outputs: list[str]) -> None:
+    """Write the tables that were asked for; OSError with the file and the reason if that fails."""
+    for output in outputs:
+        try:
+            _write_one(Path(output), found)
+        except OSError as error:
+            raise OSError(f"cannot write {error.filename or output}: {error.strerror or error}") from error
+
+
+def _write_one(output: Path, found: Scan) -> None:
+    from outlive.rendering import fleet_tables
+
+    if _is_rows(output.name):
+        if not (output.exists() and output.samefile(found.path)):
+            import shutil
+
+            with found.path.open("rb") as rows, whole_file(output) as file:
+                shutil.copyfileobj(rows, file)
+    elif output.suffix == ".html":
+        from outlive.rendering import page_of
+        from outlive.rendering.media.html import render_html
+        from outlive.rendering.media.json import document_of
+
+        write_whole(output, render_html(page_of(found), document_of(found)))
+    else:
+        accelerators = fleet_tables.accelerators_in(found) if found.order.delegates else ()
+        layout = fleet_tables.columns([device.name for device in found.order.devices], accelerators)
+        write = fleet_tables.write_csv if output.suffix == ".csv" else fleet_tables.write_parquet
+        write(found, output, layout)
+
+
+def _interrupted(journal: Path | None, outputs: list[str]) -> ScanInterrupted:
+    """Ctrl-C: what is done is written, in every form that was asked for."""
+    from outlive.fleet.scanning import partial_scan
+
+    if journal is None or not journal.exists():
+        return ScanInterrupted("interrupted; nothing is kept without -o")
+    found = replace(partial_scan(journal), written=tuple(outputs))
+    _write(found, outputs)
+    return ScanInterrupted(
+        f"interrupted; {found.tally.done:,} rows are in {journal}; --resume goes on from there"
+    )

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import itertools
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from outlive.arena.questions import ACCELERATORS
+from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.changed import changed_models
-from outlive.cli.check_orders import Orders, check_file
-from outlive.cli.config import NOTHING, Config, find_config
-from outlive.cli.config_values import UnreadableConfig
-from outlive.cli.output import complain, refuse_to_overwrite, track, write_json, write_plain, write_text
-from outlive.cli.pages import need_a_file, show_checks
-from outlive.finding import Severity
-from outlive.rules.quantization.expecting import EXPECTATIONS
-from outlive.verbs.read import reading_of
-
-if TYPE_CHECKING:
-    from outlive.fitting.checking import Checked
+from outlive.cli.output import complain, progress, refuse_to_overwrite
+from outlive.cli.present import add_output_options, exit_code, need_a_file, present
+from outlive.verbs.checking import ACCELERATORS, EXPECTATIONS, UnreadableConfig
 
 EXAMPLES = """\
 examples:
@@ -28,7 +16,7 @@ examples:
   outlive check model.tflite --device raspberry-pi-pico  and whether it fits
   outlive check model.tflite --inputs samples.npz        and whether these values are right for it
   outlive check model.tflite --expect int8               and whether it was quantized as it was to be
-  outlive check models/*.tflite --select F,Q --ignore zero-scale
+  outlive check models/ --select F,Q --ignore zero-scale every model below a folder
   outlive check --changed                                models that git has not committed yet
   outlive check --changed=origin/main                    models that this branch changes
   outlive check model.tflite --format sarif --output outlive.sarif
@@ -38,21 +26,14 @@ Defaults are read from [tool.outlive] in the nearest pyproject.toml, or from out
 exit codes: 0 no error, 1 findings of severity error (with --strict also warnings), 2 usage,
 4 the one thing wrong is that it does not fit
 """
-_FORMATS = {
-    "text": "text for people (default)",
-    "json": "json for programs",
-    "html": "html to look at and to send",
-    "sarif": "sarif 2.1.0",
-    "github": "github workflow annotations",
-    "gitlab": "gitlab code quality",
-    "junit": "junit xml",
-    "markdown": "markdown for a job summary",
-}
+_FORMATS = ("html", "sarif", "github", "gitlab", "junit", "markdown")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("files", nargs="*", metavar="FILE", help="a .tflite model")
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="a .tflite model, or a folder or pattern of them"
+    )
     parser.add_argument(
         "--changed",
         nargs="?",
@@ -80,10 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     _add_rules(parser)
     _add_fit(parser)
-    group = parser.add_argument_group("output")
-    words = ", ".join(_FORMATS.values())
-    group.add_argument("--format", choices=tuple(_FORMATS), default="text", help=words)
-    group.add_argument("--output", metavar="FILE", help="write to FILE instead of standard output")
+    group = add_output_options(parser, *_FORMATS)
     group.add_argument(
         "--also",
         action="append",
@@ -125,84 +103,38 @@ def run(args: argparse.Namespace) -> int:
     """Check the files and say what was found; the exit code says how bad it is."""
     need_a_file(args)
     try:
-        config = NOTHING if args.no_config else find_config(Path.cwd())
-        also = [_also(word) for word in args.also]
-        orders = Orders(args, config)
-        files = _files(args, config)
-        for _, output in ((args.format, args.output), *also):
-            refuse_to_overwrite(output, files)
-        rows = [check_file(reading_of(file), orders.of(file)) for file in track(files, "checking")]
+        outputs = [(args.format, args.output), *map(_also, args.also)]
+        with progress("checking") as tell:
+            found = verbs.check(
+                args.files,
+                changed=args.changed,
+                force_exclude=args.force_exclude,
+                inputs=args.inputs or None,
+                expect=args.expect,
+                select=args.select,
+                ignore=args.ignore,
+                strict=args.strict,
+                config=not args.no_config,
+                ram=args.ram,
+                device=args.device,
+                here=args.here,
+                accelerator=args.accelerator,
+                tell=tell,
+            )
     except (ValueError, OSError) as error:
         hint = " (--no-config leaves it out)" if isinstance(error, UnreadableConfig) else ""
         complain(f"outlive check: {error}{hint}")
         return exits.USAGE
-    strict = config.strict if args.strict is None else args.strict
-    for name, output in ((args.format, args.output), *also):
+    for name, output in outputs:
+        refuse_to_overwrite(output, [file.reading.path or "" for file in found.files])
         args.format, args.output = name, output
-        _show(args, orders, rows, strict)
-    return _exit_code(rows, strict)
-
-
-def _files(args: argparse.Namespace, config: Config) -> list[str]:
-    if args.changed is None:
-        if not args.files:
-            raise ValueError("say which models to check, or --changed for those that git says have changed")
-        if not args.force_exclude:
-            return list(args.files)
-    found = args.files if args.changed is None else changed_models(args.changed, args.files)
-    return [file for file in found if not config.is_excluded(file)]
+        present(args, found)
+    return exit_code(found)
 
 
 def _also(word: str) -> tuple[str, str]:
     name, _, output = word.partition("=")
-    if name not in _FORMATS or not output:
-        raise ValueError(f"--also {word}: write FORMAT=FILE, where FORMAT is one of {', '.join(_FORMATS)}")
+    known = ("text", "json", *_FORMATS)
+    if name not in known or not output:
+        raise ValueError(f"--also {word}: write FORMAT=FILE, where FORMAT is one of {', '.join(known)}")
     return name, output
-
-
-def _show(args: argparse.Namespace, orders: Orders, rows: list[Checked], strict: bool) -> None:
-    """Write one format to its place."""
-    here = Path.cwd()
-    if args.format in ("json", "html"):
-        from outlive.fitting.checking import CheckedFiles
-        from outlive.rendering.media.json import document_of
-
-        told = document_of(rows[0] if len(rows) == 1 else CheckedFiles(files=tuple(rows)))
-        if args.format == "html":
-            show_checks(args, rows, told)
-        else:
-            write_json(args, told)
-    elif args.format == "sarif":
-        from outlive.rendering.sarif import sarif_log
-
-        write_json(args, sarif_log(rows, orders.rules(), here))
-    elif args.format == "gitlab":
-        from outlive.rendering.gitlab import quality_issues
-
-        write_json(args, quality_issues(rows, here))
-    elif args.format == "github":
-        from outlive.rendering.annotations import workflow_commands
-
-        write_plain(args, "".join(line + "\n" for line in workflow_commands(rows, here)))
-    elif args.format == "junit":
-        from outlive.rendering.junit import junit_xml
-
-        write_plain(args, junit_xml(rows, here, strict=strict))
-    elif args.format == "markdown":
-        from outlive.rendering.markdown import summary_markdown
-
-        write_plain(args, summary_markdown(rows, here, orders.reasons()))
-    else:
-        from outlive.rendering.check_text import check_text
-        from outlive.rendering.ignored_text import ignored_text
-
-        write_text(args, itertools.chain(check_text(rows), ignored_text(rows, orders.reasons())))
-
-
-def _exit_code(rows: list[Checked], strict: bool) -> int:
-    if strict and any(item.severity is Severity.WARNING for row in rows for item in row.judgement):
-        return exits.FINDINGS
-    bad = [row for row in rows if row.judgement.errors]
-    if not bad:
-        return exits.CLEAN
-    return exits.DOES_NOT_FIT if all(row.only_too_big for row in bad) else exits.FINDINGS

@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from outlive import demo_models, verbs
+from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import add_output_options, complain, say, write_json, write_text
+from outlive.cli.output import complain, say, write_text
+from outlive.cli.present import add_output_options, present
 from outlive.finding import shell_path
-from outlive.keeping import write_whole
-from outlive.rules.catalogue import assess
-from outlive.verbs.read import reading_of
+from outlive.rendering import page_of
+from outlive.rendering.media.text import draw_text
+from outlive.verbs.demo import copy_demo_models, demo_path, demo_paths
+from outlive.verbs.read import read_files
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -37,25 +39,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Show the tour, or copy the models."""
     if args.copy is not None:
-        return _copy(Path(args.copy))
+        return _copy(args.copy)
     if args.format == "json":
-        from outlive.fitting.file_read import FileRead, FilesRead
-        from outlive.rendering.media.json import document_of
-
-        readings = [reading_of(demo_models.path(model.name)) for model in demo_models.DEMO_MODELS]
-        files = (FileRead(reading=reading, judgement=assess(reading)) for reading in readings)
-        write_json(args, document_of(FilesRead(files=tuple(files))))
+        present(args, read_files(demo_paths()))
     else:
         write_text(args, _tour(args.all, args.report))
     return exits.CLEAN
 
 
-def _copy(folder: Path) -> int:
+def _copy(folder: str) -> int:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for model in demo_models.DEMO_MODELS:
-            write_whole(folder / model.file, demo_models.path(model.name).read_bytes())
-            say(f"{folder / model.file}  {model.what}")
+        for path, what in copy_demo_models(folder):
+            say(f"{path}  {what}")
     except OSError as error:
         complain(f"outlive demo: cannot copy to {folder}: {error.strerror}")
         return exits.USAGE
@@ -79,56 +74,44 @@ def _tour(every: bool, report: str | None) -> Iterator[RenderableType]:
     yield Text.assemble("Try them yourself: ", ("outlive demo --copy here", "green"))
 
 
-def _path(name: str) -> str:
-    return str(demo_models.path(name))
+def _draw(result: Any) -> Iterator[RenderableType]:
+    yield from draw_text(page_of(result))
 
 
 def _listed() -> Iterator[RenderableType]:
-    from outlive.rendering import page_of
-    from outlive.rendering.media.text import draw_text
-    from outlive.verbs.read import read_files
-
-    yield from draw_text(page_of(read_files([_path(model.name) for model in demo_models.DEMO_MODELS])))
+    yield from _draw(read_files(demo_paths()))
 
 
 def _read() -> Iterator[RenderableType]:
-    from outlive.rendering import page_of
-    from outlive.rendering.media.text import draw_text
-
-    yield from draw_text(page_of(verbs.read(_path("healthy"))))
+    yield from _draw(verbs.read(demo_path("healthy")))
 
 
 def _planned() -> Iterator[RenderableType]:
-    yield from _plan(_path("healthy"), None)
+    yield from _draw(verbs.plan(demo_path("healthy")))
 
 
 def _too_big() -> Iterator[RenderableType]:
-    yield from _plan(_path("too_big"), 64_000_000)
+    yield from _draw(verbs.plan(demo_path("too_big"), "builtin", ram="64MB"))
 
 
 def _wasteful() -> Iterator[RenderableType]:
-    from outlive.rendering.finding_text import rich_finding
-
-    yield from (rich_finding(finding) for finding in verbs.check(_path("wasteful")))
+    yield from _draw(verbs.check(demo_path("wasteful"), config=False))
 
 
 def _lying() -> Iterator[RenderableType]:
-    from outlive.rendering.finding_text import rich_finding
-
-    yield from (rich_finding(finding) for finding in verbs.check(_half(Path(_path("healthy")))).errors)
+    data = Path(demo_path("healthy")).read_bytes()
+    yield from _draw(verbs.check(data[: len(data) // 2], config=False))
 
 
 def _foretold() -> Iterator[RenderableType]:
-    from outlive.rendering.finding_text import rich_finding
-
-    yield from (rich_finding(finding) for finding in verbs.check(_path("deadly")).errors)
+    yield from _draw(verbs.check(demo_path("deadly"), config=False))
 
 
 def _dies() -> Iterator[RenderableType]:
     from outlive.rendering import page_of
     from outlive.rendering.media.text import draw_text
 
-    flight = verbs.run(_path("deadly"))
+    flight = verbs.run(demo_path("deadly"))
     yield from draw_text(page_of(flight))
 
 
@@ -136,21 +119,21 @@ def _diagnosed() -> Iterator[RenderableType]:
     from outlive.rendering import page_of
     from outlive.rendering.media.text import draw_text
 
-    yield from draw_text(page_of(verbs.diagnose(_path("deadly"))))
+    yield from draw_text(page_of(verbs.diagnose(demo_path("deadly"))))
 
 
 def _compared() -> Iterator[RenderableType]:
     from outlive.rendering import page_of
     from outlive.rendering.media.text import draw_text
 
-    yield from draw_text(page_of(verbs.compare(_path("healthy"), _path("healthy_int8"))))
+    yield from draw_text(page_of(verbs.compare(demo_path("healthy"), demo_path("healthy_int8"))))
 
 
 def _accelerated() -> Iterator[RenderableType]:
     from outlive.rendering import page_of
     from outlive.rendering.media.text import draw_text
 
-    coverage = verbs.delegates(_path("healthy"), only=("xnnpack",))
+    coverage = verbs.delegates(demo_path("healthy"), only=("xnnpack",))
     yield from draw_text(page_of(coverage))
 
 
@@ -158,14 +141,14 @@ def _repeated() -> Iterator[RenderableType]:
     from outlive.rendering import page_of
     from outlive.rendering.media.text import draw_text
 
-    yield from draw_text(page_of(verbs.leak(_path("healthy"), "invoke", 300)))
+    yield from draw_text(page_of(verbs.leak(demo_path("healthy"), "invoke", 300)))
 
 
 def _fitted() -> Iterator[RenderableType]:
     from outlive.rendering import page_of
     from outlive.rendering.media.text import draw_text
 
-    yield from draw_text(page_of(verbs.fit(_path("healthy"), ram="400KB")))
+    yield from draw_text(page_of(verbs.fit(demo_path("healthy"), ram="400KB")))
 
 
 def _guarded() -> Iterator[RenderableType]:
@@ -197,7 +180,7 @@ _STOPS: tuple[tuple[str, str, Callable[[], Iterator[RenderableType]]], ...] = (
         "outlive plan too_big.tflite --accelerator builtin --ram 64MB",
         _too_big,
     ),
-    ("What a wasteful one could do without", "outlive read wasteful.tflite", _wasteful),
+    ("What a wasteful one could do without", "outlive check wasteful.tflite", _wasteful),
     ("A file that lies: the healthy model, cut in half", "", _lying),
     ("A model that kills whoever runs it, before it runs", "outlive check deadly.tflite", _foretold),
     ("The same model, run: it dies, we do not", "outlive run deadly.tflite", _dies),
@@ -216,22 +199,7 @@ def _report(path: str, number: int) -> Iterator[RenderableType]:
     """The page of the model that dies."""
     from rich.text import Text
 
-    from outlive.cli.commands.report import write_report
-
     title = f"{number}. All of it on one page, to look at and to send\n"
     yield Text.assemble((title, "bold"), (f"   outlive report deadly.tflite -o {shell_path(path)}", "green"))
-    write_report(_path("deadly"), path)
+    verbs.report(demo_path("deadly")).save(path)
     yield Text.assemble("   written; open it in a browser: ", (path, "bold"), "\n")
-
-
-def _plan(path: str, ram_bytes: int | None) -> Iterator[RenderableType]:
-    from outlive.rendering import page_of
-    from outlive.rendering.media.text import draw_text
-
-    accelerator = "cpu" if ram_bytes is None else "builtin"
-    yield from draw_text(page_of(verbs.plan(path, accelerator, ram=ram_bytes)))
-
-
-def _half(path: Path) -> bytes:
-    data = path.read_bytes()
-    return data[: len(data) // 2]

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import ExitStack
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from outlive.arena.questions import ABIS, KERNELS
+from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import complain, write_json, write_text, writing
+from outlive.cli.output import complain, writing
+from outlive.cli.present import present
 from outlive.errors import OutliveError
-from outlive.keeping import whole_file
-
-if TYPE_CHECKING:
-    from outlive.arena.budget import Verdict
-    from outlive.arena.devices import Device
-    from outlive.arena.plan import Plan
-    from outlive.arena.questions import Wish
-    from outlive.exporting.micro import Export
-    from outlive.finding import Finding
-    from outlive.model import Model
+from outlive.verbs.export import ABIS, KERNELS
 
 EXAMPLES = """\
 examples:
@@ -64,133 +52,34 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="how to tell what was written (default text)",
     )
+    parser.add_argument("-v", "--verbose", action="count", default=0, help="show more; -vv shows everything")
 
 
 def run(args: argparse.Namespace) -> int:
     """Plan, judge, write and tell; nothing is written for a model that cannot run there."""
     try:
-        return _export(args)
+        with writing(args.output):
+            made = verbs.export(
+                args.file,
+                args.output,
+                tflm=args.tflm,
+                force=args.force,
+                name=args.name,
+                trim=args.trim,
+                device=args.device,
+                word=args.word,
+                abi=args.abi,
+                kernels=args.kernels,
+                margin=args.margin,
+            )
     except OutliveError as error:
         complain(error)
         return exits.FINDINGS
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         complain(f"outlive export: {error}")
         return exits.USAGE
-
-
-def _export(args: argparse.Namespace) -> int:
-    from outlive import verbs
-    from outlive.exporting.micro import export_micro
-    from outlive.fitting.planning import plan_model
-    from outlive.fitting.verdicts import judge_plan
-    from outlive.surgery.trimming import trim
-    from outlive.verbs.opening import sound
-
-    if not args.tflm:
-        raise ValueError("say what for: --tflm is TensorFlow Lite Micro, the one target there is")
-    folder = Path(args.output)
-    _check_folder(folder, args.force)
-    device = _device(args.device)
-    wish = _wish(args, device)
-    model = sound(args.file)
-    trimmed = trim(model) if args.trim else None
-    if trimmed is not None and trimmed.saved_bytes:
-        model = _renamed(verbs.read(trimmed.data), model.path)
-    plan = plan_model(model, wish)
-    verdict = _verdict(model, plan, device, wish, args.margin)
-    findings = judge_plan(plan, verdict)
-    if plan.refusals or (verdict is not None and not verdict.fits):
-        return _refuse(args, findings, verdict)
-    made = export_micro(
-        model, plan, abi=wish.abi, kernels=wish.kernels, margin=args.margin, name=args.name, verdict=verdict
-    )
-    _write(made, folder)
-    _tell(args, made, plan, verdict, trimmed.removed if trimmed is not None else ())
-    return exits.CLEAN
-
-
-def _renamed(model: Model, path: str | None) -> Model:
-    from dataclasses import replace
-
-    return replace(model, path=path)
-
-
-def _check_folder(folder: Path, force: bool) -> None:
-    from outlive.exporting.micro import FILES
-
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is no folder; name one to write the files to")
-    there = [name for name in FILES if (folder / name).exists()]
-    if there and not force:
-        raise ValueError(f"{folder} has {', '.join(there)} already; name another folder, or give --force")
-
-
-def _device(word: str | None) -> Device | None:
-    from outlive.arena.devices import find_device
-
-    device = find_device(word) if word else None
-    if device is not None and not device.is_micro:
-        raise ValueError(
-            f"{device.title} does not run TensorFlow Lite Micro; `outlive plan --devices` lists those that do"
-        )
-    return device
-
-
-def _wish(args: argparse.Namespace, device: Device | None) -> Wish:
-    from outlive.arena.questions import Wish, choose_abi
-
-    abi, kernels = args.abi, args.kernels
-    if device is not None:
-        abi = abi or (None if args.word else device.abi)
-        kernels = kernels or device.kernels
-    return Wish(accelerator="tflm", abi=choose_abi(args.word, abi), kernels=kernels or "reference")
-
-
-def _verdict(
-    model: Model, plan: Plan, device: Device | None, wish: Wish, margin: str | None
-) -> Verdict | None:
-    from outlive.arena.budget import device_budget, weigh
-    from outlive.arena.room import arena_for
-
-    if device is None:
-        return None
-    return weigh(plan, device_budget(device), arena=arena_for(model, plan, wish.abi, margin))
-
-
-def _refuse(args: argparse.Namespace, findings: tuple[Finding, ...], verdict: Verdict | None) -> int:
-    """Say why nothing is written."""
-    from outlive.exporting.micro import NotExported
-    from outlive.rendering.finding_text import rich_finding
-    from outlive.rendering.media.json import document_of
-
-    told = argparse.Namespace(output=None)
-    if args.format == "json":
-        write_json(told, document_of(NotExported(path=args.file, findings=findings)))
-    else:
-        write_text(told, (rich_finding(finding) for finding in findings))
+    told = argparse.Namespace(format=args.format, output=None, verbose=args.verbose)
+    code = present(told, made)
+    if not made.files and args.format != "json":
         complain("outlive export: nothing was written")
-    does_not_fit = verdict is not None and verdict.word == "does not fit"
-    return exits.DOES_NOT_FIT if does_not_fit else exits.FINDINGS
-
-
-def _write(made: Export, folder: Path) -> None:
-    """Write every file before any takes its place: a full disk or Ctrl-C leaves what was there."""
-    with writing(folder), ExitStack() as files:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in made.files:
-            file = files.enter_context(whole_file(folder / name))
-            file.write(text.encode())
-            file.flush()
-
-
-def _tell(
-    args: argparse.Namespace, made: Export, plan: Plan, verdict: Verdict | None, removed: tuple[str, ...]
-) -> None:
-    from outlive.rendering.export_report import export_text
-    from outlive.rendering.media.json import document_of
-
-    told = argparse.Namespace(output=None)
-    if args.format == "json":
-        write_json(told, document_of(replace(made, path=args.output, verdict=verdict, removed=removed)))
-    else:
-        write_text(told, export_text(made, plan, verdict, args.output, removed))
+    return code

@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from outlive import verbs
-from outlive.arena.questions import ACCELERATORS
 from outlive.cli import exits
-from outlive.cli.output import (
-    complain,
-    progress,
-    refuse_to_overwrite,
-    say,
-    write_json,
-    write_plain,
-    write_text,
-)
-from outlive.cli.parser import Parser
-from outlive.cli.present import exit_code
+from outlive.cli.output import complain, progress, refuse_to_overwrite, say
+from outlive.cli.present import add_output_options, present
 from outlive.errors import OutliveError
-from outlive.finding import Severity
-from outlive.verbs.inputs import parse_inputs
-from outlive.verbs.read import reading_of
-from outlive.worker.limits import Limits
+from outlive.rendering import page_of
+from outlive.units import format_bytes
+from outlive.verbs.checking import ACCELERATORS
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from outlive.arena.plan import Plan
-    from outlive.fitting.checking import Checked, Order
-    from outlive.rendering.page import Page
-    from outlive.rendering.pages.report import Examination
-    from outlive.worker.flight import Flight
-
+# Options that the verb takes under the same name.
+_PASSED = (
+    "ram", "device", "here", "run", "accelerator", "repeat", "memory", "seconds", "delegates", "reference",
+    "samples",
+)  # fmt: skip
 EXAMPLES = """\
 examples:
   outlive report model.tflite                            writes model.html beside where you are
@@ -46,21 +30,11 @@ examples:
 The page holds its data, style and script, and fetches nothing. --format json gives the data alone.
 exit codes: 0 no error, 1 findings of severity error, or it is refused, 2 usage, 3 it died, 4 it does not fit
 """
-_SECONDS = 30.0
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     parser.add_argument("file", metavar="MODEL", help="a .tflite model")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="where to write it (default: the model's name with .html)"
-    )
-    parser.add_argument(
-        "--format",
-        choices=("text", "json", "html"),
-        default="html",
-        help="html to look at (default), json for programs, text in short",
-    )
     fit = parser.add_argument_group("does it fit?")
     one = fit.add_mutually_exclusive_group()
     one.add_argument("--ram", metavar="SIZE", help="memory granted to the model, such as 64MB")
@@ -85,15 +59,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     run.add_argument("--repeat", type=int, default=3, metavar="N", help="invoke N times (default 3)")
     run.add_argument("--memory", metavar="SIZE", help="most private memory the model may add, such as 512MB")
-    run.add_argument(
-        "--seconds", type=float, default=_SECONDS, metavar="S", help="most for a call (default 30)"
-    )
+    run.add_argument("--seconds", type=float, default=30.0, metavar="S", help="most for a call (default 30)")
     more = parser.add_argument_group("more to find out")
     more.add_argument("--delegates", action="store_true", help="try every accelerator here")
     more.add_argument(
         "--reference", metavar="FLOAT", help="the model this one was made from: compare with it"
     )
     more.add_argument("--samples", metavar="WHERE", help="for --reference: an .npz or .npy file, or a folder")
+    add_output_options(parser, "html", default="html")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -102,163 +75,21 @@ def run(args: argparse.Namespace) -> int:
         args.output = Path(args.file).stem + ".html"
     refuse_to_overwrite(args.output, [args.file, *([args.reference] if args.reference else [])])
     try:
-        _check_arguments(args)
         with progress() as tell:
-            seen = _examine(args, tell)
+            seen = verbs.report(
+                args.file,
+                inputs=args.input or None,
+                **{name: getattr(args, name) for name in _PASSED},
+                tell=tell,
+            )
             tell("writing")
-            said = _tell(args, seen)
-        if said:
-            say(said)
+            code = present(args, seen)
     except OutliveError as error:
         complain(error)
         return exits.FINDINGS
     except (ValueError, OSError) as error:
         complain(f"outlive report: {error}")
         return exits.USAGE
-    return _exit_code(seen)
-
-
-def write_report(path: str, output: str) -> str:
-    """Write the report of a model as the command does without options; where it is, and how large."""
-    parser = Parser()
-    configure(parser)
-    args = parser.parse_args([path, "-o", output])
-    return _write(args, _examine(args, lambda _: None))
-
-
-def _check_arguments(args: argparse.Namespace) -> None:
-    if args.samples and not args.reference:
-        raise ValueError("--samples are for a comparison: say with which model, --reference FLOAT")
-    if args.repeat < 1:
-        raise ValueError("--repeat takes a number of at least 1")
-    if not args.run and (args.delegates or args.reference):
-        raise ValueError("--delegates and --reference run the model: leave --no-run out")
-
-
-def _tell(args: argparse.Namespace, seen: Examination) -> str:
     if args.format == "html":
-        return _write(args, seen)
-    from outlive.rendering.media.json import document_of
-    from outlive.rendering.pages.report import report_page
-
-    if args.format == "json":
-        write_json(args, document_of(seen))
-    else:
-        write_text(args, _text(report_page(seen), seen))
-    return ""
-
-
-def _text(page: Page, seen: Examination) -> Iterator[RenderableType]:
-    """The top of the page, and the findings."""
-    from rich.text import Text
-
-    from outlive.names import safe
-    from outlive.rendering.finding_text import rich_finding
-
-    tone = {"good": "green", "warn": "yellow", "bad": "red"}.get(page.verdict.tone, "")
-    word = safe(page.verdict.word, 200)
-    yield Text.assemble((safe(page.title, 160), "bold"), "  ", (word, f"bold {tone}".strip()))
-    yield Text(f"  {safe(page.verdict.sentence, 600)}")
-    for tile in page.tiles:
-        yield Text(f"  {tile.label}: {tile.value}" + (f" ({safe(tile.note, 200)})" if tile.note else ""))
-    told = seen.diagnosis.verdict if seen.diagnosis is not None else None
-    yield from (rich_finding(item) for item in ((told,) if told else ()) + seen.findings)
-
-
-def _write(args: argparse.Namespace, seen: Examination) -> str:
-    """Write the page; the line that says so."""
-    from outlive.names import safe
-    from outlive.rendering.media.html import render_html
-    from outlive.rendering.media.json import document_of
-    from outlive.rendering.pages.report import report_page
-    from outlive.units import format_bytes
-
-    page = report_page(seen)
-    text = render_html(page, document_of(seen))
-    write_plain(args, text)
-    return f"{safe(args.output, 200)}  {format_bytes(len(text))}  {safe(page.verdict.word, 120)}"
-
-
-def _examine(args: argparse.Namespace, tell: Callable[[str], None]) -> Examination:
-    from outlive.fitting.checking import check_reading, make_order
-    from outlive.rendering.pages.report import Examination
-
-    limits, inputs = Limits(memory=args.memory, seconds=args.seconds), parse_inputs(args.input or None)
-    order = make_order(device=args.device, ram=args.ram, here=args.here, accelerator=args.accelerator)
-    reading = reading_of(args.file)
-    tell("checking")
-    checked = check_reading(reading, order)
-    if reading.model is None:
-        return Examination(checked=checked)
-    tell("planning")
-    found: dict[str, Any] = {"checked": checked, "plan": _plan(checked, order)}
-    if args.run:
-        tell("running")
-        found |= _run(args, order.wish.accelerator, limits, inputs, tell)
-    if args.delegates and not checked.judgement.errors:
-        found |= _probe(args, limits, inputs, tell)
-    if args.reference:
-        found |= _compare(args, tell)
-    return Examination(**found)
-
-
-def _plan(checked: Checked, order: Order) -> Plan | None:
-    """The plan, unless the file is broken or nobody can plan it."""
-    from outlive.fitting.planning import plan_model
-    from outlive.rules.catalogue import file_errors
-
-    if checked.verdict is not None:
-        return checked.verdict.plan
-    model = checked.reading.model
-    if model is None or file_errors(checked.reading):
-        return None
-    try:
-        return plan_model(model, order.wish)
-    except (OutliveError, ValueError):
-        return None
-
-
-def _run(
-    args: argparse.Namespace, planned: str, limits: Limits, inputs: Any, tell: Callable[[str], None]
-) -> dict[str, Any]:
-    """The run with its findings, and the diagnosis if it ended badly."""
-    accelerator = planned if planned in ("cpu", "builtin", "reference") else "cpu"
-    flight: Flight | None = None
-    try:
-        flight = verbs.run(args.file, inputs, limits=limits, accelerator=accelerator, repeat=args.repeat)
-    except (OutliveError, ValueError, TypeError, IndexError, KeyError, RuntimeError, MemoryError):
-        if inputs is not None:
-            raise  # what was given is at fault
-    if flight is None or flight.died or flight.error_type:
-        diagnosis = verbs.diagnose(args.file, inputs, limits=limits, accelerator=accelerator, tell=tell)
-        return {"flight": flight, "diagnosis": diagnosis}
-    return {"flight": flight, "flight_findings": flight.findings}
-
-
-def _probe(
-    args: argparse.Namespace, limits: Limits, inputs: Any, tell: Callable[[str], None]
-) -> dict[str, Any]:
-    coverage = verbs.delegates(args.file, inputs=inputs, limits=limits, tell=tell)
-    return {"coverage": coverage, "coverage_findings": coverage.findings}
-
-
-def _compare(args: argparse.Namespace, tell: Callable[[str], None]) -> dict[str, Any]:
-    """The comparison, or why there is none: what else was found out is worth a page all the same."""
-
-    def say(turn: int, turns: int, sample: int) -> None:
-        tell(f"comparing: sample {sample}")
-
-    try:
-        drift = verbs.compare(args.reference, args.file, args.samples, tell=say)
-    except OutliveError as error:
-        return {"drift_findings": error.findings, "reference": args.reference}
-    return {"drift": drift, "drift_findings": drift.findings, "reference": args.reference}
-
-
-def _exit_code(seen: Examination) -> int:
-    if seen.diagnosis is not None and seen.ended_badly:
-        return exit_code(seen.diagnosis)
-    if seen.checked.only_too_big:
-        return exits.DOES_NOT_FIT
-    bad = any(item.severity is Severity.ERROR for item in seen.findings)
-    return exits.FINDINGS if bad else exits.CLEAN
+        say(f"{args.output}  {format_bytes(os.path.getsize(args.output))}  {page_of(seen).verdict.word}")
+    return code

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import complain, refuse_to_overwrite, write_json, write_plain
+from outlive.cli.output import complain, refuse_to_overwrite, write_plain
+from outlive.cli.present import present
 from outlive.errors import OutliveError
 
 EXAMPLES = """\
@@ -38,14 +40,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the model and write the code."""
-    from outlive.exporting.snippets import make_snippet
-    from outlive.verbs.opening import sound
-
     try:
         refuse_to_overwrite(args.output, [args.file])
-        if args.runtime != "litert" and args.lang != "python":
-            raise ValueError("--runtime is for Python")
-        made = make_snippet(sound(args.file), args.lang, signature=args.signature, runtime=args.runtime)
+        made = verbs.snippet(args.file, lang=args.lang, signature=args.signature, runtime=args.runtime)
     except OutliveError as error:
         complain(error)
         return exits.FINDINGS
@@ -53,9 +50,6 @@ def run(args: argparse.Namespace) -> int:
         complain(f"outlive snippet: {error}")
         return exits.USAGE
     if args.format == "json":
-        from outlive.rendering.media.json import document_of
-
-        write_json(args, document_of(made))
-    else:
-        write_plain(args, made.text)
+        return present(args, made)
+    write_plain(args, made.text)
     return exits.CLEAN

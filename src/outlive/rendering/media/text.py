@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from outlive.finding import Severity
 from outlive.names import safe, safe_lines, whole
 from outlive.rendering.finding_text import rich_finding
 from outlive.rendering.page import (
@@ -47,8 +48,9 @@ def draw_text(page: Page, detail: int = 0) -> Iterator[RenderableType]:
     from rich.text import Text
 
     only = page.sections[0].blocks if len(page.sections) == 1 else ()
-    if len(only) == 1 and isinstance(only[0], Findings) and page.verdict.word == only[0].findings[0].headline:
-        yield from map(rich_finding, only[0].findings)  # what the page is about is all there is to say
+    told = only[0].findings if len(only) == 1 and isinstance(only[0], Findings) else ()
+    if told and page.verdict.word == told[0].headline:
+        yield from map(rich_finding, told)  # what the page is about is all there is to say
         return
     word = safe(page.verdict.word, 200)
     colour = f"bold {COLOURS[page.verdict.tone]}".strip()
@@ -98,9 +100,7 @@ def _block(block: Block, detail: int) -> Iterator[RenderableType]:
             yield _indented(Text(safe(block.words, _TEXT)))
         yield _indented(Text(whole(block.command), style="green"), 4)
     elif isinstance(block, Findings):
-        yield from map(rich_finding, block.findings)
-        if not block.findings:
-            yield _indented(Text(block.nothing, style="green"))
+        yield from _findings(block, detail)
     elif isinstance(block, Table):
         yield from _table(block, detail)
     elif isinstance(block, Chart):
@@ -108,6 +108,20 @@ def _block(block: Block, detail: int) -> Iterator[RenderableType]:
     elif isinstance(block, Choice):
         for chart in block.charts:
             yield from _chart(chart, detail)
+
+
+def _findings(block: Findings, detail: int) -> Iterator[RenderableType]:
+    """What is wrong in full; what is only noted in a line each, in full with -v."""
+    from rich.text import Text
+
+    if not block.findings:
+        yield _indented(Text(block.nothing, style="green"))
+    notes = [item for item in block.findings if not detail and item.severity is Severity.NOTE]
+    yield from (rich_finding(item) for item in block.findings if item not in notes)
+    for item in notes:
+        yield _indented(Text(f"note[{item.code}]: {safe(item.headline, _TEXT)}"))
+    if notes:
+        yield _indented(Text("-v shows what to do about notes", style="dim"))
 
 
 def _listing(block: Listing) -> Iterator[RenderableType]:

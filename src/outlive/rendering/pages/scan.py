@@ -1,17 +1,30 @@
-"""A scan as one HTML page: the table of all files, to be sorted and filtered, and what it comes to."""
+"""A scan: what the files came to, which devices they fit, what ended badly, what got worse, and all files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
 
+from outlive.arena.plan import WORDS
 from outlive.fleet.comparing import Comparison
-from outlive.fleet.rows import Row
+from outlive.fleet.rows import OUTCOMES, Row
 from outlive.fleet.scanning import Scan, Tally
 from outlive.names import safe
 from outlive.rendering.fleet_tables import accelerators_in, why
-from outlive.rendering.media.html import render_html
-from outlive.rendering.media.json import document_of
-from outlive.rendering.page import Block, Cell, Column, Page, PageVerdict, Section, Table, Tile, Tone
+from outlive.rendering.page import (
+    Block,
+    Cell,
+    Column,
+    Listing,
+    Page,
+    PageVerdict,
+    Section,
+    Table,
+    Tile,
+    Tone,
+    Words,
+)
 from outlive.rendering.pages.plan import TONES
 from outlive.rules.catalogue import find_rule
 from outlive.units import plural
@@ -30,37 +43,77 @@ _TAKEN = {
 }
 _SEVERITIES = {"error": "bad", "warning": "warn"}
 _PATH = 240
+# A terminal lists all files up to this many; of more, those that ended badly.
+_ALL_ROWS = 40
+_SHOWN = 30
+_FITS = (*WORDS, "not planned")
 
 
-def scan_html(scan: Scan, files: list[str]) -> str:
-    """The page: verdict, numbers, all files, findings, and what got worse."""
-    sections = [_all_files(scan), _findings(scan.tally)]
-    if scan.comparison is not None:
-        sections.insert(0, _worse(scan.comparison))
-    page = Page(
-        title=f"{plural(scan.tally.done, 'model')}, looked at",
+class _Rows(Sequence[Sequence[Cell]]):
+    """Rows of a table that are read from disk when somebody looks at them, and not before."""
+
+    def __init__(self, count: int, read: Callable[[], Iterable[Sequence[Cell]]]) -> None:
+        self._count, self._read = count, read
+
+    @cached_property
+    def _rows(self) -> list[Sequence[Cell]]:
+        return list(self._read())
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._rows[place]
+
+
+def page(scan: Scan) -> Page:
+    """The page: verdict, numbers, what got worse, what ended badly, findings, all files."""
+    tally = scan.tally
+    sections: list[Section] = [] if scan.comparison is None else [_worse(scan.comparison)]
+    if tally.done > _ALL_ROWS:
+        sections += _ended_badly(scan)
+    sections.append(_all_files(scan))
+    sections += [*_devices(tally), *_causes(tally), *_findings(tally)]
+    if scan.written:
+        sections.append(Section(id="written", title="Written", blocks=(Listing(items=scan.written),)))
+    return Page(
+        title=plural(tally.done, "file"),
         kind="scan",
-        subtitle=f"on {scan.engine}",
         verdict=_verdict(scan),
-        tiles=_tiles(scan.tally),
+        tiles=_tiles(tally),
         sections=tuple(sections),
     )
-    return render_html(page, document_of(scan, written=tuple(files)))
 
 
 def _verdict(scan: Scan) -> PageVerdict:
     tally, found = scan.tally, scan.comparison
+    said = " ".join((_outcomes(tally), _beside(tally, scan.engine)))
     if found is not None:
         tone: Tone = "bad" if found.worse else "good"
         told = f"{plural(found.worse, 'thing')} got worse" if found.worse else "nothing got worse"
-        return PageVerdict(tone=tone, word=told, sentence=f"{plural(found.compared, 'file')} compared.")
+        return PageVerdict(tone=tone, word=told, sentence=said)
     if tally.deaths:
-        return PageVerdict(tone="bad", word=f"{plural(tally.deaths, 'model')} died or hung")
+        return PageVerdict(tone="bad", word=f"{plural(tally.deaths, 'model')} died or hung", sentence=said)
     bad = sum(count for name, count in tally.outcomes.items() if _OUTCOMES.get(name) != "good")
     if bad or tally.errors:
         words = f"{plural(max(bad, tally.errors), 'file')} with something wrong"
-        return PageVerdict(tone="warn", word=words)
-    return PageVerdict(tone="good", word="all well")
+        return PageVerdict(tone="warn", word=words, sentence=said)
+    return PageVerdict(tone="good", word="all well", sentence=said)
+
+
+def _outcomes(tally: Tally) -> str:
+    return ", ".join(f"{tally.outcomes[name]:,} {name}" for name in OUTCOMES if tally.outcomes[name]) + "."
+
+
+def _beside(tally: Tally, engine: str) -> str:
+    words = [f"Done on {safe(engine, 80)}"]
+    if tally.same:
+        words.append(f"{plural(tally.same, 'file')} like another one, looked at once")
+    if tally.from_cache:
+        words.append(f"{tally.from_cache:,} known from an earlier scan")
+    if tally.resumed:
+        words.append(f"{tally.resumed:,} done before this scan was resumed")
+    return ", ".join(words) + "."
 
 
 def _tiles(tally: Tally) -> tuple[Tile, ...]:
@@ -82,7 +135,7 @@ def _tone(name: str) -> Tone:
 
 def _all_files(scan: Scan) -> Section:
     devices = [device.name for device in scan.order.devices]
-    accelerators = accelerators_in(scan) if scan.order.delegates else ()
+    accelerators = tuple(accelerators_in(scan)) if scan.order.delegates else ()
     columns = [
         Column(title="file", kind="mono", wide=True),
         Column(title="outcome", kind="chip", tones=_OUTCOMES),
@@ -93,19 +146,21 @@ def _all_files(scan: Scan) -> Section:
         columns += [Column(title="measured peak", kind="bytes"), Column(title="ms", kind="number")]
     columns += [Column(title=name, kind="chip", tones=_TAKEN) for name in accelerators]
     columns += [
-        Column(title="cause"),
+        Column(title="cause", detail=1),
         Column(title="why", wide=True),
         Column(title="errors", kind="number"),
         Column(title="warnings", kind="number"),
-        Column(title="size", kind="bytes"),
-        Column(title="operators", kind="number"),
-        Column(title="codes", kind="mono"),
+        Column(title="size", kind="bytes", detail=1),
+        Column(title="operators", kind="number", detail=2),
+        Column(title="codes", kind="mono", detail=2),
     ]
-    rows = [_row(row, scan.order.run, devices, accelerators) for row in scan]
-    table = Table(id="files", caption="all files", columns=tuple(columns), rows=rows)
-    return Section(
-        id="files", title="Files", blocks=(table,), lead="Click a heading to sort; type to filter."
-    )
+
+    def read() -> Iterator[tuple[Cell, ...]]:
+        return (_row(row, scan.order.run, devices, accelerators) for row in scan)
+
+    rows = _Rows(len(scan), read)
+    table = Table(id="files", caption="all files", columns=tuple(columns), rows=rows, brief=_ALL_ROWS)
+    return Section(id="files", title="Files", blocks=(table,), detail=0 if len(scan) <= _ALL_ROWS else 1)
 
 
 def _row(row: Row, ran: bool, devices: Sequence[str], accelerators: Iterable[str]) -> tuple[Cell, ...]:
@@ -122,17 +177,74 @@ def _row(row: Row, ran: bool, devices: Sequence[str], accelerators: Iterable[str
         *(taken.get(name) for name in accelerators),
         "" if row.death is None else row.death.cause,
         safe(why(row), _PATH),
-        row.errors,
-        row.warnings,
+        row.errors or None,
+        row.warnings or None,
         row.file_bytes,
         row.operators,
         " ".join(row.codes),
     )
 
 
-def _findings(tally: Tally) -> Section:
-    rows = []
-    for code, count in tally.codes.most_common():
+def _ended_badly(scan: Scan) -> Iterator[Section]:
+    """What did not go well, each once; the first of them where there are many."""
+    rows: list[tuple[Cell, ...]] = []
+    count = 0
+    for row in scan:
+        if _OUTCOMES.get(row.outcome) != "good" and row.same_as is None:
+            count += 1
+            if count <= _SHOWN:
+                rows.append(_bad(row))
+    if not count:
+        return
+    columns = (
+        Column(title="file", kind="mono", wide=True),
+        Column(title="outcome", kind="chip", tones=_OUTCOMES),
+        Column(title="cause"),
+        Column(title="where"),
+        Column(title="why", wide=True),
+    )
+    blocks: list[Block] = [
+        Table(id="bad", caption="each once", columns=columns, rows=rows, brief=_SHOWN),
+    ]
+    if count > _SHOWN:
+        blocks.append(Words(text=f"and {count - _SHOWN:,} more: write them with -o results.html or .csv"))
+    yield Section(id="bad", title="What did not go well", blocks=tuple(blocks))
+
+
+def _bad(row: Row) -> tuple[Cell, ...]:
+    death = row.death
+    where = "" if death is None else ", ".join(filter(None, (death.signal, death.stage, death.op)))
+    return (
+        safe(row.path, _PATH),
+        row.outcome,
+        "" if death is None else death.cause,
+        where,
+        safe(why(row), _PATH),
+    )
+
+
+def _devices(tally: Tally) -> Iterator[Section]:
+    if not tally.fits:
+        return
+    words = [word for word in _FITS if any(counts[word] for counts in tally.fits.values())]
+    table = Table(
+        id="devices",
+        caption="how many files fit each",
+        columns=(Column(title="device"), *(Column(title=word, kind="number") for word in words)),
+        rows=[(device, *(counts[word] for word in words)) for device, counts in tally.fits.items()],
+    )
+    yield Section(id="devices", title="Devices", blocks=(table,))
+
+
+def _causes(tally: Tally) -> Iterator[Section]:
+    if tally.causes:
+        told = ", ".join(f"{cause} {count:,}" for cause, count in tally.causes.most_common())
+        yield Section(id="causes", title="Causes", blocks=(Words(text=told),))
+
+
+def _findings(tally: Tally) -> Iterator[Section]:
+    rows: list[tuple[Cell, ...]] = []
+    for code, count in sorted(tally.codes.items(), key=lambda item: (_weight(item[0]), -item[1], item[0])):
         rule = find_rule(code)
         severity, words = ("", "") if rule is None else (rule.severity.value, rule.summary)
         rows.append((code, severity, count, words))
@@ -142,8 +254,14 @@ def _findings(tally: Tally) -> Section:
         Column(title="files", kind="number"),
         Column(title="what", wide=True),
     )
-    table: Block = Table(id="findings", caption="findings by the number of files", columns=columns, rows=rows)
-    return Section(id="findings", title="Findings", blocks=(table,), lead="How many files have each.")
+    if rows:
+        table = Table(id="findings", caption="by the number of files", columns=columns, rows=rows)
+        yield Section(id="findings", title="Findings", blocks=(table,))
+
+
+def _weight(code: str) -> int:
+    rule = find_rule(code)
+    return 3 if rule is None else ("error", "warning", "note").index(rule.severity.value)
 
 
 def _worse(found: Comparison) -> Section:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from outlive import demo_models
-from outlive.cli.config import Asked, Config, Override, find_config
-from outlive.cli.config_values import ConfigError
 from outlive.cli.main import main
+from outlive.project.config import Asked, Config, Override, find_config
+from outlive.project.values import ConfigError
 
 
 def put(folder: Path, text: str, name: str = "pyproject.toml") -> Path:

@@ -120,10 +120,11 @@ def tolerances_of(table: Table, path: Path) -> dict[str, float]:
     if not isinstance(found, dict):
         raise ConfigError(f"{path}: tolerances is a table of {', '.join(_TOLERANCES)}, not {kind_of(found)}")
     known_keys(found, _TOLERANCES, path, "tolerances: ")
-    return {key: _share(value, f"{path}: tolerances.{key}") for key, value in found.items()}
+    return {key: parse_share(value, f"{path}: tolerances.{key}") for key, value in found.items()}
 
 
-def _share(value: Any, where: str) -> float:
+def parse_share(value: Any, where: str) -> float:
+    """A share such as 0.05 or "5%"."""
     written = value.strip() if isinstance(value, str) else value
     try:
         if isinstance(written, str):

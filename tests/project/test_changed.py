@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from outlive import demo_models
-from outlive.cli.changed import GitError, changed_models
 from outlive.cli.main import main
+from outlive.project.changed import GitError, changed_models
 
 
 def git(*words: str) -> str:
@@ -50,7 +50,7 @@ def commit(text: str) -> None:
 
 def test_nothing_has_changed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--changed"]) == 0
-    assert "none has changed" in capsys.readouterr().out
+    assert "None has changed" in capsys.readouterr().out
     assert main(["check", "--changed", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["files"] == []
 

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from outlive import demo_models
-from outlive.cli.config import find_config
-from outlive.cli.globs import is_match
 from outlive.cli.main import main
+from outlive.project.config import find_config, is_match
 
 
 @pytest.fixture(autouse=True)
@@ -165,7 +164,7 @@ def test_an_expectation_of_some_files(folder: Path, capsys: pytest.CaptureFixtur
 def test_reasons_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "outlive.toml").write_text('[ignore]\nM101 = "weights are streamed"\n')
     assert main(["check", "pico/small.tflite"]) == 0
-    assert "ignored: M101, because weights are streamed" in capsys.readouterr().out
+    assert "Ignored: M101, because weights are streamed" in capsys.readouterr().out
     assert main(["check", "pico/small.tflite", "--ignore", "M102"]) == 0
     assert "because" not in capsys.readouterr().out
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import os
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from outlive.cli.config_values import (
+from pathspec import GitIgnoreSpec
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+from outlive.project.values import (
     ConfigError,
     UnreadableConfig,
     device_names,
@@ -22,7 +28,6 @@ from outlive.cli.config_values import (
     tolerances_of,
     words,
 )
-from outlive.cli.globs import is_match
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -160,3 +165,41 @@ def _asked(table: Mapping[str, Any], path: Path, where: str) -> Asked:
         expect=text(table, "expect", path),
         reasons=tuple((word, reason) for word, reason in reasons if reason),
     )
+
+
+def is_match(path: str | os.PathLike[str], patterns: Sequence[str], folder: Path) -> bool:
+    """True if one of the patterns, as in a .gitignore of the folder, names the file or a folder it is in.
+
+    A file elsewhere is named by its whole path, and no folder above it counts.
+    """
+    if not patterns:
+        return False
+    named, whole = _compile(tuple(patterns)), Path(os.path.abspath(path))
+    if whole.is_relative_to(folder):
+        return named.match_file(whole.relative_to(folder).as_posix())
+    above = (f"{one.as_posix().lstrip('/')}/" for one in whole.parents)
+    return named.match_file(whole.as_posix().lstrip("/")) and not any(map(named.match_file, above))
+
+
+class _Pattern(GitIgnoreSpecPattern):
+    """A line of a .gitignore: in git, unlike pathspec 1.1, `[!a]` matches no slash, `[z-a]` nothing."""
+
+    __slots__ = ()
+
+    @classmethod
+    def pattern_to_regex(cls, pattern: Any) -> Any:
+        """The expression for a line, and whether it includes what matches."""
+        expression, include = super().pattern_to_regex(pattern)
+        expression = expression and expression.replace("[^", "[^/")
+        try:
+            re.compile(expression or "")
+        except re.error:
+            return None, None
+        return expression, include
+
+
+@functools.lru_cache(maxsize=64)
+def _compile(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+    # `./x` is what people write for git's `/x`.
+    lines = (f"/{one[2:]}" if one.startswith("./") else one for one in patterns)
+    return GitIgnoreSpec.from_lines(lines, _Pattern)

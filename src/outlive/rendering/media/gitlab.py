@@ -12,14 +12,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from outlive.finding import Finding, Severity
-from outlive.fitting.checking import Checked
 from outlive.names import safe
-from outlive.records import Json
 from outlive.rendering.finding_text import plain_finding
+from outlive.rendering.media.json import Json, dump
 from outlive.rendering.places import place_within, relative_path
+from outlive.rules.checked import Checked, Checks
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.NOTE: "info"}
 _LIMIT = 300
+
+
+def render(checks: Checks) -> str:
+    """The report, with paths as seen from this folder."""
+    return dump(quality_issues(checks.files, Path.cwd())) + "\n"
 
 
 def quality_issues(rows: Sequence[Checked], folder: Path) -> list[Json]:

@@ -12,12 +12,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from outlive.finding import Finding, Severity
-from outlive.fitting.checking import Checked
 from outlive.names import safe
 from outlive.rendering.finding_text import plain_finding
 from outlive.rendering.places import place_within, relative_path
+from outlive.rules.checked import Checked, Checks
 
 _LIMIT = 1000
+
+
+def render(checks: Checks) -> str:
+    """The document, with paths as seen from this folder."""
+    return junit_xml(checks.files, Path.cwd(), strict=checks.strict)
 
 
 def junit_xml(rows: Sequence[Checked], folder: Path, *, strict: bool = False) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from outlive.finding import Finding, Severity
-from outlive.fitting.checking import Checked
 from outlive.names import safe
 from outlive.rendering.finding_text import count_findings, plain_finding
 from outlive.rendering.places import relative_path
+from outlive.rules.checked import Checked, Checks
 from outlive.units import format_bytes, plural
 
 # GitHub takes 1 MiB for each step, and nothing at all of more.
@@ -20,6 +20,11 @@ _NAME = 160
 _SIGNS = {Severity.ERROR: "❌", Severity.WARNING: "⚠️", Severity.NOTE: "💡"}
 # An underscore within a word is one, in Markdown too.
 _SPECIAL = re.compile(r"[\\`*{}\[\]<>#|~&@]|(?<![^\W_])_|_(?![^\W_])")
+
+
+def render(checks: Checks) -> str:
+    """The page, with paths as seen from this folder."""
+    return summary_markdown(checks.files, Path.cwd(), checks.reasons)
 
 
 def summary_markdown(rows: Sequence[Checked], folder: Path, reasons: Sequence[tuple[str, str]] = ()) -> str:

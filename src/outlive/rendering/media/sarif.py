@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from outlive.finding import Finding, Severity
-from outlive.fitting.checking import Checked
 from outlive.names import safe, whole
-from outlive.records import Json
+from outlive.rendering.media.json import Json, dump
 from outlive.rendering.pages.explain import rule_markdown, rule_page
-from outlive.rendering.places import artifact_uri
+from outlive.rendering.places import artifact_uri, place_within
 from outlive.rules import Rule
+from outlive.rules.checked import Checked, Checks
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
@@ -26,6 +26,11 @@ _PROBLEMS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE
 _PRECISION = {"certain": "very-high", "likely": "high"}
 _LIMIT = 1000
 _TENSOR = re.compile(r"\btensor \d+")
+
+
+def render(checks: Checks) -> str:
+    """The log, with paths as seen from this folder."""
+    return dump(sarif_log(checks.files, checks.rules, Path.cwd())) + "\n"
 
 
 def sarif_log(rows: Sequence[Checked], rules: Sequence[Rule], folder: Path) -> Json:
@@ -102,7 +107,7 @@ def _results(rows: Sequence[Checked], index: dict[str, int], folder: Path) -> It
                 "ruleIndex": index[finding.code],
                 "kind": "fail",
                 "level": _LEVELS[finding.severity],
-                "message": {"text": _message(finding, _inside(finding, row.reading.path))},
+                "message": {"text": _message(finding, place_within(finding, row.reading.path))},
                 "locations": [_location(finding, row, place, folder)],
                 # Two of one kind in one place are told apart by their order.
                 "partialFingerprints": {"outliveFinding/v1": f"{mark}:{seen[mark]}"},
@@ -122,7 +127,7 @@ def _message(finding: Finding, place: str) -> str:
 
 def _location(finding: Finding, row: Checked, place: int, folder: Path) -> Json:
     """The file, and in it the operator. Services that show lines want one: a model has only the first."""
-    location: Json = {"logicalLocations": [_logical(finding, _inside(finding, row.reading.path))]}
+    location: Json = {"logicalLocations": [_logical(finding, place_within(finding, row.reading.path))]}
     uri = artifact_uri(row.reading.path, folder)
     if uri:
         location["physicalLocation"] = {
@@ -144,16 +149,10 @@ def _logical(finding: Finding, place: str) -> Json:
     return {"name": "model", "fullyQualifiedName": safe(place, _LIMIT) or "model", "kind": "module"}
 
 
-def _inside(finding: Finding, path: str | None) -> str:
-    """Where in the file; empty where that is all of it."""
-    where = finding.where
-    return where[len(path) :].lstrip(", ") if path and where.startswith(path) else where
-
-
 def _fingerprint(finding: Finding, path: str | None) -> str:
     """What stays the same when the file is moved, or trained again."""
     op = "" if finding.op is None else f"{finding.op.subgraph}/{finding.op.index}/{finding.op.type}"
-    told = "\0".join((finding.code, _inside(finding, path), op)).encode("utf-8", "backslashreplace")
+    told = "\0".join((finding.code, place_within(finding, path), op)).encode("utf-8", "backslashreplace")
     return hashlib.sha256(told).hexdigest()[:32]
 
 

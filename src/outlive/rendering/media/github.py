@@ -6,12 +6,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from outlive.finding import Finding, Severity
-from outlive.fitting.checking import Checked
 from outlive.names import safe_lines
 from outlive.rendering.finding_text import plain_finding
 from outlive.rendering.places import relative_path
+from outlive.rules.checked import Checked, Checks
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+
+
+def render(checks: Checks) -> str:
+    """The lines, with paths as seen from this folder."""
+    return "".join(f"{line}\n" for line in workflow_commands(checks.files, Path.cwd()))
 
 
 def workflow_commands(rows: Sequence[Checked], folder: Path) -> Iterator[str]:

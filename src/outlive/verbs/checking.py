@@ -1,0 +1,354 @@
+"""Everything that can be said about a model before it runs: its file, the budget, the values it is given."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from outlive.arena.budget import device_budget
+from outlive.arena.devices import Device, find_device
+from outlive.arena.plan import WORDS, Budget, Plan, Verdict
+from outlive.arena.questions import ACCELERATORS, Wish, choose_abi, input_rows
+from outlive.environment.surroundings import Surroundings, look_around
+from outlive.errors import ModelError
+from outlive.finding import Finding
+from outlive.fitting.feeding import calls_of, make_feed
+from outlive.fitting.planning import plan_model
+from outlive.fitting.verdicts import here_budget, judge_fit
+from outlive.fleet.gathering import gather
+from outlive.model import Model, Reading, Source
+from outlive.model.file_bytes import FileChanged
+from outlive.project.changed import changed_models
+from outlive.project.config import NOTHING, Asked, Config, find_config
+from outlive.project.values import UnreadableConfig
+from outlive.rules import Judgement, NotChecked, Rule, judge
+from outlive.rules.catalogue import RULES, file_errors, of_change
+from outlive.rules.checked import FIT_CODES, Checked, Checks
+from outlive.rules.choosing import choose_rules, split_words
+from outlive.rules.engine import by_weight
+from outlive.rules.quantization.expecting import EXPECTATIONS, Expectation, find_expectation
+from outlive.units import parse_bytes
+from outlive.verbs.inputs import parse_inputs
+from outlive.verbs.read import reading_of
+from outlive.worker.feeding import given_shapes
+from outlive.worker.verdicts import Call
+
+# What whoever asks for a check needs besides: choices, and what can go wrong.
+__all__ = ["ACCELERATORS", "EXPECTATIONS", "FIT_CODES", "UnreadableConfig", "check_reading", "make_criteria"]
+
+# What can be wrong with a value as it is set: its shape, layout, type and byte criteria.
+SETTING_CODES = frozenset({"I201", "I202", "I203", "I204", "I205"})
+# What is said of the sizes in place of open ones, which are not those of values that are given.
+PLACEHOLDER_CODES = frozenset({"O132", "O133"})
+# The facts that a device makes a difference to.
+_PLANNED = frozenset({"plan", "verdict"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criteria:
+    """What is to be checked: against which memory, with which values, by which rules."""
+
+    rules: tuple[Rule, ...]
+    wish: Wish
+    budget: Budget | None = None
+    inputs: Any = None
+    expectation: Expectation | None = None
+    surroundings: Surroundings | None = None
+
+    @property
+    def plans(self) -> bool:
+        """True if the memory is worked out: for a budget, and where the runtime is known to be another."""
+        return self.budget is not None or self.wish.accelerator == "tflm"
+
+
+def make_criteria(
+    *,
+    device: str | Device | None = None,
+    ram: str | int | None = None,
+    here: bool = False,
+    inputs: Any = None,
+    accelerator: str | None = None,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    expect: str | None = None,
+) -> Criteria:
+    """The criteria in a user's words; ValueError for what there is not."""
+    if sum((device is not None, ram is not None, here)) > 1:
+        raise ValueError("give a device or an amount of RAM, not both")
+    found = find_device(device) if isinstance(device, str) else device
+    return Criteria(
+        rules=choose_rules(select, ignore),
+        wish=device_wish(found, accelerator),
+        budget=device_budget(found) if found is not None else here_budget() if here else _granted(ram),
+        inputs=inputs,
+        expectation=None if expect is None else find_expectation(expect),
+        surroundings=look_around() if here else None,
+    )
+
+
+def check_reading(reading: Reading, criteria: Criteria) -> Checked:
+    """What all rules say about a file that was opened; ValueError for values of inputs there are not."""
+    try:
+        return _check(reading, criteria)
+    except (ModelError, FileChanged) as error:
+        return Checked(reading=reading, judgement=Judgement(findings=of_change(error), not_checked=()))
+
+
+def _check(reading: Reading, criteria: Criteria) -> Checked:
+    facts: dict[str, object] = {"file": reading, "surroundings": criteria.surroundings}
+    if file_errors(reading) or reading.model is None:
+        # What a broken file seems to waste or need is no more to be trusted than the rest of it.
+        return Checked(reading=reading, judgement=judge(facts, criteria.rules))
+    facts["model"] = model = reading.model
+    calls: list[Call] | None = None
+    if criteria.inputs is not None:
+        facts["inputs"] = feed = make_feed(model, criteria.inputs)
+        calls = calls_of(feed)
+        criteria = _with_shapes(criteria, model)
+    plan, verdict, problem = _weigh(model, criteria)
+    facts |= {"plan": plan, "verdict": verdict, "expectation": criteria.expectation}
+    judgement = _also(judge(facts, criteria.rules), calls, criteria.rules, problem)
+    return Checked(reading=reading, judgement=judgement, verdict=verdict)
+
+
+def _with_shapes(criteria: Criteria, model: Model) -> Criteria:
+    """The criteria for a model with inputs of the shapes that are given, where the file allows them."""
+    shapes = given_shapes(input_rows(model), criteria.inputs)
+    if not shapes or criteria.wish.accelerator == "tflm":  # which cannot resize
+        return criteria
+    wanted = {tensor.name: shapes[tensor.index] for tensor in model.inputs if tensor.index in shapes}
+    rules = tuple(rule for rule in criteria.rules if rule.code not in PLACEHOLDER_CODES)
+    return replace(criteria, rules=rules, wish=replace(criteria.wish, inputs=wanted))
+
+
+def _weigh(model: Model, criteria: Criteria) -> tuple[Plan | None, Verdict | None, str]:
+    """Plan and verdict where they are asked for; and why there are none, if there should be."""
+    if not criteria.plans:
+        return None, None, ""
+    try:
+        plan = plan_model(model, criteria.wish)
+        if criteria.budget is None:
+            return plan, None, ""
+        return plan, judge_fit(model, criteria.wish, plan, criteria.budget), ""
+    except (ModelError, FileChanged):
+        raise
+    except Exception as error:
+        # As with rules: what one part cannot do must not cost what all the others found, and is said.
+        return None, None, f"it cannot be planned: {type(error).__name__}: {error}"[:300]
+
+
+def _also(
+    judgement: Judgement, calls: Sequence[Call] | None, rules: Sequence[Rule], problem: str
+) -> Judgement:
+    """The judgement with what is wrong with each value as it would be set, and why there is no plan."""
+    on_calls = [rule for rule in rules if rule.facts == ("call",)]
+    found: list[Finding] = list(judgement.findings)
+    for call in calls or ():
+        found += judge({"call": call}, on_calls).findings
+    found.sort(key=by_weight)
+    looked_at = SETTING_CODES if calls is not None else ()
+    skipped = (_why(item, problem) for item in judgement.not_checked if item.code not in looked_at)
+    return Judgement(findings=tuple(found), not_checked=tuple(skipped))
+
+
+def _why(item: NotChecked, problem: str) -> NotChecked:
+    """What a rule lacks in words of a check: the values, or the plan that could not be had."""
+    if item.code in SETTING_CODES:
+        return replace(item, reason="needs inputs")
+    unplanned = problem and item.reason.startswith(("needs plan", "needs verdict"))
+    return replace(item, reason=problem) if unplanned else item
+
+
+def device_wish(device: Device | None, accelerator: str | None) -> Wish:
+    """The question for a plan on a device, or on a machine like this one."""
+    if device is None or not device.is_micro:
+        return Wish(accelerator=accelerator or "cpu")
+    if accelerator not in (None, "cpu", "tflm"):
+        raise ValueError(f"{device.title} runs TensorFlow Lite Micro: leave {accelerator} out")
+    return Wish(accelerator="tflm", abi=choose_abi(None, device.abi or None), kernels=device.kernels)
+
+
+def _granted(ram: str | int | None) -> Budget | None:
+    if ram is None:
+        return None
+    size = parse_bytes(ram) if isinstance(ram, str) else int(ram)
+    if size <= 0:
+        raise ValueError("a RAM of 0 bytes leaves no room at all")
+    options = ("--ram", str(ram))
+    return Budget(kind="ram", title="the RAM granted", ram_bytes=size, source="--ram", options=options)
+
+
+def check_sources(
+    source: object,
+    *,
+    changed: str | bool | None,
+    force_exclude: bool,
+    config: bool,
+    strict: bool | None,
+    said: Said,
+    tell: Callable[[str], None],
+) -> Checks:
+    """Check what is named, as the project says for each file unless the caller does."""
+    project = find_config(Path.cwd()) if config else NOTHING
+    questions = _Questions(said, project)
+    sources = _sources(source, changed, force_exclude, project)
+    files = []
+    for number, one in enumerate(sources, 1):
+        tell(f"{number:,} of {len(sources):,}")
+        files.append(_check_file(reading_of(one), questions.of(one)))
+    return Checks(
+        files=tuple(files),
+        rules=questions.rules(),
+        reasons=questions.reasons(),
+        strict=project.strict if strict is None else strict,
+    )
+
+
+def _sources(
+    source: object, changed: str | bool | None, force_exclude: bool, project: Config
+) -> list[Source | Model]:
+    """What is meant: files, folders and patterns, what git says has changed; bytes and models as they are."""
+    named: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
+    if changed is not None and changed is not False:
+        words = [os.fspath(one) for one in named]
+        return [
+            one
+            for one in changed_models("HEAD" if changed is True else changed, words)
+            if not project.is_excluded(one)
+        ]
+    if not named:
+        raise ValueError("say which models to check, or --changed for those that git says have changed")
+    found: dict[object, Source | Model] = {}
+    for one in named:
+        for file, exclude in _meant(one, force_exclude):
+            if not (exclude and project.is_excluded(file)):
+                found.setdefault(file if isinstance(file, str) else id(file), file)
+    return list(found.values())
+
+
+def _meant(one: Any, force_exclude: bool) -> Iterable[tuple[Any, bool]]:
+    """The files that something stands for, each with whether the project may leave it out."""
+    if not isinstance(one, (str, os.PathLike)):
+        return [(one, False)]
+    word = os.fspath(one)
+    if os.path.isfile(word):
+        return [(word, force_exclude)]
+    found = [item.path for item in gather([word])]
+    if not found:
+        raise ValueError(f"there is no model in {word}")
+    return [(path, path != word or force_exclude) for path in found]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What the caller says, and so takes the place of what the project says; None where nothing is said."""
+
+    select: Sequence[str] | None
+    ignore: Sequence[str] | None
+    devices: tuple[str | Device, ...]
+    ram: str | int | None
+    here: bool
+    accelerator: str | None
+    expect: str | None
+    inputs: Any
+
+    def over(self, asked: Asked) -> Asked:
+        """What is asked of a file, where the project asks `asked` of it."""
+        words: dict[str, Any] = {
+            "select": _words(self.select),
+            "ignore": _words(self.ignore),
+            "accelerator": self.accelerator,
+            "expect": self.expect,
+        }
+        said = {key: value for key, value in words.items() if value is not None}
+        if self.devices or self.ram is not None or self.here:
+            said |= {"devices": self.devices, "ram": self.ram}
+        return replace(asked, **said)
+
+
+class _Questions:
+    """The criteria for each file: one for all that is asked of it, and one more for each further device."""
+
+    def __init__(self, said: Said, project: Config) -> None:
+        self._said, self._project = said, project
+        self._known: dict[Asked, tuple[Criteria, ...]] = {}
+        # What is asked of all files: an unknown word is told even if no file is checked.
+        self._criteria(project.asked)
+
+    def of(self, source: object) -> tuple[Criteria, ...]:
+        """The criteria for a file; ValueError for words that mean nothing."""
+        path: Any = getattr(source, "path", source)
+        named = isinstance(path, (str, os.PathLike))
+        return self._criteria(self._project.asked_of(os.fspath(path)) if named else self._project.asked)
+
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules that any file was asked for, in the order of the catalogue."""
+        asked = {rule.code for known in self._known.values() for one in known for rule in one.rules}
+        return tuple(rule for rule in RULES if rule.code in asked)
+
+    def reasons(self) -> tuple[tuple[str, str], ...]:
+        """Why rules are ignored, where the project says so and the caller says nothing else."""
+        if self._said.ignore is not None:
+            return ()
+        return tuple(dict.fromkeys(reason for asked in self._known for reason in asked.reasons))
+
+    def _criteria(self, asked: Asked) -> tuple[Criteria, ...]:
+        if asked not in self._known:
+            self._known[asked] = tuple(self._make(self._said.over(asked)))
+        return self._known[asked]
+
+    def _make(self, asked: Asked) -> Iterable[Criteria]:
+        for number, device in enumerate(asked.devices or (None,)):
+            made = make_criteria(
+                device=device,
+                ram=asked.ram,
+                here=self._said.here,
+                inputs=self._said.inputs,
+                accelerator=asked.accelerator,
+                expect=asked.expect,
+                select=asked.select,
+                ignore=asked.ignore,
+            )
+            # What no device makes a difference to is asked once.
+            yield made if not number else replace(made, rules=_planned_only(made.rules))
+
+
+def _check_file(reading: Reading, criteria: Sequence[Criteria]) -> Checked:
+    """What is found by all criteria in one file; the verdict is the worst."""
+    first, *others = (check_reading(reading, one) for one in criteria)
+    if not others:
+        return first
+    found = [item for row in (first, *others) for item in row.judgement.findings]
+    skipped = [item for row in others for item in row.judgement.not_checked if "planned" in item.reason]
+    verdicts = [row.verdict for row in (first, *others) if row.verdict is not None]
+    return replace(
+        first,
+        judgement=Judgement(
+            findings=tuple(sorted(found, key=by_weight)),
+            not_checked=(*first.judgement.not_checked, *skipped),
+        ),
+        verdict=max(verdicts, key=lambda one: WORDS.index(one.word), default=None),
+    )
+
+
+def _planned_only(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    return tuple(rule for rule in rules if _PLANNED.intersection(rule.facts))
+
+
+def _words(given: Sequence[str] | None) -> tuple[str, ...] | None:
+    texts = [given] if isinstance(given, str) else given
+    return None if texts is None else tuple(word for text in texts for word in split_words(text))
+
+
+def load_inputs(given: Any) -> Any:
+    """The values for inputs: arrays as they are, or what files hold that words such as NAME=FILE.npy name."""
+    words = [given] if isinstance(given, str) else given
+    if not isinstance(words, (list, tuple)) or not words or not all(isinstance(one, str) for one in words):
+        return given
+    for word in words:
+        if Path(word.rpartition("=")[2]).suffix.lower() not in (".npy", ".npz"):
+            raise ValueError(f"{word!r} holds no values: give an .npz file, or NAME=FILE.npy")
+    return parse_inputs(words)

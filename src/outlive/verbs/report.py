@@ -1,0 +1,77 @@
+"""`report`: all that can be found out about a model, as one page to look at and to send."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from outlive.model import Model, Source
+from outlive.verbs.read import reading_of
+
+if TYPE_CHECKING:
+    from outlive.arena.devices import Device
+    from outlive.verbs.examined import Checkup, ModelReport
+
+# A check-up is asked for by somebody who waits.
+SECONDS = 30.0
+
+
+def report(
+    source: Source | Model,
+    *,
+    ram: str | int | None = None,
+    device: str | Device | None = None,
+    here: bool = False,
+    run: bool = True,
+    accelerator: str | None = None,
+    inputs: Any = None,
+    repeat: int = 3,
+    memory: str | int | None = None,
+    seconds: float = SECONDS,
+    delegates: bool = False,
+    reference: Source | Model | None = None,
+    samples: Any = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> ModelReport:
+    """All that can be found out about a model, as one page: `.html` is the page, `.save(path)` writes it.
+
+    It is read, checked (against `ram`, a `device` or this machine with `here`), planned, and unless `run` is
+    False run in a worker and diagnosed if that ends badly; `inputs`, `repeat`, `memory` and `seconds` are as
+    for `run`, `accelerator` is what it is planned for and run on. `delegates` tries every accelerator here;
+    `reference` is the model it was made from, to compare it with on `samples`. `tell` hears what is done.
+    """
+    from outlive.verbs.checking import make_criteria
+    from outlive.verbs.examine import Request, examine
+    from outlive.verbs.examined import ModelReport
+    from outlive.verbs.inputs import parse_inputs
+    from outlive.worker.limits import Limits
+
+    if samples is not None and reference is None:
+        raise ValueError("samples are for a comparison: say with which model, --reference FLOAT")
+    if repeat < 1:
+        raise ValueError("repeat takes a number of at least 1")
+    if not run and (delegates or reference is not None):
+        raise ValueError("delegates and reference run the model: leave --no-run out")
+    request = Request(
+        criteria=make_criteria(device=device, ram=ram, here=here, accelerator=accelerator),
+        run=run,
+        inputs=parse_inputs(inputs),
+        limits=Limits(memory=memory, seconds=seconds),
+        repeat=repeat,
+        delegates=delegates,
+        reference=reference,
+        samples=samples,
+        result=ModelReport,
+    )
+    return cast("ModelReport", examine(reading_of(source), request, tell))
+
+
+def checkup(source: Source | Model, tell: Callable[[str], None] = lambda _: None) -> Checkup:
+    """What `outlive MODEL` tells: read, checked, planned, run once, and diagnosed if that ends badly."""
+    from outlive.verbs.checking import make_criteria
+    from outlive.verbs.examine import Request, examine
+    from outlive.verbs.examined import Checkup
+    from outlive.worker.limits import Limits
+
+    request = Request(criteria=make_criteria(), limits=Limits(seconds=SECONDS), result=Checkup)
+    return cast("Checkup", examine(reading_of(source), request, tell))

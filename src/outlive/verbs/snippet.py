@@ -1,0 +1,27 @@
+"""`snippet`: the code that feeds and reads a model correctly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from outlive.model import Model, Source
+from outlive.verbs.opening import sound
+
+if TYPE_CHECKING:
+    from outlive.exporting.snippets import Snippet
+
+
+def snippet(
+    source: Source | Model, *, lang: str = "python", signature: str | None = None, runtime: str = "litert"
+) -> Snippet:
+    """The code that feeds and reads a model correctly: `.text`, `.file_name`, `.save(path)`.
+
+    `lang` is "python", "c++", "c" or "java"; `signature` the one to call, where there are several; `runtime`
+    whose Interpreter Python takes: "litert", "outlive", "tensorflow", "tflite_runtime". ValueError for a type
+    that the language cannot feed.
+    """
+    from outlive.exporting.snippets import make_snippet
+
+    if runtime != "litert" and lang != "python":
+        raise ValueError("--runtime is for Python")
+    return make_snippet(sound(source), lang, signature=signature, runtime=runtime)
