@@ -12,6 +12,7 @@ import outlive
 from outlive.arena.builtin import eigen
 from outlive.arena.builtin.eigen import block_bytes
 from outlive.arena.builtin.packing import RuyArena
+from outlive.arena.glibc_heap import Heap
 from outlive.arena.plan import Plan
 from outlive.worker.measuring import measure
 from tests.arena import builtin_models
@@ -88,6 +89,26 @@ def test_weights_of_4_bits_are_packed_when_the_model_first_runs(tmp_path: Path) 
     assert plan.packed_weights_bytes == pytest.approx(WIDE * DEEP / 2, abs=64)
 
 
+def blockwise() -> bytes:
+    """The same with a scale of 16 bits for each 32 weights."""
+    blocks = {"scales": 3, "zero_points": -1, "block_size": 32}
+    held = {"details_type": "BlockwiseQuantization", "details": blocks}
+    tensors = [
+        tensor("x", "FLOAT32", [16, DEEP]),
+        tensor("w", "INT4", [WIDE, DEEP], buffer=1, quantization=held),
+        tensor("y", "FLOAT32", [16, WIDE]),
+        tensor("s", "FLOAT16", [WIDE, DEEP // 32], buffer=2),
+    ]
+    layer = op(0, [0, 1, -1], [2], "FullyConnected")
+    buffers = np.ones(WIDE * DEEP // 2, np.int8), np.ones((WIDE, DEEP // 32), np.float16)
+    return model(["FULLY_CONNECTED"], graph(tensors, [0], [2], layer), buffers=buffers)
+
+
+def test_weights_with_scales_of_blocks_are_not_unpacked(tmp_path: Path) -> None:
+    plan = held(blockwise(), "builtin", tmp_path)
+    assert plan.workspace_bytes == pytest.approx(4 * WIDE * DEEP / 32 + 16 * DEEP, abs=16_384)
+
+
 def convolution_3d() -> bytes:
     tensors = [
         tensor("x", "FLOAT32", [1, 8, 24, 24, 8]),
@@ -129,12 +150,28 @@ def test_eigen_packs_the_blocks_it_was_seen_to_ask_for(
 
 
 def test_ruy_grows_by_what_did_not_fit_and_keeps_it() -> None:
-    room = RuyArena()
-    first = room.multiply((1_000_000, 500_000))
-    assert first == room.multiply((1_000_000, 500_000))
+    room = RuyArena(Heap())
+    first = packed(room, (1_000_000, 500_000))
+    assert first == pytest.approx(packed(room, (1_000_000, 500_000)), abs=8192), "in one piece now"
     # The small operand finds room, the large one does not.
-    assert room.multiply((2_000_000, 500_000)) == first + 2_000_000
-    assert room.reserved_bytes == 3_500_000
+    assert packed(room, (2_000_000, 500_000)) == pytest.approx(first + 2_000_000, abs=8192)
+    assert room.reserved_bytes == pytest.approx(3_500_000, abs=256)
+
+
+def packed(room: RuyArena, pieces: tuple[int, ...]) -> int:
+    """Bytes that are there while a product is computed."""
+    room.pack(pieces)
+    there = room.heap.resident_bytes
+    room.release()
+    return there
+
+
+def test_small_pieces_of_ruy_leave_gaps_behind() -> None:
+    """What a MobileNet of int8 was seen to ask for: no gap fits the room that replaces it, for it grows."""
+    room = RuyArena(Heap())
+    for pieces in ((65_536, 9_216), (65_536, 9_216, 9_216), (169_984,), (308_224,)):
+        most = packed(room, pieces)
+    assert most > 308_224 + 169_984 + 2 * 65_536
 
 
 def detector(kind: str, *, regular: bool) -> bytes:
@@ -164,7 +201,7 @@ def detector(kind: str, *, regular: bool) -> bytes:
 def test_boxes_are_put_in_order_on_the_heap(kind: str, regular: bool, tmp_path: Path) -> None:
     plan = held(detector(kind, regular=regular), "builtin", tmp_path)
     classes = 4 * BOXES * 91
-    assert (plan.workspace_bytes or 0) >= (0 if regular else classes)
+    assert (plan.workspace_bytes or 0) >= (0 if regular else 4 * BOXES * 90)
     arena = next(part for part in plan.parts if part.name == "arena")
     # Scores that are floats already are not copied, though there is room for them.
     assert (plan.arena_bytes or 0) - arena.bytes == pytest.approx(

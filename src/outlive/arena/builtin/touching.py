@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from outlive.arena.builtin.packing import RuyArena, product_of
+from outlive.arena.builtin.eigen import STACK_BYTES
+from outlive.arena.builtin.packing import Product, RuyArena, product_of
 from outlive.arena.builtin.placing import Layout
 from outlive.arena.builtin.preparing import Preparation
 from outlive.arena.builtin.unpacking import Own, own_of
@@ -64,10 +65,14 @@ class _Running:
     arena: _Pages
     persistent: _Pages
     heap: Heap = field(default_factory=Heap)
-    ruy: RuyArena = field(default_factory=RuyArena)
+    ruy: RuyArena = field(init=False)
+    stack: int = 0
     kept: int = 0
-    room: tuple[int, int] | None = None
     most: Moment = field(default_factory=Moment)
+
+    def __post_init__(self) -> None:
+        """Ruy's room is on the same heap."""
+        self.ruy = RuyArena(self.heap)
 
     def touch(self, tensors: Iterable[int]) -> None:
         table = self.layout.preparation.table
@@ -88,28 +93,32 @@ class _Running:
             if 0 < old < new:
                 pages.touch(0, old)
                 piece = self.heap.allocate(old)
-                self._look(self.ruy.touched_bytes)
+                self._look()
                 self.heap.free(piece)
 
-    def compute(self, own: Own, pieces: tuple[int, ...], eigen: bool, first: bool) -> None:
+    def compute(self, own: Own, product: Product | None, first: bool) -> None:
         """A kernel at work: what it takes for itself, and what its library packs."""
         self.kept += own.kept if first else 0
         own_bytes = own.each + (own.once if first else 0)
         taken = [self.heap.allocate(own_bytes)] if own_bytes else []
-        if taken:  # small pieces behind it, which malloc keeps at hand, hold it apart from the free end
+        if taken and own.with_small:
             self.heap.allocate(_SMALL_BYTES)
-        taken += [self.heap.allocate(size) for size in (pieces if eigen else ())]
-        packing = self.ruy.multiply(pieces) if pieces and not eigen else self.ruy.touched_bytes
-        self._look(packing)
+        if product is not None and product.eigen:
+            self.stack = max(self.stack, sum(size for size in product.pieces if size <= STACK_BYTES))
+            taken += [self.heap.allocate(size) for size in product.pieces if size > STACK_BYTES]
+        elif product is not None:
+            self.ruy.pack(product.pieces)
+        self._look()
+        self.ruy.release()
         for piece in reversed(taken):
             self.heap.free(piece)
 
-    def _look(self, packing: int) -> None:
+    def _look(self) -> None:
         now = Moment(
             arena_bytes=self.arena.bytes,
             persistent_bytes=self.persistent.bytes,
             kept_bytes=self.kept,
-            workspace_bytes=self.heap.resident_bytes + packing,
+            workspace_bytes=self.heap.resident_bytes + self.stack,
         )
         if now.bytes > self.most.bytes:
             self.most = now
@@ -139,6 +148,4 @@ def _each(preparations: Sequence[Preparation]) -> Iterator[tuple[Preparation, in
 
 def _compute(state: _Running, preparation: Preparation, index: int, plain: bool, first: bool) -> None:
     product = None if plain else product_of(preparation.table, preparation.nodes[index])
-    pieces = () if product is None else product.pieces
-    own = own_of(preparation.situation(index))
-    state.compute(own, pieces, eigen=product is not None and product.eigen, first=first)
+    state.compute(own_of(preparation.situation(index)), product, first)
