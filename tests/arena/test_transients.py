@@ -174,6 +174,16 @@ def test_small_pieces_of_ruy_leave_gaps_behind() -> None:
     assert most > 308_224 + 169_984 + 2 * 65_536
 
 
+def int16_tower() -> bytes:
+    """Convolutions of int16, which XNNPACK does not take."""
+    canvas = Canvas("int16x8")
+    image = x = canvas.activation([1, 8, 8, 16])
+    for _ in range(40):
+        x = canvas.conv(x, 256)
+        x = canvas.conv(x, 16)
+    return canvas.finish([image], [x])
+
+
 def detector(kind: str, *, regular: bool) -> bytes:
     """SSD post-processing of 4000 boxes and 91 classes."""
     options = {"max_detections": 10, "max_classes_per_detection": 1, "num_classes": 90}
@@ -232,3 +242,24 @@ def test_what_nobody_writes_to_is_not_counted(tmp_path: Path) -> None:
     arena = next(part for part in plan.parts if part.name == "arena")
     assert arena.bytes == plan.arena_bytes * 4 / 5
     assert "reserved" in arena.source
+
+
+@pytest.mark.parametrize("accelerator", ["builtin", "cpu"])
+def test_a_loop_that_fills_a_list_holds_its_weights_and_its_slices(accelerator: str, tmp_path: Path) -> None:
+    """Tensors that are placed again from round to round come to lie behind those that are persistent."""
+    width = 1024
+    plan = held(builtin_models.list_loop(width), accelerator, tmp_path)
+    assert plan.bound == "lower"
+    weights, rows = 4 * width * width, 4 * 32 * width
+    assert (plan.dynamic_bytes or 0) >= 4 * rows  # the value, the slice behind, the one before twice
+    called = next(part.bytes for part in plan.parts if part.name == "called subgraphs")
+    assert called >= rows + (weights if accelerator == "builtin" else 0)
+    if accelerator == "builtin":
+        assert (plan.peak_bytes or 0) > 2 * weights
+
+
+def test_kernels_beside_a_delegate_keep_their_multipliers(tmp_path: Path) -> None:
+    """A model that XNNPACK leaves alone takes what it takes without it."""
+    content = int16_tower()
+    plan, plain = held(content, "cpu", tmp_path), held(content, "builtin", tmp_path)
+    assert plan.runtime_bytes == pytest.approx(plain.runtime_bytes, rel=0.1)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from outlive.arena.builtin.placing import Layout
 from outlive.arena.builtin.preparing import Preparation
+from outlive.arena.builtin.subgraphs import list_parts
 from outlive.model import Model, Tensor
 from outlive.units import plural
 
@@ -30,12 +31,13 @@ def heap_of(layout: Layout) -> Heap:
     """The heap tensors of one subgraph: read-only ones, dynamic ones, those of kernels."""
     preparation = layout.preparation
     table = preparation.table
+    grown = {part: size * table.bytes[source] for part, source, size in list_parts(preparation)}
     total = 0
     text = 0
     for tensor, where in enumerate(table.where):
         if where not in ("readonly", "dynamic"):
             continue
-        total += table.bytes[tensor]
+        total += max(table.bytes[tensor], grown.get(tensor, 0))
         text += table.dtypes[tensor] == "string"
     unknown = list(_waits(preparation))
     if text:
