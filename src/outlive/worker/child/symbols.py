@@ -55,10 +55,9 @@ class SymbolTable:
         """Read and sort; a file without a usable table has no symbols."""
         self._file = file
         self._table, self._strings = _choose(file.sections())
-        words = array("Q")
         count = min(self._table.size // _ENTRY_BYTES, _MAX_SYMBOLS)
-        data = file.read(self._table.offset, count * _ENTRY_BYTES)
-        words.frombytes(data[: len(data) - len(data) % _ENTRY_BYTES])
+        data = file.read_apart(self._table.offset, count * _ENTRY_BYTES)
+        words = data[: len(data) - len(data) % _ENTRY_BYTES].cast("Q")
         # Elf64_Sym: name (32 bits), info (8), other (8), section (16); value; size
         self._heads, self._sizes = words[0::3], words[2::3]
         self._values = words[1::3].tobytes()
