@@ -268,7 +268,7 @@ def test_kernels_beside_a_delegate_keep_their_multipliers(tmp_path: Path) -> Non
 
 
 def test_a_model_runs_in_memory_that_its_plan_calls_enough(tmp_path: Path) -> None:
-    """Ruy reserves its next room before it frees what it had: a limit on data is no nearer than twice that."""
+    """Ruy reserves its next room before it frees what it had: the limit on data is twice as far."""
     path = tmp_path / "model.tflite"
     path.write_bytes(convolution_3d(128, layers=2))
     plan = outlive.plan(path, accelerator="builtin")
