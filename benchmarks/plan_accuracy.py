@@ -60,6 +60,8 @@ RESIZED: dict[str, tuple[tuple[int, ...], ...]] = {
 QUICK = ("mobilenet_96_float", "mobilenet_96_half", "transformer_128_int8", "unet_128_dynamic")
 # Memory that is granted in the last part, as multiples of the least that a plan calls enough.
 GRANTED = (1.0, 1.1)
+# What it is run on there: ones, unless they are no index of its tables.
+FILLS = ("ones", "zeros")
 # Numbers are written in place: an array to set would be memory of the program's own. Floats are not zero,
 # because kernels skip products of nothing but zeros (IsZeroVector in tflite/kernels/fully_connected.cc).
 CHILD = """
@@ -180,12 +182,13 @@ def grant(path: Path, accelerator: str) -> Iterator[dict[str, Any]]:
     error = None if found is None else error_bytes(found)
     if found is None or found.peak_bytes is None or error is None:
         return
-    for share in GRANTED:
+    fill = next((fill for fill in FILLS if _runs(path, fill, accelerator)), None)
+    for share in GRANTED if fill else ():
         ram = int(share * (found.peak_bytes + error)) + 1
         budget = Budget(kind="ram", title="", ram_bytes=ram, source="")
         assert weigh(found, budget).fits
         try:
-            flight = outlive.run(path, "zeros", accelerator=accelerator, limits=outlive.Limits(memory=ram))
+            flight = outlive.run(path, fill, accelerator=accelerator, limits=outlive.Limits(memory=ram))
         except OutliveError as error_said:
             yield {
                 "model": path.stem,
@@ -194,8 +197,21 @@ def grant(path: Path, accelerator: str) -> Iterator[dict[str, Any]]:
                 "end": str(error_said)[:100],
             }
             continue
-        end = "ran" if not flight.died and not flight.error_type else f"ended in {flight.stage}"
+        end = (
+            "ran"
+            if not flight.died and not flight.error_type
+            else f"ended in {flight.stage}: {flight.signal or flight.error_type}"
+        )
         yield {"model": path.stem, "accelerator": accelerator, "ram_bytes": ram, "end": end}
+
+
+def _runs(path: Path, fill: str, accelerator: str) -> bool:
+    """Whether a model runs at all with its inputs filled so."""
+    try:
+        flight = outlive.run(path, fill, accelerator=accelerator)
+    except OutliveError:
+        return False
+    return not flight.died and not flight.error_type
 
 
 def builtin_exact() -> tuple[int, int]:

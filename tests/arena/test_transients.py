@@ -15,6 +15,7 @@ from outlive.arena.builtin.eigen import block_bytes
 from outlive.arena.builtin.packing import RuyArena
 from outlive.arena.glibc_heap import Heap
 from outlive.arena.plan import Plan
+from outlive.model import read_source
 from outlive.worker.measuring import measure
 from tests.arena import builtin_models
 from tests.arena.tflm_models import scaled
@@ -108,6 +109,16 @@ def blockwise() -> bytes:
 def test_weights_with_scales_of_blocks_are_not_unpacked(tmp_path: Path) -> None:
     plan = held(blockwise(), "builtin", tmp_path)
     assert plan.workspace_bytes == pytest.approx(4 * WIDE * DEEP / 32 + 16 * DEEP, abs=16_384)
+    arena = next(part.bytes for part in plan.parts if part.name == "arena")
+    assert (plan.arena_bytes or 0) - arena >= 4 * 16 * WIDE, "sums of products have room that nobody uses"
+
+
+def test_arrays_of_tensors_grow_while_open_shapes_are_prepared() -> None:
+    content = builtin_models.open_length()
+    plan = outlive.plan(content, accelerator="builtin", inputs={"x": (4, 8)})
+    fixed = outlive.plan(dense("float"), accelerator="builtin")
+    tensors = len(read_source(content).model.subgraphs[0].tensors)  # type: ignore[union-attr]
+    assert plan.runtime_bytes - 700 * tensors > fixed.runtime_bytes - 700 * 4
 
 
 def convolution_3d(side: int = 24, layers: int = 1) -> bytes:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from outlive.arena.builtin.heap import heap_of, structures_bytes, variables_bytes
+from outlive.arena.builtin.heap import heap_of, late_bytes, structures_bytes, variables_bytes
 from outlive.arena.builtin.placing import Layout, lay_out
 from outlive.arena.builtin.preparing import Preparation
 from outlive.arena.builtin.spans import Spans, spans_of
@@ -150,7 +150,7 @@ def _parts(model: Model, layouts: dict[int, Layout], once: frozenset[int], most:
         ),
         Part(
             name="runtime",
-            bytes=structures_bytes(model),
+            bytes=structures_bytes(model) + late_bytes(layouts.values()),
             source="the interpreter's structures, as measured",
             exact=False,
         ),

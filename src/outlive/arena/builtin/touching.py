@@ -141,8 +141,9 @@ class _Running:
         sizes = zip(self.layout.grown[stage - 1], self.layout.grown[stage], strict=True)
         for pages, (old, new) in zip((self.arena, self.persistent), sizes, strict=True):
             if 0 < old < new:
+                piece = self.heap.allocate(old, aligned=True, written=False)
+                self.heap.write(piece, min(pages.bytes, old))  # of the old one, what was written to
                 pages.touch(0, old)
-                piece = self.heap.allocate(old)
                 self._look()
                 self.heap.free(piece)
 
