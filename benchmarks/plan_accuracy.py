@@ -19,6 +19,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -176,8 +177,12 @@ def files(folder: Path, quick: bool) -> Iterator[tuple[Path, tuple[tuple[int, ..
         yield path, ()
 
 
-def grant(path: Path, accelerator: str) -> Iterator[dict[str, Any]]:
+def grant(path: Path, accelerator: str) -> list[dict[str, Any]]:
     """Whether a model runs in the memory that its plan says is enough, and in somewhat more."""
+    return list(_grant(path, accelerator))
+
+
+def _grant(path: Path, accelerator: str) -> Iterator[dict[str, Any]]:
     found = plan(path, accelerator)
     error = None if found is None else error_bytes(found)
     if found is None or found.peak_bytes is None or error is None:
@@ -288,26 +293,25 @@ def main() -> int:
     parser.add_argument(
         "--seen", action="store_true", help="only the half that may be looked at; not written"
     )
+    parser.add_argument("--jobs", type=int, default=1, help="how many models are looked at at once")
     args = parser.parse_args()
     if not can_trace():
         parser.error("peaks are measured on Linux, on x86-64 and 64-bit Arm")
     chosen = [(path, shapes) for path, shapes in files(args.models, args.quick)]
     chosen = [item for item in chosen if not args.seen or not is_held_out(item[0].stem)]
-    found = [
-        compare(path, shape, accelerator)
+    asked = [
+        (path, shape, accelerator)
         for path, shapes in chosen
         for accelerator in RESOLVERS
         for shape in ((), *shapes)
     ]
-    rows = [row for row in found if row is not None]
-    runs = {(row.model, row.accelerator) for row in rows}
-    granted = [
-        item
-        for path, _ in chosen
-        for accelerator in RESOLVERS
-        if (path.stem, accelerator) in runs
-        for item in grant(path, accelerator)
-    ]
+    # What a process holds at most is read when it is stopped: others beside it make no difference.
+    with ThreadPoolExecutor(args.jobs) as pool:
+        found = list(pool.map(compare, *zip(*asked, strict=True)))
+        rows = [row for row in found if row is not None]
+        runs = {(row.model, row.accelerator) for row in rows}
+        pairs = [(path, name) for path, _ in chosen for name in RESOLVERS if (path.stem, name) in runs]
+        granted = [item for items in pool.map(grant, *zip(*pairs, strict=True)) for item in items]
     exact = (0, 0) if args.quick or args.seen else builtin_exact()
     for accelerator in RESOLVERS:
         for half, held_out in (("held out", True), ("seen", False)):
