@@ -24,7 +24,7 @@ _RUNS = 2
 _SMALL_BYTES = 16
 # A file may call in circles, or one subgraph from many places: beyond this it is not followed.
 _DEEPEST = 40
-_MOST_CALLS = 2000
+_MOST_STEPS = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +110,8 @@ class _Running:
     kept: int = 0
     buffers: dict[tuple[int, bool], _Buffer] = field(default_factory=dict)  # by subgraph, persistent or not
     depth: int = 0
-    calls: int = 0
+    steps: int = 0  # operators of called subgraphs that were run
+    written: dict[int, int] = field(default_factory=dict)  # what each called subgraph writes to
     called_most: int = 0
     most: Moment = field(default_factory=Moment)
 
@@ -151,7 +152,7 @@ class _Running:
         """Run an operator, and the subgraphs it calls."""
         operator = preparation.nodes[index].operator
         for called in operator.subgraphs():
-            if called and called in self.layouts and self.depth < _DEEPEST and self.calls < _MOST_CALLS:
+            if called and called in self.layouts and self.depth < _DEEPEST and self.steps < _MOST_STEPS:
                 self.depth += 1
                 self._call(self.layouts[called], loops=operator.type == "WHILE")
                 self.depth -= 1
@@ -163,7 +164,6 @@ class _Running:
 
         AllocateTensors and ReleaseMemory in tflite/kernels/while.cc, if.cc. What is persistent stays.
         """
-        self.calls += 1
         preparation = layout.preparation
         index = preparation.subgraph.index
         first = (index, True) not in self.buffers
@@ -171,11 +171,13 @@ class _Running:
         persistent.resize(layout.persistent.size_bytes, self._look)
         persistent.write(layout.persistent.size_bytes)
         arena = self.buffers[index, False] = _Buffer(self.heap)
+        written = self.written.setdefault(index, _written_bytes(layout) if first else 0)
         for sizes in (_sizes_at_first(layout), _sizes_in_later_rounds(layout) if loops else ()):
             for size in sizes:
                 arena.resize(size, self._look)
             if sizes:
-                arena.write(_written_bytes(layout))
+                arena.write(written)
+                self.steps += len(preparation.nodes) + 1
                 for number in range(len(preparation.nodes)):
                     self.execute(preparation, number, first)
                 first = False
@@ -225,7 +227,7 @@ def most_at_once(layouts: Mapping[int, Layout], plain: bool, *, fresh: bool) -> 
     state.touch((*preparation.inputs, *early))
     begins = {first: stage for stage, (first, _) in enumerate(preparation.stages) if stage}
     for run in range(_RUNS):
-        state.calls = 0
+        state.steps = 0
         for index, node in enumerate(preparation.nodes):
             if run == 0 and index in begins:
                 state.grow(begins[index])
