@@ -14,10 +14,11 @@ from typing import Any
 from outlive.arena.devices import Device
 from outlive.fleet.comparing import Comparison, Tolerances, compare_rows
 from outlive.fleet.desk import Desk
-from outlive.fleet.engines import Engine, Examine, open_engine
+from outlive.fleet.engines import Engine, open_engine
 from outlive.fleet.gathering import Found
 from outlive.fleet.journal import Journal, RowFile, drop_old_rows, read_rows
 from outlive.fleet.keeping import Cache
+from outlive.fleet.local import Examine
 from outlive.fleet.nouns import EngineError, Order
 from outlive.fleet.rows import Row
 
@@ -176,6 +177,9 @@ def _drive(desk: Desk, engine: Engine, examine: Examine) -> None:
         try:
             for row in rows:
                 desk.take(row)
+        except EngineError:  # no process could be started
+            desk.raise_problem()
+            raise
         except Exception as error:
             desk.raise_problem()
             # Tasks do not raise: whatever comes here is a process or a connection that the engine lost.
