@@ -74,7 +74,7 @@ class EngineProcess:
 
     def take(self) -> Row | None:
         """The row, if it has said all of it; ProcessLost if it never will."""
-        gone = self._process.poll() is not None  # looked up first: what it said before its end is still in the pipe
+        gone = self._process.poll() is not None  # before the pipe: it may have said its row and ended
         try:
             data = unpatched.read(self.answers, _CHUNK_BYTES)
         except BlockingIOError:
