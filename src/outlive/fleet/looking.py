@@ -16,6 +16,7 @@ from outlive.arena.devices import Device
 from outlive.arena.plan import Plan
 from outlive.arena.questions import Wish
 from outlive.arena.room import arena_for
+from outlive.errors import shortage
 from outlive.finding import Finding, Severity
 from outlive.fitting.checking import check_reading, make_order
 from outlive.fitting.planning import plan_model
@@ -85,7 +86,8 @@ def _look(task: Task) -> Row:
         return _row(bare, _see(task))
     except Exception as error:
         # A bug of ours must not cost the other files; the row says what to report.
-        return replace(bare, note=f"a bug of outlive: {type(error).__name__}: {error}"[:_MOST_NOTE])
+        note = shortage(error) or f"a bug of outlive: {type(error).__name__}: {error}"
+        return replace(bare, note=note[:_MOST_NOTE])
 
 
 def stamp(path: str) -> tuple[int, int]:
