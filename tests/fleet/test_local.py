@@ -171,6 +171,34 @@ def test_engine_processes_go_with_a_program_that_is_killed(moment: str, tmp_path
     assert (done.returncode, done.stderr) == (-9, b"")
 
 
+# A program that dies of broken pipes, and gives a task to a process that was killed while it waited for one.
+BROKEN_PIPE = """
+import os, signal
+from outlive.fleet.local import LocalEngine
+from tests.fleet import made
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+engine = LocalEngine(1)
+assert list(engine.results(made.only_named, iter([made.task("a")])))
+[process] = engine._idle
+process._process.kill()
+process._process.wait()
+try:
+    list(engine.results(made.only_named, iter([made.task("a")])))
+except BrokenPipeError:
+    os._exit(7)
+"""
+
+
+def test_a_program_that_dies_of_broken_pipes_does_not_die_of_ours() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", BROKEN_PIPE],
+        timeout=120,
+        check=False,
+        env={**os.environ, "PYTHONPATH": scenes.PATH},
+    )
+    assert done.returncode == 7
+
+
 def test_a_task_does_not_wait_for_a_thread_that_has_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
         raise MemoryError

@@ -26,6 +26,7 @@ from outlive.fleet.nest import go_with
 from outlive.fleet.nouns import EngineError, Task
 from outlive.fleet.rows import Row, read_row
 from outlive.worker import unpatched
+from outlive.worker.channel import quiet_write
 from outlive.worker.descriptors import above_standard
 from outlive.worker.hatchery import in_words, starting, wait_for_end
 
@@ -201,7 +202,7 @@ def _end_all(processes: list[EngineProcess]) -> None:
 def _write_all(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
-        view = view[unpatched.write(descriptor, view) :]
+        view = view[quiet_write(descriptor, view) :]
 
 
 def serve() -> None:
