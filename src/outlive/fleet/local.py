@@ -143,14 +143,18 @@ class LocalEngine:
         """The rows of the tasks as they come. What is raised costs the tasks that are being done."""
         try:
             while self._give_out(examine, tasks):
-                for process in _speaking(self._busy):
-                    row = process.take()
-                    if row is not None:
-                        self._idle.append(self._busy.pop(process.answers))
-                        yield row
+                yield from self._rows()
         finally:
             busy, self._busy, self._held = list(self._busy.values()), {}, []
             _end_all(busy)
+
+    def _rows(self) -> Iterator[Row]:
+        """The rows of those that have said one by now."""
+        for process in _speaking(self._busy):
+            row = process.take()
+            if row is not None:
+                self._idle.append(self._busy.pop(process.answers))
+                yield row
 
     def _give_out(self, examine: Examine, tasks: Iterator[Task]) -> bool:
         """Give every process something to do; False when nothing is left, and nobody is at work."""
