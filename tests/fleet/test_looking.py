@@ -169,7 +169,7 @@ def test_what_the_system_refuses_is_no_bug_of_ours(
     def refuse(*_: object) -> object:
         raise error
 
-    monkeypatch.setattr(looking, "check_reading", refuse)
+    monkeypatch.setattr(examining, "check_reading", refuse)
     row = examine(task(DEMO["healthy"]))
     assert (row.outcome, row.passing) == ("failed", True)
     assert row.note.endswith(words)
