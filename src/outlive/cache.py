@@ -49,7 +49,7 @@ _TEMPORARY = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class CacheEntry:
     """A file that is kept: its size on disk, and when it was last used."""
 
     path: str
@@ -234,7 +234,7 @@ def _stamp() -> None:
             os.close(descriptor)
 
 
-def _entries(room: str) -> Iterator[Entry]:
+def _entries(room: str) -> Iterator[CacheEntry]:
     """The entries of a room, and drafts of programs that were killed over them."""
     folder = cache_folder(room)
     if folder.is_symlink():
@@ -246,7 +246,7 @@ def _entries(room: str) -> Iterator[Entry]:
             yield entry
 
 
-def _entry(item: os.DirEntry[str]) -> Entry | None:
+def _entry(item: os.DirEntry[str]) -> CacheEntry | None:
     draft = _DRAFT.fullmatch(item.name)
     if not draft and not _ENTRY.fullmatch(item.name):
         return None
@@ -254,7 +254,7 @@ def _entry(item: os.DirEntry[str]) -> Entry | None:
     return _look(item, stat.S_ISREG, _DAY_S if draft else None)
 
 
-def _leftovers() -> Iterator[Entry]:
+def _leftovers() -> Iterator[CacheEntry]:
     """What nobody has touched for a day; a call that lasts longer writes to its folder now and then."""
     for item in _list(tempfile.gettempdir()):
         if _TEMPORARY.fullmatch(item.name) and (found := _look(item, _is_plain, _DAY_S)):
@@ -265,7 +265,7 @@ def _is_plain(mode: int) -> bool:
     return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
-def _look(item: os.DirEntry[str], is_kind: Callable[[int], bool], least_s: float | None) -> Entry | None:
+def _look(item: os.DirEntry[str], is_kind: Callable[[int], bool], least_s: float | None) -> CacheEntry | None:
     """A file or folder of this user's own and of that kind; None for others, or if it is younger."""
     try:
         status = item.stat(follow_symlinks=False)
@@ -275,7 +275,7 @@ def _look(item: os.DirEntry[str], is_kind: Callable[[int], bool], least_s: float
     young = least_s is not None and time.time() - status.st_mtime < least_s
     if not ours or young or not is_kind(status.st_mode):
         return None
-    return Entry(path=item.path, size_bytes=_size(item.path, status), used=status.st_mtime)
+    return CacheEntry(path=item.path, size_bytes=_size(item.path, status), used=status.st_mtime)
 
 
 def _size(path: str, status: os.stat_result) -> int:
@@ -307,6 +307,6 @@ def _remove(path: str) -> bool:
     return True
 
 
-def _sum(name: str, folder: Path, entries: list[Entry]) -> Usage:
+def _sum(name: str, folder: Path, entries: list[CacheEntry]) -> Usage:
     size = sum(entry.size_bytes for entry in entries)
     return Usage(name=name, folder=folder, files=len(entries), size_bytes=size)

@@ -20,7 +20,7 @@ from outlive.finding import Tag
 from outlive.fitting import capping, goals
 from outlive.fitting.adapting import Predictor, scaled
 from outlive.fitting.building import Built
-from outlive.fitting.capping import Cage, Seen, _recalled
+from outlive.fitting.capping import LimitedRuns, MeasuredRun, _recalled
 from outlive.fitting.choosing import best, with_front
 from outlive.fitting.goals import make_goal, parse_share
 from outlive.fitting.loading import loading_snippet
@@ -203,11 +203,11 @@ def test_a_batch_is_run_in_portions_and_joined() -> None:
 
 
 def test_what_is_known_decides_without_a_run() -> None:
-    seen = Seen(peak_bytes=100, fits_at=150, fails_at=120)
+    seen = MeasuredRun(peak_bytes=100, fits_at=150, fails_at=120)
     verdicts = [seen.fits(ram) for ram in (99, 110, 120, 130, 150, 1000)]
     assert verdicts == [False, False, False, None, True, True]
-    assert Seen(problem="refused").fits(10**9) is False
-    assert Seen().fits(10) is None
+    assert MeasuredRun(problem="refused").fits(10**9) is False
+    assert MeasuredRun().fits(10) is None
 
 
 def test_it_fits_only_if_it_ran_under_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -221,9 +221,9 @@ def test_it_fits_only_if_it_ran_under_the_limit(monkeypatch: pytest.MonkeyPatch,
 
     monkeypatch.setattr(capping, "fly", fly)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
-    cage = Cage(ResultCache(tmp_path / "cache"), JUDGE)
+    limited_runs = LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE)
     verdicts = {
-        ram: cage.weigh(built, Candidate(), ram).fits(ram)
+        ram: limited_runs.weigh(built, Candidate(), ram).fits(ram)
         for ram in (10**6, 500_000, 600_000, 399_999, 800_000, 2 * 10**6)
     }
     assert verdicts == {
@@ -236,10 +236,10 @@ def test_it_fits_only_if_it_ran_under_the_limit(monkeypatch: pytest.MonkeyPatch,
     }
     # What is known already is not tried again: less than it touches, and more than it ran in.
     assert limits == [10**6, 500_000, 600_000, 800_000]
-    again = Cage(ResultCache(tmp_path / "cache"), JUDGE)
+    again = LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE)
     assert again.weigh(built, Candidate(), 800_000).fits(800_000)
     assert len(limits) == 4
-    other = cage.weigh(built, Candidate(accelerator="builtin"), 600_000)
+    other = limited_runs.weigh(built, Candidate(accelerator="builtin"), 600_000)
     assert (other.fits(600_000), other.peak_bytes) == (False, 400_000)
     assert limits[4:] == [600_000, None], "how much it would take is found out without a limit"
 
@@ -252,24 +252,24 @@ def test_what_is_close_has_to_fit_again_and_again(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(capping, "fly", fly)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
-    seen = Cage(ResultCache(None), JUDGE).weigh(built, Candidate(), 10**6)
+    seen = LimitedRuns(ResultCache(None), JUDGE).weigh(built, Candidate(), 10**6)
     assert seen.fits(10**6) is False
 
 
 def test_that_a_run_took_too_long_is_not_remembered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(capping, "_SECONDS", 1e-6)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
-    slow = Cage(ResultCache(tmp_path / "cache"), JUDGE).weigh(built, Candidate(), 10**9)
+    slow = LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE).weigh(built, Candidate(), 10**9)
     assert slow.fits(10**9) is False
     assert "deadline" in slow.problem or "SIGABRT" in slow.problem
     monkeypatch.undo()
-    assert Cage(ResultCache(tmp_path / "cache"), JUDGE).weigh(built, Candidate(), 10**9).fits(10**9)
+    assert LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE).weigh(built, Candidate(), 10**9).fits(10**9)
 
 
 def test_notes_that_make_no_sense_are_forgotten() -> None:
-    assert _recalled({"peak_bytes": 5, "fits_at": 7}) == Seen(peak_bytes=5, fits_at=7)
-    assert _recalled({"peak_bytes": "many"}) == Seen()
-    assert _recalled({"surprise": 1}) == Seen()
+    assert _recalled({"peak_bytes": 5, "fits_at": 7}) == MeasuredRun(peak_bytes=5, fits_at=7)
+    assert _recalled({"peak_bytes": "many"}) == MeasuredRun()
+    assert _recalled({"surprise": 1}) == MeasuredRun()
 
 
 @pytest.mark.parametrize(

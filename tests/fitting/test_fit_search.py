@@ -22,7 +22,7 @@ from outlive.fitting import building, offering
 from outlive.fitting.capping import engine_arguments
 from outlive.fitting.evaluating import SLACK_BYTES, SLACK_SHARE
 from outlive.fitting.nouns import Candidate, Fit, Outcome
-from outlive.fitting.stocking import Stock
+from outlive.fitting.sample_set import SampleSet
 from outlive.units import format_shape
 from outlive.verbs.judging import JUDGE
 from outlive.worker.options import ACCELERATORS
@@ -264,21 +264,23 @@ def test_waste_is_removed_without_a_loss() -> None:
 
 def test_pictures_are_made_smaller_only_where_outputs_go_on_meaning_the_same(tmp_path: Path) -> None:
     dots = outlive.read(trained("deeplab", width=8, held_out=16).model)
-    one, part = workshop(dots, tmp_path), (("t0", (1, 16, 16, 1)),)
+    one, part = builder(dots, tmp_path), (("t0", (1, 16, 16, 1)),)
     same = one.build(Candidate(inputs=part))  # it enlarges to fixed sizes
     assert [shape for _, shape in same.inputs] == [(1, 16, 16, 1)]
     assert same.outputs == one.build(Candidate()).outputs
     maker = dots.subgraphs[0].operators[dots.subgraphs[0].producers()[dots.outputs[0].index]]
     before = outlive.cut(dots, outputs=[maker.inputs[0] - 4]).model  # ahead of what enlarges
-    smaller = workshop(outlive.read(before), tmp_path).build(Candidate(inputs=part))
+    smaller = builder(outlive.read(before), tmp_path).build(Candidate(inputs=part))
     assert any("instead of" in note for note in smaller.notes)
-    rigid = workshop(outlive.read(dense_float(weights(1, 256))), tmp_path)
-    with pytest.raises(building.Refused):
+    rigid = builder(outlive.read(dense_float(weights(1, 256))), tmp_path)
+    with pytest.raises(building.NotBuilt):
         rigid.build(Candidate(inputs=(("x", (1, 128)),)))
 
 
-def workshop(model: outlive.Model, folder: Path) -> building.Workshop:
-    return building.Workshop(model, Stock(None, model, folder / "samples", JUDGE), ResultCache(None), folder)
+def builder(model: outlive.Model, folder: Path) -> building.CandidateBuilder:
+    return building.CandidateBuilder(
+        model, SampleSet(None, model, folder / "samples", JUDGE), ResultCache(None), folder
+    )
 
 
 def test_a_quantized_model_is_not_quantized_again() -> None:

@@ -22,9 +22,9 @@ from outlive.finding import Tag
 from outlive.fitting import capping
 from outlive.fitting.adapting import Predictor
 from outlive.fitting.building import Built
-from outlive.fitting.capping import Cage, engine_arguments
+from outlive.fitting.capping import LimitedRuns, engine_arguments
 from outlive.fitting.choosing import find_shortage
-from outlive.fitting.evaluating import Bench, Weighed
+from outlive.fitting.evaluating import Evaluation, Weighed
 from outlive.fitting.loading import loading_snippet, stale_caches
 from outlive.fitting.losing import scored
 from outlive.fitting.nouns import Candidate, Fit, Loss, Outcome
@@ -185,8 +185,8 @@ def test_the_most_it_may_lose_is_a_part_of_such_a_score(most: float, verdict: st
         def loss(self, built: Any, candidate: Candidate) -> Loss:
             return scored(50.0, 40.0)
 
-    bench = Bench(None, None, Fixed(), BUDGET, None, most)  # type: ignore[arg-type]
-    row = bench._compared(Outcome(candidate=Candidate(), verdict="fits"), None)  # type: ignore[arg-type]
+    evaluation = Evaluation(None, None, Fixed(), BUDGET, None, most)  # type: ignore[arg-type]
+    row = evaluation._compared(Outcome(candidate=Candidate(), verdict="fits"), None)  # type: ignore[arg-type]
     assert row.verdict == verdict
     assert verdict == "fits" or "20.000% of the original's score" in row.reason
 
@@ -219,7 +219,9 @@ def test_runs_end_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fit.stopped == "seconds"
     assert {row.verdict for row in fit.candidates} == {"not tried"}
     given.clear()
-    Cage(ResultCache(None), JUDGE).weigh(Built(path="m", model=outlive.read(SPOTTER)), Candidate(), 10**9)
+    LimitedRuns(ResultCache(None), JUDGE).weigh(
+        Built(path="m", model=outlive.read(SPOTTER)), Candidate(), 10**9
+    )
     assert set(given) == {120.0}
 
 
@@ -260,7 +262,7 @@ def test_names_that_are_no_text_are_refused_in_words() -> None:
 
 
 def test_an_original_that_does_not_run_on_the_inputs_is_said_so() -> None:
-    # It runs on the inputs of the cage, which ask for one element, and not on those that ask for three.
+    # It runs on inputs that ask for one element, and not on those that ask for three.
     tensors = [tensor("k", "INT32", [1]), tensor("x", "FLOAT32", [1, 1]), tensor("y", "FLOAT32", [1])]
     reshaping = model(["RESHAPE"], graph([*tensors], [0, 1], [2], op(0, [1, 0], [2], "Reshape")))
     samples = [[np.array([3], np.int32), np.ones((1, 1), np.float32)]]

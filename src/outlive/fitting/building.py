@@ -19,13 +19,13 @@ from outlive.fitting.nouns import Candidate, Inputs, NamedShape, Shape
 from outlive.fitting.planning import for_worker
 from outlive.fitting.reconverting import Origin, words_of
 from outlive.fitting.reshaping import cut_part
-from outlive.fitting.stocking import Stock
+from outlive.fitting.sample_set import SampleSet
 from outlive.guarding.guarding import make_guarded
 from outlive.model import Model, Tensor, read_source
-from outlive.quant.comparing import Comparison
+from outlive.quant.comparing import ModelComparison
 from outlive.quant.graphs import CONVERSIONS
-from outlive.quant.lining_up import Task
-from outlive.quant.quantizing import Order, quantize_model
+from outlive.quant.lining_up import CompareTask
+from outlive.quant.quantizing import QuantizeOrder, quantize_model
 from outlive.quant.recipes import find_recipe, narrowed, needs_samples
 from outlive.surgery.cutting import CutTensor, Request
 from outlive.surgery.trimming import trim
@@ -38,7 +38,7 @@ CONVERTED_AGAIN = "converted again by TensorFlow for this shape"
 _LEAST_WASTE = 0.02
 
 
-class Refused(Exception):
+class NotBuilt(Exception):
     """A candidate that cannot be built; the text says why."""
 
 
@@ -62,7 +62,7 @@ class Built:
 
 
 @dataclass(slots=True)
-class Workshop:
+class CandidateBuilder:
     """Builds variants of one model, each once; one at a time, because that takes memory and all cores.
 
     `whole_numbers`: static recipes give integers for inputs and outputs as well, as microcontrollers want.
@@ -70,13 +70,13 @@ class Workshop:
     """
 
     model: Model
-    stock: Stock
+    sample_set: SampleSet
     cache: ResultCache
     folder: Path
     whole_numbers: bool = False
     origin: Origin | None = None
     seconds_left: Callable[[], float | None] = lambda: None
-    _done: dict[Candidate, Built | Refused] = field(default_factory=dict)
+    _done: dict[Candidate, Built | NotBuilt] = field(default_factory=dict)
     _lock: Any = field(default_factory=threading.RLock)
 
     def build(self, variant: Candidate) -> Built:
@@ -86,10 +86,10 @@ class Workshop:
             if found is None:
                 try:
                     found = self._built(variant)
-                except Refused as error:
+                except NotBuilt as error:
                     found = error
                 self._done[variant] = found
-        if isinstance(found, Refused):
+        if isinstance(found, NotBuilt):
             raise found
         return found
 
@@ -97,7 +97,7 @@ class Workshop:
         """What can be removed without any change of results, in sentences; none if that is nothing."""
         try:
             return self.build(Candidate(trimmed=True)).notes
-        except Refused:
+        except NotBuilt:
             return ()
 
     def _built(self, variant: Candidate) -> Built:
@@ -117,7 +117,7 @@ class Workshop:
     def _trimmed(self, variant: Candidate, model: Model, notes: tuple[str, ...] = ()) -> Built:
         trimmed = trim(model)
         if trimmed.saved_bytes < _LEAST_WASTE * model.file_bytes:
-            raise Refused("there is no waste in it that is worth a change")
+            raise NotBuilt("there is no waste in it that is worth a change")
         return self._stored(variant, trimmed.data, (*notes, *trimmed.removed))
 
     def _stored(self, variant: Candidate, content: bytes, notes: tuple[str, ...] = ()) -> Built:
@@ -125,17 +125,17 @@ class Workshop:
         path.write_bytes(content)
         model = read_source(str(path)).model
         if model is None or model.flaws:
-            raise Refused("the file that was built cannot be read again")
+            raise NotBuilt("the file that was built cannot be read again")
         return Built(path=str(path), model=model, notes=notes)
 
     def _quantized(self, variant: Candidate) -> Built:
         base = self._base(replace(variant, recipe="", kept=()))
         if is_quantized(base.model):
-            raise Refused("it is quantized already")
+            raise NotBuilt("it is quantized already")
         key = (base.model.sha256, variant.recipe, *variant.kept, self.whole_numbers)
         _, rows = find_recipe(variant.recipe)
         if needs_samples(rows):
-            key = (*key, self.stock.digest)
+            key = (*key, self.sample_set.digest)
         content = self.cache.recall_model(*key)
         if not content:
             content = self._quantize(base.model, variant)
@@ -147,7 +147,7 @@ class Workshop:
         """The file without what is done to it next; a model without waste is as it is."""
         try:
             return self.build(variant)
-        except Refused:
+        except NotBuilt:
             if not variant.trimmed:
                 raise
             return self.build(replace(variant, trimmed=False))
@@ -158,40 +158,42 @@ class Workshop:
     def _quantize(self, model: Model, variant: Candidate) -> bytes:
         name, rows = find_recipe(variant.recipe)
         io = "int8" if self._takes_integers(rows) else "float"
-        samples = self.stock.for_quantizer(model) if needs_samples(rows) else None
+        samples = self.sample_set.for_quantizer(model) if needs_samples(rows) else None
         if needs_samples(rows) and samples is None:
-            raise Refused(f"it needs samples: {self.stock.problem}")
+            raise NotBuilt(f"it needs samples: {self.sample_set.problem}")
         try:
             recipe = narrowed(rows, model, variant.kept, (), io)
-            order = Order(model=model, name=name, recipe=recipe, judge=self.stock.judge, skip=variant.kept)
+            order = QuantizeOrder(
+                model=model, name=name, recipe=recipe, judge=self.sample_set.judge, skip=variant.kept
+            )
             made = quantize_model(order, samples, self._guard, lambda _: None)
         except InputError as error:
             if variant.is_reshaped:  # the samples are good; they were made for the original's shapes
-                raise Refused(words_of(error)) from error
+                raise NotBuilt(words_of(error)) from error
             raise
         except (OutliveError, ValueError) as error:
-            raise Refused(words_of(error)) from error
+            raise NotBuilt(words_of(error)) from error
         finally:
             if samples is not None:
                 samples.close()
         if made.refusal:
-            raise Refused(f"the runtime refuses what the quantizer makes: {made.refusal}")
+            raise NotBuilt(f"the runtime refuses what the quantizer makes: {made.refusal}")
         if not made.quantized_layers or made.model == bytes(model.content):
-            raise Refused("none of its operators can be quantized this way")
+            raise NotBuilt("none of its operators can be quantized this way")
         return made.model
 
     def _guard(self, function: Callable[..., Any], *, plain: Any) -> Callable[..., Any]:
-        judge, seconds = self.stock.judge, self.seconds_left()
+        judge, seconds = self.sample_set.judge, self.seconds_left()
         return make_guarded(_without_log(function), judge=judge, seconds=seconds, quiet=True, plain=plain)
 
     def _reshaped(self, variant: Candidate) -> Built:
         base = self._base(replace(variant, batch=None, inputs=()))
         shapes = self._shapes(base.model, variant)
         if not shapes:
-            raise Refused("it has these shapes already")
+            raise NotBuilt("it has these shapes already")
         try:
             return self._rewritten(variant, base, shapes)
-        except Refused as error:
+        except NotBuilt as error:
             if self.origin is None:
                 raise
             return self._converted_again(variant, self.origin, str(error))
@@ -201,10 +203,10 @@ class Workshop:
         try:
             part = cut_part(base.model, Request(input_shapes=shapes))
         except (OutliveError, ValueError) as error:
-            raise Refused(words_of(error)) from error
+            raise NotBuilt(words_of(error)) from error
         if part.shapes_from != "runtime":
             said = "; ".join(part.state).rpartition("are the file's: ")[2]
-            raise Refused(f"the runtime does not take these shapes: {said}"[:_MOST_WORDS])
+            raise NotBuilt(f"the runtime does not take these shapes: {said}"[:_MOST_WORDS])
         changes = _changes(base.model, part.outputs, variant.batch)
         return self._stored(variant, part.model, (*base.notes, *changes))
 
@@ -220,7 +222,7 @@ class Workshop:
         try:
             content = origin.convert(shapes, self.cache, self._guard)
         except (OutliveError, ValueError) as error:
-            raise Refused(f"{words_of(error)}; nor does its .tflite: {refusal}") from error
+            raise NotBuilt(f"{words_of(error)}; nor does its .tflite: {refusal}") from error
         built = self._stored(variant, content, (CONVERTED_AGAIN,))
         changes = _changes(self.model, built.model.outputs, variant.batch)
         return replace(built, notes=(*built.notes, *changes))
@@ -232,14 +234,14 @@ class Workshop:
         try:
             wanted = input_shapes(model, Wish(inputs=named, batch=variant.batch))
         except ValueError as error:
-            raise Refused(str(error)) from error
+            raise NotBuilt(str(error)) from error
         return dict(wanted.items())
 
     def worst_layers(self, variant: Candidate) -> tuple[str, ...]:
         """Layers of the float model, those first in which a quantized one makes most error."""
         base = self._base(replace(variant, recipe="", kept=(), batch=None, inputs=()))
         made = self.build(replace(variant, batch=None, inputs=()))
-        key = ("worst", base.model.sha256, made.model.sha256, self.stock.digest)
+        key = ("worst", base.model.sha256, made.model.sha256, self.sample_set.digest)
         known = self.cache.recall(*key).get("layers")
         if isinstance(known, list):
             return tuple(map(str, known))
@@ -248,12 +250,12 @@ class Workshop:
         return layers
 
     def _compared(self, base: Built, made: Built) -> tuple[str, ...]:
-        samples = self.stock.for_quantizer()
+        samples = self.sample_set.for_quantizer()
         if samples is None:
             return ()
         try:
-            task = Task(reference=base.model, candidate=made.model, judge=self.stock.judge)
-            drift = Comparison(task).run(samples)
+            task = CompareTask(reference=base.model, candidate=made.model, judge=self.sample_set.judge)
+            drift = ModelComparison(task).run(samples)
         except (OutliveError, ValueError):
             return ()
         finally:
@@ -286,7 +288,7 @@ def _changes(model: Model, outputs: Sequence[Tensor | CutTensor], batch: int | N
         follows = batch is not None and before.shape[0] == first
         wanted = batch if follows else before.shape[0]
         if len(before.shape) != len(after.shape) or after.shape[0] != wanted:
-            raise Refused(
+            raise NotBuilt(
                 f"output {before.name[:80]!r} would become {format_shape(after.shape)} instead of "
                 f"{format_shape(before.shape)}: it would no longer mean the same"
             )

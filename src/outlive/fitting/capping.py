@@ -33,7 +33,7 @@ _CLOSE_BYTES, _CLOSE_TRIES = 131_072, 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class MeasuredRun:
     """What is known of a file under some settings, from all its runs.
 
     `fits_at` is the smallest limit it ran under, `fails_at` the largest it failed under. `problem` says why
@@ -57,7 +57,7 @@ class Seen:
         return True if self.fits_at is not None and ram_bytes >= self.fits_at else None
 
 
-class Cage:
+class LimitedRuns:
     """Runs candidates under limits, and remembers."""
 
     def __init__(
@@ -66,7 +66,7 @@ class Cage:
         """Start with what the cache remembers."""
         self._cache, self._judge, self._seconds_left = cache, judge, seconds_left
 
-    def weigh(self, built: Built, candidate: Candidate, ram_bytes: int) -> Seen:
+    def weigh(self, built: Built, candidate: Candidate, ram_bytes: int) -> MeasuredRun:
         """What is known about it once it is clear whether it fits; runs it where it is not."""
         key = (built.model.sha256, candidate.accelerator, candidate.weight_cache, candidate.threads)
         seen = _recalled(self._cache.recall("run", *key))
@@ -77,7 +77,7 @@ class Cage:
             self._cache.keep(asdict(seen), "run", *key)
         return seen
 
-    def _try(self, built: Built, candidate: Candidate, ram_bytes: int, seen: Seen) -> Seen:
+    def _try(self, built: Built, candidate: Candidate, ram_bytes: int, seen: MeasuredRun) -> MeasuredRun:
         capped = _fly_surely(built, candidate, ram_bytes, self._seconds, self._judge)
         peak = capped.peak_bytes
         if not _problem(capped) and peak is not None and peak <= ram_bytes:
@@ -176,12 +176,12 @@ def _milliseconds(flight: Flight) -> float | None:
     return 1000 * median(runs[1:] or runs) if runs else None
 
 
-def _recalled(note: dict[str, Any]) -> Seen:
+def _recalled(note: dict[str, Any]) -> MeasuredRun:
     """What was kept, if it is sound; what is no number is forgotten."""
-    known = {field.name for field in fields(Seen)}
+    known = {field.name for field in fields(MeasuredRun)}
     if not set(note) <= known:
-        return Seen()
+        return MeasuredRun()
     numbers = ("peak_bytes", "milliseconds", "fits_at", "fails_at")
     if any(note.get(name) is not None and not isinstance(note.get(name), (int, float)) for name in numbers):
-        return Seen()
-    return Seen(**{**note, "problem": str(note.get("problem", "")), "died": bool(note.get("died"))})
+        return MeasuredRun()
+    return MeasuredRun(**{**note, "problem": str(note.get("problem", "")), "died": bool(note.get("died"))})

@@ -19,8 +19,8 @@ from outlive.fitting.building import Built
 from outlive.fitting.losing import Incomparable, Judging, describe, output_kinds, scored
 from outlive.fitting.nouns import Candidate, Loss
 from outlive.fitting.reconverting import words_of
+from outlive.fitting.sample_set import SampleSet
 from outlive.fitting.scoring_child import score_model
-from outlive.fitting.stocking import Stock
 from outlive.guarding.guarding import make_guarded
 from outlive.model import Model
 from outlive.worker.interpreter import WorkerInterpreter
@@ -47,14 +47,14 @@ class MetricFailed(ValueError):
     """A metric that does not even work with the original; the text says how it ended."""
 
 
-class Jury:
+class LossMeter:
     """Finds out what a candidate loses; `by` says how that is counted."""
 
     def __init__(
         self,
         model: Model,
         original: Built,
-        stock: Stock,
+        sample_set: SampleSet,
         cache: ResultCache,
         folder: Path,
         metric: Metric | None = None,
@@ -62,7 +62,7 @@ class Jury:
         is_over: Callable[[], bool] = lambda: False,
     ) -> None:
         """Nothing is run yet; `is_over` says whether the time is up."""
-        self._model, self._original, self._stock, self._cache = model, original, stock, cache
+        self._model, self._original, self._sample_set, self._cache = model, original, sample_set, cache
         self._folder, self._metric, self._seconds_left = folder, metric, seconds_left
         self._names = [tensor.name for tensor in model.inputs]
         self._kinds = output_kinds(model)
@@ -91,8 +91,8 @@ class Jury:
                 raise
             except Unknown as error:
                 raise MetricFailed(f"with the original, {error}") from error
-        elif not self._stock.count:
-            raise Unknown(self._stock.problem or "there are no samples")
+        elif not self._sample_set.count:
+            raise Unknown(self._sample_set.problem or "there are no samples")
         else:
             self._run_original()
         self._ready = True
@@ -103,7 +103,7 @@ class Jury:
             self.prepare()
             assert self.original_score is not None
             return scored(self.original_score, self._score(built, candidate))
-        key = ("loss", self._model.sha256, *self._key(built, candidate), self._stock.digest)
+        key = ("loss", self._model.sha256, *self._key(built, candidate), self._sample_set.digest)
         note = self._cache.recall(*key)
         if _is_loss(note):
             return Loss(**note, share=note["value"])
@@ -120,7 +120,7 @@ class Jury:
         judging = Judging(self._kinds)
         try:
             with self._predictor(built, candidate) as predict:
-                for number, sample in enumerate(self._stock):
+                for number, sample in enumerate(self._sample_set):
                     judging.add(self._wanted(number), predict(sample))
         except Incomparable as error:
             raise Unknown(str(error)) from error
@@ -146,14 +146,14 @@ class Jury:
             experimental_op_resolver_type=ACCELERATORS[_kernels(candidate)],
             num_threads=candidate.threads,
             seconds=self._seconds_left(),
-            _judge=self._stock.judge,
+            _judge=self._sample_set.judge,
         )
         with contextlib.closing(engine):
             yield Predictor(engine, self._names, self._go_on)
 
     def _run_original(self) -> None:
         """The outputs of the original, in files; by LiteRT's own kernels where XNNPACK does not take it."""
-        on = "seeded random inputs" if self._stock.is_random else "the samples"
+        on = "seeded random inputs" if self._sample_set.is_random else "the samples"
         problem = Unknown(f"the original does not run on {on}")
         for kernels in ("cpu", "builtin"):
             try:
@@ -166,7 +166,7 @@ class Jury:
 
     def _store_outputs(self, candidate: Candidate) -> None:
         with self._predictor(self._original, candidate) as predict:
-            for number, sample in enumerate(self._stock):
+            for number, sample in enumerate(self._sample_set):
                 values: dict[str, Any] = {str(place): value for place, value in enumerate(predict(sample))}
                 np.savez(self._path(number), **values)
 
@@ -178,18 +178,18 @@ class Jury:
         return self._folder / f"{_KEPT}-{number}.npz"
 
     def _score(self, built: Built, candidate: Candidate) -> float:
-        key = ("score", *self._key(built, candidate), self._digest, self._stock.digest)
+        key = ("score", *self._key(built, candidate), self._digest, self._sample_set.digest)
         note = self._cache.recall(*key)
         if isinstance(note.get("score"), float) and isinstance(note.get("on_samples"), bool):
             self.is_on_samples = note["on_samples"]
             return float(note["score"])
         self._go_on()
         settings = {"resolver": ACCELERATORS[_kernels(candidate)].name, "threads": candidate.threads}
-        judge, seconds = self._stock.judge, self._seconds_left()
+        judge, seconds = self._sample_set.judge, self._seconds_left()
         score = make_guarded(score_model, judge=judge, seconds=seconds, quiet=True, plain=(float, bool))
         assert self._metric is not None
         try:
-            found, on_samples = score(built.path, settings, self._names, self._metric, list(self._stock))
+            found, on_samples = score(built.path, settings, self._names, self._metric, list(self._sample_set))
         except OutliveError as error:
             raise self._unknown("the metric could not be worked out", error) from error
         except Exception as error:  # whatever the user's function raises

@@ -1,6 +1,6 @@
 """One candidate from its description to its verdict: built, planned, run under the budget, and compared.
 
-build ─► plan ── hopeless: no run ─► cage (a worker limited to the budget) ─► jury (what it loses) ─► Outcome
+build ─► plan ── hopeless: no run ─► a run within the budget ─► what it loses ─► Outcome
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from outlive.arena.budget import Budget, Verdict, certain_bytes, needed_bytes, w
 from outlive.arena.plan import Plan
 from outlive.arena.questions import Wish
 from outlive.arena.room import arena_for
-from outlive.fitting.building import Built, Refused, Workshop
-from outlive.fitting.capping import Cage
-from outlive.fitting.comparing import Jury, TimeIsUp, Unknown
+from outlive.fitting.building import Built, CandidateBuilder, NotBuilt
+from outlive.fitting.capping import LimitedRuns
+from outlive.fitting.comparing import LossMeter, TimeIsUp, Unknown
 from outlive.fitting.nouns import Candidate, Outcome, Word
 from outlive.fitting.planning import plan_model
 
@@ -35,12 +35,12 @@ class Weighed:
 
 
 @dataclass(slots=True)
-class Bench:
+class Evaluation:
     """Everything a candidate passes on its way to a verdict."""
 
-    workshop: Workshop
-    cage: Cage
-    jury: Jury
+    builder: CandidateBuilder
+    limited_runs: LimitedRuns
+    meter: LossMeter
     budget: Budget
     wish: Wish
     max_loss: float | None = None
@@ -51,8 +51,8 @@ class Bench:
         """The verdict on a candidate."""
         outcome = Outcome(candidate=candidate, verdict="refused", rank=rank)
         try:
-            built = self.workshop.build(candidate.variant)
-        except Refused as error:
+            built = self.builder.build(candidate.variant)
+        except NotBuilt as error:
             return Weighed(outcome=replace(outcome, reason=str(error)))
         outcome = replace(
             outcome,
@@ -112,7 +112,7 @@ class Bench:
         """The outcome, and whether a run was ended because it took too long."""
         ram = self.budget.ram_bytes
         with self._timing:
-            seen = self.cage.weigh(built, outcome.candidate, ram)
+            seen = self.limited_runs.weigh(built, outcome.candidate, ram)
         outcome = replace(outcome, measured_peak_bytes=seen.peak_bytes, milliseconds=seen.milliseconds)
         if seen.problem:
             word: Word = "died" if seen.died else "refused"
@@ -139,7 +139,7 @@ class Bench:
         if not outcome.fits:
             return outcome
         try:
-            loss = self.jury.loss(built, outcome.candidate)
+            loss = self.meter.loss(built, outcome.candidate)
         except Unknown as error:
             reason = f"its loss is not known: {error}"
             if self.max_loss is None:

@@ -8,7 +8,7 @@ from outlive.arena.budget import Budget
 from outlive.arena.questions import Wish
 from outlive.fitting.nouns import Outcome
 from outlive.fitting.planning import left_out
-from outlive.fitting.stocking import Stock
+from outlive.fitting.sample_set import SampleSet
 from outlive.model import Model
 from outlive.quant.recipes import find_recipe, needs_samples
 from outlive.units import format_shape
@@ -23,21 +23,26 @@ _HERE = "measured on this machine, with the device's memory: another processor m
 
 
 def notes_on(
-    model: Model, stock: Stock, budget: Budget, wish: Wish, outcomes: Sequence[Outcome], on_samples: bool
+    model: Model,
+    sample_set: SampleSet,
+    budget: Budget,
+    wish: Wish,
+    outcomes: Sequence[Outcome],
+    on_samples: bool,
 ) -> Iterator[str]:
     """The notes; `on_samples`: losses come from the samples, and not from a metric's own."""
-    if stock.problem:
-        yield stock.problem
-    elif stock.is_random and on_samples and any(row.loss is not None for row in outcomes):
+    if sample_set.problem:
+        yield sample_set.problem
+    elif sample_set.is_random and on_samples and any(row.loss is not None for row in outcomes):
         yield RANDOM
-    elif stock.is_random and any(_has_ranges(row) for row in outcomes):
+    elif sample_set.is_random and any(_has_ranges(row) for row in outcomes):
         yield RANDOM_RANGES
     if wish.accelerator == "tflm":
         yield _ON_PAPER
     elif budget.device is not None:
         yield _HERE
     yield from left_out(model, "planned, run and compared")
-    yield from _open_inputs(model, stock)
+    yield from _open_inputs(model, sample_set)
 
 
 def _has_ranges(outcome: Outcome) -> bool:
@@ -46,7 +51,7 @@ def _has_ranges(outcome: Outcome) -> bool:
     return bool(recipe) and outcome.file_bytes is not None and needs_samples(find_recipe(recipe)[1])
 
 
-def _open_inputs(model: Model, stock: Stock) -> Iterator[str]:
+def _open_inputs(model: Model, sample_set: SampleSet) -> Iterator[str]:
     """Inputs whose size is the caller's choice, and at which size they were measured."""
     for place, tensor in enumerate(model.inputs):
         signature = tensor.shape_signature
@@ -54,7 +59,7 @@ def _open_inputs(model: Model, stock: Stock) -> Iterator[str]:
             continue
         name, shape = tensor.name[:60], format_shape(tensor.shape)
         said = f"input {name!r} is open, {format_shape(signature)}: what is said here is for {shape}"
-        largest = () if stock.is_random else stock.largest(place)
+        largest = () if sample_set.is_random else sample_set.largest(place)
         if largest and largest != tensor.shape:
             wanted = format_shape(largest)
             said += f", not for {wanted} as in the samples; --input {name}={wanted} is for that"

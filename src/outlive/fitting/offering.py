@@ -40,7 +40,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Round:
+class SearchRound:
     """Candidates that change as much as each other."""
 
     title: str
@@ -61,7 +61,7 @@ def settings_for(accelerator: str | None, threads: int | None) -> tuple[Candidat
     return tuple(usual)
 
 
-def rounds_for(model: Model, offer: Offer) -> Iterator[Round]:
+def rounds_for(model: Model, offer: Offer) -> Iterator[SearchRound]:
     """The rounds, in order; those that have nothing to offer are left out."""
     plain = Candidate(trimmed=offer.trimmed)
     same = [Candidate(), plain] if offer.trimmed else [plain]
@@ -81,10 +81,10 @@ def rounds_for(model: Model, offer: Offer) -> Iterator[Round]:
     yield from _rounds_of(named, offer)
 
 
-def _rounds_of(named: Iterable[tuple[str, list[Candidate]]], offer: Offer) -> Iterator[Round]:
+def _rounds_of(named: Iterable[tuple[str, list[Candidate]]], offer: Offer) -> Iterator[SearchRound]:
     for title, variants in named:
         if variants:
-            yield Round(title=title, candidates=tuple(_settled(variants, offer)))
+            yield SearchRound(title=title, candidates=tuple(_settled(variants, offer)))
 
 
 def mixed(candidate: Candidate, layers: tuple[str, ...]) -> Iterator[Candidate]:

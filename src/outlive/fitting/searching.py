@@ -23,17 +23,17 @@ from outlive.apart import need_thread
 from outlive.arena.budget import Budget
 from outlive.arena.questions import Wish
 from outlive.cache import ResultCache, cache_folder, versions_and_machine
-from outlive.fitting.building import Refused, Workshop, is_quantized
-from outlive.fitting.capping import Cage
+from outlive.fitting.building import CandidateBuilder, NotBuilt, is_quantized
+from outlive.fitting.capping import LimitedRuns
 from outlive.fitting.choosing import best, find_refusal, find_shortage, with_front
-from outlive.fitting.comparing import Jury, Metric, TimeIsUp
-from outlive.fitting.evaluating import Bench, Weighed
+from outlive.fitting.comparing import LossMeter, Metric, TimeIsUp
+from outlive.fitting.evaluating import Evaluation, Weighed
 from outlive.fitting.loading import loading_snippet
 from outlive.fitting.noting import notes_on
 from outlive.fitting.nouns import Candidate, Fit, Outcome
-from outlive.fitting.offering import MIXED_FROM, Offer, Round, mixed, rounds_for, settings_for
+from outlive.fitting.offering import MIXED_FROM, Offer, SearchRound, mixed, rounds_for, settings_for
 from outlive.fitting.reconverting import Origin
-from outlive.fitting.stocking import Stock
+from outlive.fitting.sample_set import SampleSet
 from outlive.model import Model
 from outlive.worker.verdicts import Judge
 
@@ -81,13 +81,19 @@ class Search:
         self._ranks = count()
         self._stopped = ""
         cache = goal.result_cache()
-        self._stock = Stock(goal.samples, model, folder / "samples", goal.judge)
+        self._sample_set = SampleSet(goal.samples, model, folder / "samples", goal.judge)
         micro = goal.wish.accelerator == "tflm"
-        self._workshop = Workshop(model, self._stock, cache, folder, micro, origin, seconds_left=self._left)
-        original = self._workshop.build(Candidate())
-        self._jury = Jury(model, original, self._stock, cache, folder, goal.metric, self._left, self._is_over)
-        cage = Cage(cache, goal.judge, self._left)
-        self._bench = Bench(self._workshop, cage, self._jury, goal.budget, goal.wish, goal.max_loss)
+        self._builder = CandidateBuilder(
+            model, self._sample_set, cache, folder, micro, origin, seconds_left=self._left
+        )
+        original = self._builder.build(Candidate())
+        self._meter = LossMeter(
+            model, original, self._sample_set, cache, folder, goal.metric, self._left, self._is_over
+        )
+        limited_runs = LimitedRuns(cache, goal.judge, self._left)
+        self._evaluation = Evaluation(
+            self._builder, limited_runs, self._meter, goal.budget, goal.wish, goal.max_loss
+        )
 
     def run(self) -> Fit:
         """Go through the rounds, and say what it comes to."""
@@ -104,11 +110,11 @@ class Search:
             self._stopped = "seconds"
         return self._fit()
 
-    def _rounds(self) -> Iterator[Round]:
+    def _rounds(self) -> Iterator[SearchRound]:
         goal = self._goal
         if goal.metric is not None:
-            self._jury.prepare()  # a metric that does not work is told before anything is built
-        waste = self._workshop.waste()
+            self._meter.prepare()  # a metric that does not work is told before anything is built
+        waste = self._builder.waste()
         accelerator = goal.wish.accelerator if goal.wish.accelerator == "tflm" else goal.accelerator
         settings = settings_for(accelerator, goal.wish.threads)
         offer = Offer(settings=settings, trimmed=bool(waste), is_usable=self._is_usable)
@@ -120,7 +126,7 @@ class Search:
         words = [row.verdict for row in known if row.candidate.variant == variant.variant]
         return not words or any(word not in ("refused", "died") for word in words)
 
-    def _keeps_layers(self, offered: Round) -> bool:
+    def _keeps_layers(self, offered: SearchRound) -> bool:
         """True if it is worth a try to leave the worst layers of a static recipe float."""
         static = [one for one in offered.candidates if _may_be_mixed(one)]
         if not static or self._stopped or is_quantized(self._model):
@@ -130,20 +136,20 @@ class Search:
         costly = any(outcome.loss for outcome in known if outcome.candidate in static)
         return self._goal.every or (costly and (chosen is None or bool(chosen.loss)))
 
-    def _mixed_round(self, offered: Round) -> Round:
+    def _mixed_round(self, offered: SearchRound) -> SearchRound:
         """The same recipe with its worst layers in float."""
         self._tell(f"the layers that {MIXED_FROM} hurts most")
         static = [one for one in offered.candidates if _may_be_mixed(one)]
         try:
-            layers = self._workshop.worst_layers(static[0].variant)
-        except Refused:
+            layers = self._builder.worst_layers(static[0].variant)
+        except NotBuilt:
             layers = ()
         made = sorted(
             (other for one in static for other in mixed(one, layers)), key=lambda one: len(one.kept)
         )
-        return Round(title="smaller numbers, sensitive layers kept", candidates=tuple(made))
+        return SearchRound(title="smaller numbers, sensitive layers kept", candidates=tuple(made))
 
-    def _go_through(self, offered: Round) -> None:
+    def _go_through(self, offered: SearchRound) -> None:
         """Weigh every candidate of a round, the variants side by side."""
         ranked = [(next(self._ranks), candidate) for candidate in offered.candidates]
         groups = [tuple(group) for _, group in groupby(ranked, key=lambda item: item[1].variant)]
@@ -177,7 +183,7 @@ class Search:
                 self._pass_over(rank, candidate, f"{fitting.candidate.setting} fits already")
             else:
                 self._tell(str(candidate))
-                weighed = self._bench.weigh(candidate, rank)
+                weighed = self._evaluation.weigh(candidate, rank)
                 found = weighed.outcome
                 if (found.file_bytes is None or weighed.late) and self._is_over():
                     self._stopped = "seconds"  # it was cut short, and not refused
@@ -215,8 +221,8 @@ class Search:
         outcomes = with_front([item.outcome for item in weighed])
         chosen = best(outcomes)
         refusal = find_refusal(outcomes)
-        built = None if chosen is None else self._workshop.build(chosen.candidate.variant)
-        goal, stock, on_samples = self._goal, self._stock, self._jury.is_on_samples
+        built = None if chosen is None else self._builder.build(chosen.candidate.variant)
+        goal, sample_set, on_samples = self._goal, self._sample_set, self._meter.is_on_samples
         return Fit(
             chosen=chosen,
             candidates=outcomes,
@@ -224,15 +230,15 @@ class Search:
             model=b"" if built is None else bytes(built.model.content),
             source=goal.source or self._model.path or "",
             original_bytes=self._model.file_bytes,
-            original_score=self._jury.original_score,
+            original_score=self._meter.original_score,
             max_loss=goal.max_loss,
-            loss_by=self._jury.by,
-            samples=stock.count,
-            is_indicative=stock.is_random and on_samples,
+            loss_by=self._meter.by,
+            samples=sample_set.count,
+            is_indicative=sample_set.is_random and on_samples,
             shortage=None if chosen or refusal else find_shortage(weighed, goal.budget),
             refusal=refusal,
             stopped=self._stopped,
-            notes=tuple(notes_on(self._model, stock, goal.budget, goal.wish, outcomes, on_samples)),
+            notes=tuple(notes_on(self._model, sample_set, goal.budget, goal.wish, outcomes, on_samples)),
             seconds=time.monotonic() - self._began,
             snippet="" if chosen is None else loading_snippet(chosen, goal.budget),
             every=goal.every,

@@ -22,13 +22,13 @@ from outlive.errors import RunError
 from outlive.model import Operator, Tensor
 from outlive.quant.capturing import Capture, Values, with_outputs
 from outlive.quant.feeding import Feed, Samples, translated
-from outlive.quant.graphs import Graph, affine, grid, has_free_scale
+from outlive.quant.graphs import TensorGraph, affine, grid, has_free_scale
 from outlive.quant.isolating import Isolation, Lone
-from outlive.quant.lining_up import Lineup, Row, Task
+from outlive.quant.lining_up import CompareTask, Lineup, PairSums
 from outlive.quant.nouns import Drift, InputRange, OutputDrift, TensorDrift, Turns, Weights
 from outlive.quant.pairing import Pair
 from outlive.quant.summing import PIECE, Own
-from outlive.quant.tallying import Tally
+from outlive.quant.tallying import ErrorTally
 from outlive.quant.turns import Turn, divide, divide_usual
 from outlive.quant.weighing import weigh
 from outlive.worker.affine import Affine, dequantize
@@ -36,24 +36,24 @@ from outlive.worker.affine import Affine, dequantize
 Running = tuple[Future[Values], Future[Values]]  # the reference and the candidate
 
 
-def compare_models(task: Task, samples: Samples) -> Drift:
+def compare_models(task: CompareTask, samples: Samples) -> Drift:
     """The drift by the kernels asked for; by the other ones, with a note, if those refuse or die."""
     try:
-        return Comparison(task).run(samples)
+        return ModelComparison(task).run(samples)
     except RunError as error:
         other = "builtin" if task.accelerator == "cpu" else "cpu"
         try:
-            drift = Comparison(replace(task, accelerator=other)).run(samples)
+            drift = ModelComparison(replace(task, accelerator=other)).run(samples)
         except RunError:
             raise error from None
         note = f"run with accelerator {other}: with {task.accelerator}, {error.finding.headline}"
         return replace(drift, notes=(*drift.notes, note))
 
 
-class Comparison:
+class ModelComparison:
     """Two models side by side, and the turns in which they are looked at."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: CompareTask) -> None:
         """Line the models up; nothing is run yet."""
         self.task, self.lineup = task, Lineup(task)
         self.reference, self.candidate = self.lineup.reference, self.lineup.candidate
@@ -71,7 +71,7 @@ class Comparison:
             self._run_turn(turn, samples, number)
         return self._drift(samples)
 
-    def _run_turn(self, turn: Turn[Row], samples: Samples, number: int) -> None:
+    def _run_turn(self, turn: Turn[PairSums], samples: Samples, number: int) -> None:
         first = number == 1
         ours = {row.pair.candidate for row in turn.rows} | {one.candidate for one in self.outputs if first}
         theirs = {row.pair.reference for row in turn.rows} | {one.reference for one in self.outputs if first}
@@ -95,7 +95,7 @@ class Comparison:
                 if row.lone is not None and row.lone.op in isolation.refused:
                     row.alone = isolation.refused[row.lone.op]
 
-    def _capture(self, stack: ExitStack, graph: Graph, wanted: set[int], accelerator: str) -> Capture:
+    def _capture(self, stack: ExitStack, graph: TensorGraph, wanted: set[int], accelerator: str) -> Capture:
         fed = set(graph.subgraph.input_indices)
         numeric = {index for index in wanted if graph.is_numeric(index) and index not in graph.constants}
         content = with_outputs(graph.model, sorted(numeric - fed))
@@ -123,20 +123,22 @@ class Comparison:
         every = {tensor.name for tensor in ours} == {tensor.name for tensor in theirs}
         return named[0] if every and len(named) == 1 else ours[place]
 
-    def _add(self, turn: Turn[Row], isolation: Isolation, wanted: Values, found: Values, first: bool) -> None:
+    def _add(
+        self, turn: Turn[PairSums], isolation: Isolation, wanted: Values, found: Values, first: bool
+    ) -> None:
         reals = {index: self._real(self.candidate, index, value) for index, value in found.items()}
         truths = {index: self._real(self.reference, index, value) for index, value in wanted.items()}
         started = isolation.start(reals)
 
         owns: dict[int, Own] = {}
 
-        def own(row: Row) -> Own:
+        def own(row: PairSums) -> Own:
             index = row.pair.candidate
             if index not in owns:
                 owns[index] = Own(reals[index], found[index] if row.born.grid is not None else None)
             return owns[index]
 
-        def accumulate(row: Row) -> None:
+        def accumulate(row: PairSums) -> None:
             _add_to(row.accumulated, truths[row.pair.reference], own(row))
             if row.pair.candidate_op is None:
                 _add_to(row.born, truths[row.pair.reference], own(row))
@@ -149,7 +151,7 @@ class Comparison:
             one.add(truths[one.reference], reals[one.candidate], found[one.candidate])
         alone = isolation.finish(started, reals)
 
-        def hold_against(row: Row) -> None:
+        def hold_against(row: PairSums) -> None:
             value = alone.get(row.pair.reference) if row.lone is not None else None
             if value is not None:
                 local = self._real(self.reference, row.pair.reference, value)
@@ -160,7 +162,7 @@ class Comparison:
         for row in turn.rows:
             hold_against(row)
 
-    def _real(self, graph: Graph, index: int, value: NDArray[Any]) -> NDArray[Any]:
+    def _real(self, graph: TensorGraph, index: int, value: NDArray[Any]) -> NDArray[Any]:
         if value.dtype.kind == "f":
             return value
         parameters = affine(graph.tensors[index])
@@ -239,7 +241,7 @@ class Comparison:
             return None
         return weigh(self.reference, self.candidate, self.reference.operators[pair.reference_op], step)
 
-    def _told(self, row: Row) -> TensorDrift:
+    def _told(self, row: PairSums) -> TensorDrift:
         pair, ours = row.pair, self.candidate
         tensor, partner = ours.tensors[pair.candidate], self.reference.tensors[pair.reference]
         step = None if pair.candidate_op is None else ours.operators[pair.candidate_op]
@@ -281,7 +283,7 @@ def _once(lone: Sequence[Lone]) -> Iterator[Lone]:
 
 
 def _ahead(
-    comparison: Comparison, samples: Samples, reference: Capture, candidate: Capture
+    comparison: ModelComparison, samples: Samples, reference: Capture, candidate: Capture
 ) -> Iterator[tuple[Values, Values]]:
     """What both models make of each sample; the next one runs while this one is looked at."""
     waiting: Running | None = None
@@ -294,7 +296,7 @@ def _ahead(
         yield waiting[0].result(), waiting[1].result()
 
 
-def _add_to(tally: Tally, wanted: NDArray[Any], own: Own) -> None:
+def _add_to(tally: ErrorTally, wanted: NDArray[Any], own: Own) -> None:
     """Add one sample; shapes that a run changed on one side only are not compared."""
     if wanted.size == own.real.size:
         tally.hold(np.asarray(wanted), own)

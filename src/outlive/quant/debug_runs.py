@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.model import Model
-from outlive.quant.comparing import Comparison
+from outlive.quant.comparing import ModelComparison
 from outlive.quant.feeding import Samples
 from outlive.quant.graphs import grid
-from outlive.quant.lining_up import Task
+from outlive.quant.lining_up import CompareTask
 from outlive.quant.pairing import Pair
 from outlive.worker.affine import affine_of, dequantize, quantize
 from outlive.worker.interpreter import WorkerInterpreter
@@ -148,7 +148,7 @@ def _measure(
             means.add(word, metric(reals, integers, info.scale, info.zero_point))
 
 
-def compare_run(task: Task, samples: Samples, metrics: Metrics, direct: Metrics) -> Found:
+def compare_run(task: CompareTask, samples: Samples, metrics: Metrics, direct: Metrics) -> Found:
     """Hold each operator of the candidate against the reference's, on what the candidate's got."""
     found, lock = Found(), threading.Lock()
     tensors, steps = task.candidate.subgraphs[0].tensors, task.candidate.subgraphs[0].operators
@@ -173,7 +173,7 @@ def compare_run(task: Task, samples: Samples, metrics: Metrics, direct: Metrics)
             for word, metric in direct.items():
                 means.add(word, metric(wanted, integers, span.scale, span.zero_point))
 
-    Comparison(replace(task, watch=watch)).run(samples)
+    ModelComparison(replace(task, watch=watch)).run(samples)
     order = sorted(found.layers, key=lambda name: found.info[name].tensor_idx)
     found.layers = {name: found.layers[name] for name in order}
     return found

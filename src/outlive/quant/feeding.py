@@ -31,7 +31,7 @@ Feed = tuple[NDArray[Any], ...]  # a value for each input, in the model's order
 
 
 @dataclass(slots=True)
-class Seen:
+class InputSeen:
     """What passed for one input: the extremes, and whether any value differs from another."""
 
     name: str
@@ -61,7 +61,7 @@ class Samples:
         self._remove = weakref.finalize(self, shutil.rmtree, self._scratch, ignore_errors=True)
         self._kept: list[Path] = []
         self._once: Iterator[Any] | None = None
-        self.seen = tuple(Seen(name=tensor.name) for tensor in model.inputs)
+        self.seen = tuple(InputSeen(name=tensor.name) for tensor in model.inputs)
 
     def __iter__(self) -> Iterator[Feed]:
         """Every sample, checked; `InputError` at the first that cannot be used, or if there is none."""

@@ -79,7 +79,7 @@ def has_free_scale(step: Operator) -> bool:
     return step.type in _FREE_SCALE
 
 
-class Graph:
+class TensorGraph:
     """The main subgraph of a model, with the questions that pairing and capturing ask of it."""
 
     def __init__(self, model: Model) -> None:

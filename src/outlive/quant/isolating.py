@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from outlive.errors import OutliveError
 from outlive.quant.capturing import Capture, Values, file_of
-from outlive.quant.graphs import Graph, affine
+from outlive.quant.graphs import TensorGraph, affine
 from outlive.surgery import tree_of
 from outlive.surgery.tree import Tree, UnknownOptions
 from outlive.worker.affine import quantize
@@ -47,7 +47,7 @@ class _Layout:
 class _Group:
     """Operators that are run together."""
 
-    def __init__(self, graph: Graph, lone: tuple[Lone, ...], judge: Judge, copies: bool) -> None:
+    def __init__(self, graph: TensorGraph, lone: tuple[Lone, ...], judge: Judge, copies: bool) -> None:
         self.lone, self._copies = lone, copies
         self._graph, self._judge = graph, judge
         self._layout: _Layout | None = None
@@ -97,7 +97,7 @@ class Isolation:
     """
 
     def __init__(
-        self, graph: Graph, lone: Iterable[Lone], accelerator: str, judge: Judge, *, copies: bool = True
+        self, graph: TensorGraph, lone: Iterable[Lone], accelerator: str, judge: Judge, *, copies: bool = True
     ) -> None:
         """Nothing is started before there are values to feed."""
         self._graph, self._accelerator, self._judge = graph, accelerator, judge
@@ -163,7 +163,7 @@ def _first_line(error: BaseException) -> str:
     return f"{finding.headline}: {finding.evidence[0].fact}"[:200]
 
 
-def lay_out(graph: Graph, lone: Iterable[Lone], values: Mapping[int, NDArray[Any]]) -> _Layout:
+def lay_out(graph: TensorGraph, lone: Iterable[Lone], values: Mapping[int, NDArray[Any]]) -> _Layout:
     """The tree in which each of the operators stands by itself; clones have the shapes of what is fed."""
     whole = tree_of(graph.model.content)
     main = whole["subgraphs"][0]
@@ -201,7 +201,7 @@ def lay_out(graph: Graph, lone: Iterable[Lone], values: Mapping[int, NDArray[Any
     return layout
 
 
-def _preparing(graph: Graph, index: int) -> set[int]:
+def _preparing(graph: TensorGraph, index: int) -> set[int]:
     """The operators that compute a constant, if it is not in the file."""
     found: set[int] = set()
     waiting = [index]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from outlive.model import Tensor
 from outlive.quant.nouns import OutputDrift
-from outlive.quant.tallying import Grid, Tally
+from outlive.quant.tallying import ErrorTally, Grid
 
 # The reference's and the candidate's output of one sample, as real numbers -> a number; they are averaged.
 # Who takes three arguments also gets which sample it is, from 0: labels can be looked up by it.
@@ -26,7 +26,7 @@ class OutputTally:
     ) -> None:
         """Begin with nothing seen."""
         self.candidate, self.reference = candidate, reference
-        self._tally = Tally(grid=grid)
+        self._tally = ErrorTally(grid=grid)
         self._metrics = {name: _numbered(metric) for name, metric in metrics.items()}
         self._why = ""
         self._sums = dict.fromkeys(metrics, 0.0)

@@ -10,12 +10,12 @@ from typing import Any
 from numpy.typing import NDArray
 
 from outlive.model import Model
-from outlive.quant.graphs import Graph, affine, grid
+from outlive.quant.graphs import TensorGraph, affine, grid
 from outlive.quant.isolating import Lone
 from outlive.quant.judging_outputs import OutputTally, UserMetric, left_out
 from outlive.quant.nouns import OutputDrift
 from outlive.quant.pairing import Pair, pair_models
-from outlive.quant.tallying import Tally
+from outlive.quant.tallying import ErrorTally
 from outlive.units import plural
 from outlive.worker.verdicts import Judge
 
@@ -25,7 +25,7 @@ Tell = Callable[[int, int, int], None]  # the turn, of how many, and the samples
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class CompareTask:
     """What is to be compared, and how."""
 
     reference: Model
@@ -43,12 +43,12 @@ class Task:
 
 
 @dataclass(slots=True)
-class Row:
+class PairSums:
     """A pair with what is added up for it."""
 
     pair: Pair
-    accumulated: Tally
-    born: Tally
+    accumulated: ErrorTally
+    born: ErrorTally
     lone: Lone | None = None
     alone: str = ""
 
@@ -56,10 +56,10 @@ class Row:
 class Lineup:
     """Two models side by side, pair by pair."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: CompareTask) -> None:
         """Pair the models' tensors and say what can be looked at."""
         self.task = task
-        self.reference, self.candidate = Graph(task.reference), Graph(task.candidate)
+        self.reference, self.candidate = TensorGraph(task.reference), TensorGraph(task.candidate)
         pairs, self.unpaired = pair_models(self.reference, self.candidate)
         self.rows = [self._row(pair) for pair in pairs if self._is_wanted(pair)]
         self.left_out: list[OutputDrift] = []
@@ -75,13 +75,13 @@ class Lineup:
         wanted = self.task.layers
         return wanted is None or wanted(step.index, step.name, ours.tensors[pair.candidate].name)
 
-    def _row(self, pair: Pair) -> Row:
+    def _row(self, pair: Pair) -> PairSums:
         tensor = self.candidate.tensors[pair.candidate]
         kind = "" if pair.candidate_op is None else self.candidate.operators[pair.candidate_op].type
         found = grid(tensor, kind)
         levels = 65536 if tensor.dtype == "int16" else 256
-        accumulated, born = Tally(grid=found, levels=levels), Tally(grid=found, levels=levels)
-        row = Row(pair=pair, accumulated=accumulated, born=born)
+        accumulated, born = ErrorTally(grid=found, levels=levels), ErrorTally(grid=found, levels=levels)
+        row = PairSums(pair=pair, accumulated=accumulated, born=born)
         row.lone, row.alone = self._lone(pair)
         return row
 
@@ -109,7 +109,7 @@ class Lineup:
             feeds.append(source)
         return Lone(op=theirs.index, feeds=tuple(feeds)), ""
 
-    def turn_bytes(self, rows: Sequence[Row], with_outputs: bool) -> int:
+    def turn_bytes(self, rows: Sequence[PairSums], with_outputs: bool) -> int:
         """What looking at these pairs takes at most: values of two samples here, and shared memory.
 
         Of a tensor of the candidate the values are there three times (of this sample, of the next one, in
@@ -129,12 +129,12 @@ class Lineup:
             values += sum(_bytes(self.reference, index) for index in self._fed(lone))
         return values * 4 // 3
 
-    def _sources(self, rows: Sequence[Row]) -> set[int]:
+    def _sources(self, rows: Sequence[PairSums]) -> set[int]:
         """The candidate's tensors that operators alone are fed, or that conversions of it take."""
         found = {index for row in rows if row.lone for index in row.lone.feeds if index is not None}
         return found | {self.before(row) for row in rows if row.pair.is_conversion}
 
-    def before(self, row: Row) -> int:
+    def before(self, row: PairSums) -> int:
         """What a conversion of the candidate takes."""
         assert row.pair.candidate_op is not None
         return self.candidate.operators[row.pair.candidate_op].inputs[0]
@@ -177,11 +177,11 @@ class Lineup:
         return all(graph.is_numeric(index) and index not in graph.constants for graph, index in sides)
 
 
-def _bytes(graph: Graph, index: int) -> int:
+def _bytes(graph: TensorGraph, index: int) -> int:
     return graph.tensors[index].size_bytes or 0
 
 
-def _real_bytes(graph: Graph, index: int) -> int:
+def _real_bytes(graph: TensorGraph, index: int) -> int:
     """What the values take as float32; those that are float are not written anew."""
     tensor = graph.tensors[index]
     return 0 if tensor.dtype.startswith("float") else 4 * math.prod(tensor.shape)

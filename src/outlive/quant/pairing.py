@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from outlive.model import Operator
-from outlive.quant.graphs import CONVERSIONS, Graph
+from outlive.quant.graphs import CONVERSIONS, TensorGraph
 from outlive.quant.nouns import Unpaired
 
 _ALONE = "no operator of its kind has its name, its inputs or its place"
@@ -40,7 +40,7 @@ class Pair:
 class _Pairing:
     """Operators paired so far, from both sides."""
 
-    def __init__(self, reference: Graph, candidate: Graph) -> None:
+    def __init__(self, reference: TensorGraph, candidate: TensorGraph) -> None:
         self.reference, self.candidate = reference, candidate
         self.steps: dict[int, tuple[int, str]] = {}
         self.taken: set[int] = set()
@@ -68,7 +68,9 @@ class _Pairing:
         return all(mine.is_dynamic or other.is_dynamic or mine.shape == other.shape for mine, other in shapes)
 
 
-def pair_models(reference: Graph, candidate: Graph) -> tuple[tuple[Pair, ...], tuple[Unpaired, ...]]:
+def pair_models(
+    reference: TensorGraph, candidate: TensorGraph
+) -> tuple[tuple[Pair, ...], tuple[Unpaired, ...]]:
     """The pairs in the order of the candidate's operators, and what has no partner."""
     pairing = _Pairing(reference, candidate)
     _by_name(pairing)
@@ -80,7 +82,7 @@ def pair_models(reference: Graph, candidate: Graph) -> tuple[tuple[Pair, ...], t
     return pairs, tuple(_unpaired(pairing, pairs))
 
 
-def _inputs(reference: Graph, candidate: Graph) -> Iterator[tuple[int, int]]:
+def _inputs(reference: TensorGraph, candidate: TensorGraph) -> Iterator[tuple[int, int]]:
     """Inputs by name where every name is found; by order otherwise."""
     theirs = reference.subgraph.input_indices
     ours = candidate.subgraph.input_indices
@@ -99,7 +101,7 @@ def _bare(name: str) -> str:
     return name.removeprefix("serving_default_")
 
 
-def _written(graph: Graph, steps: Sequence[Operator]) -> dict[str, Operator]:
+def _written(graph: TensorGraph, steps: Sequence[Operator]) -> dict[str, Operator]:
     """Operators by the (bare) name of their first output, where the name is the only one of its kind."""
     names = {step.index: _bare(graph.tensors[step.outputs[0]].name) for step in steps if step.outputs}
     counts = Counter(names.values())

@@ -15,7 +15,7 @@ from outlive.errors import ModelDied, ModelError, RunError
 from outlive.model import Model, read_source
 from outlive.quant.child import quantize_content
 from outlive.quant.feeding import Samples, to_real
-from outlive.quant.graphs import CONVERSIONS, Graph, affine
+from outlive.quant.graphs import CONVERSIONS, TensorGraph, affine
 from outlive.quant.lending import SIGNATURE, prepared, taken_back
 from outlive.quant.nouns import InputRange
 from outlive.quant.pairing import pair_models
@@ -32,7 +32,7 @@ Guard = Callable[..., Callable[..., Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class QuantizeOrder:
     """What is to be quantized, and how."""
 
     model: Model
@@ -43,7 +43,7 @@ class Order:
     only: tuple[str, ...] = ()
 
 
-def quantize_model(order: Order, samples: Samples | None, guard: Guard, tell: Tell) -> Quantized:
+def quantize_model(order: QuantizeOrder, samples: Samples | None, guard: Guard, tell: Tell) -> Quantized:
     """The quantized model; `ModelError` with the quantizer's own words if it refuses."""
     started = time.perf_counter()
     wanted = needs_samples(order.recipe)
@@ -155,13 +155,13 @@ class _Stream:
             raise
 
 
-def _layers(order: Order, made: bytes) -> Iterator[Layer]:
+def _layers(order: QuantizeOrder, made: bytes) -> Iterator[Layer]:
     """What became of each operator of the float model."""
-    before = Graph(order.model)
+    before = TensorGraph(order.model)
     found = read_source(made).model
     if found is None or not found.subgraphs:
         return
-    after = Graph(found)
+    after = TensorGraph(found)
     pairs, _ = pair_models(before, after)
     partners = {pair.reference_op: pair.candidate_op for pair in pairs if pair.reference_op is not None}
     kept = {step.index for step in find_layers(order.model, order.skip)}
@@ -180,7 +180,7 @@ def _layers(order: Order, made: bytes) -> Iterator[Layer]:
         yield Layer(op=step.index, type=step.name, name=name, how=known, why=why)
 
 
-def _how(graph: Graph, index: int) -> str:
+def _how(graph: TensorGraph, index: int) -> str:
     """How an operator computes: by the type of its output, or of its weights."""
     step = graph.operators[index]
     out = graph.tensors[step.outputs[0]]
@@ -197,7 +197,7 @@ def _how(graph: Graph, index: int) -> str:
     return "float"
 
 
-def _why(graph: Graph, index: int, order: Order) -> str:
+def _why(graph: TensorGraph, index: int, order: QuantizeOrder) -> str:
     step = graph.operators[index]
     numeric = graph.tensors[step.outputs[0]].dtype.startswith("float")
     if not numeric:

@@ -65,7 +65,7 @@ class Grid:
 
 
 @dataclass(slots=True)
-class Tally:
+class ErrorTally:
     """The running statistics of one tensor against what it should be."""
 
     grid: Grid | None = None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.model import Operator
-from outlive.quant.graphs import Graph, affine
+from outlive.quant.graphs import TensorGraph, affine
 from outlive.quant.nouns import Weights
 
 # The dimension of weights that counts output channels (tflite/kernels/*.cc, per-channel quantization).
@@ -24,7 +24,7 @@ _INT32 = 2**31 - 1
 _PIECE = 1 << 20
 
 
-def weigh(reference: Graph, candidate: Graph, theirs: Operator, ours: Operator) -> Weights | None:
+def weigh(reference: TensorGraph, candidate: TensorGraph, theirs: Operator, ours: Operator) -> Weights | None:
     """The weights of an operator of the candidate against those of its partner; None if it has none."""
     axis = _CHANNEL_AXIS.get(ours.type)
     if axis is None or len(ours.inputs) < 2 or len(theirs.inputs) < 2:
@@ -52,7 +52,7 @@ def weigh(reference: Graph, candidate: Graph, theirs: Operator, ours: Operator) 
     )
 
 
-def _constant(graph: Graph, index: int) -> NDArray[Any] | None:
+def _constant(graph: TensorGraph, index: int) -> NDArray[Any] | None:
     """The float values of a constant, as the file has them or behind a DEQUANTIZE; None if it is none."""
     if index < 0:
         return None
@@ -106,7 +106,7 @@ def _decibels(power: float, noise: float) -> float:
 
 
 def _bias(
-    reference: Graph, candidate: Graph, theirs: Operator, ours: Operator
+    reference: TensorGraph, candidate: TensorGraph, theirs: Operator, ours: Operator
 ) -> tuple[float | None, float | None]:
     """The largest bias in steps, and how many there may be; None where the bias is no integer.
 

@@ -43,13 +43,13 @@ def compare(
     from outlive.quant.capturing import leaving_nothing
     from outlive.quant.comparing import compare_models
     from outlive.quant.feeding import Samples, some_samples
-    from outlive.quant.lining_up import Task
+    from outlive.quant.lining_up import CompareTask
     from outlive.quant.recipes import chooser
     from outlive.rules.catalogue import RULES
     from outlive.rules.engine import judge
 
     right, asked = sound(reference), sound(candidate)
-    task = Task(
+    task = CompareTask(
         reference=right,
         candidate=asked,
         judge=JUDGE,

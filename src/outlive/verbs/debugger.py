@@ -31,8 +31,8 @@ from outlive.quant.debug_runs import (
     verify_run,
 )
 from outlive.quant.feeding import Samples
-from outlive.quant.lining_up import Task
-from outlive.quant.quantizing import Order, quantize_model
+from outlive.quant.lining_up import CompareTask
+from outlive.quant.quantizing import QuantizeOrder, quantize_model
 from outlive.quant.recipes import RECIPES, narrowed
 from outlive.verbs.guard import guarded
 from outlive.verbs.interpreter import Interpreter
@@ -124,7 +124,7 @@ class QuantizationDebugger:
         if is_debug_model(model):
             self._found = verify_run(self.quant_model, iter(self._dataset()), metrics, direct, JUDGE)
         else:
-            task = Task(reference=_read(self.float_model), candidate=model, judge=JUDGE)
+            task = CompareTask(reference=_read(self.float_model), candidate=model, judge=JUDGE)
             with Samples(self._data_gen, task.reference, JUDGE) as samples:
                 self._found = compare_run(task, samples, metrics, direct)
         self.layer_statistics = {name: means.means() for name, means in self._found.layers.items()}
@@ -197,7 +197,7 @@ class QuantizationDebugger:
         recipe = narrowed(
             RECIPES["static-int8"], model, skip, (), "int8" if options.fully_quantize else "float"
         )
-        order = Order(model=model, name="static-int8", recipe=recipe, judge=JUDGE, skip=tuple(skip))
+        order = QuantizeOrder(model=model, name="static-int8", recipe=recipe, judge=JUDGE, skip=tuple(skip))
         with Samples(self._data_gen, model, JUDGE) as samples:
             return quantize_model(order, samples, guarded, lambda _: None).model
 

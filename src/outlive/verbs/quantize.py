@@ -51,7 +51,7 @@ def quantize(
     from outlive.quant.capturing import leaving_nothing
     from outlive.quant.feeding import Samples
     from outlive.quant.lending import needs_conversion
-    from outlive.quant.quantizing import Order, quantize_model
+    from outlive.quant.quantizing import QuantizeOrder, quantize_model
     from outlive.quant.recipes import find_recipe, narrowed
     from outlive.quant.selecting import check_target, select
     from outlive.rules.catalogue import RULES
@@ -71,7 +71,9 @@ def quantize(
     def make(kept: tuple[str, ...]) -> Quantized:
         left_out = (*skip, *kept)
         chosen = narrowed(rows, model, left_out, only, io)
-        order = Order(model=model, name=name, recipe=chosen, judge=JUDGE, skip=left_out, only=tuple(only))
+        order = QuantizeOrder(
+            model=model, name=name, recipe=chosen, judge=JUDGE, skip=left_out, only=tuple(only)
+        )
         return quantize_model(order, stream, guard, tell)
 
     with ExitStack() as stack:
@@ -92,13 +94,13 @@ def _held_against(
     reference: Model, content: bytes, samples: Samples | None, metrics: Mapping[str, Callable[..., float]]
 ) -> Drift:
     from outlive.quant.comparing import compare_models
-    from outlive.quant.lining_up import Task
+    from outlive.quant.lining_up import CompareTask
 
     candidate = read_source(content).model
     assert candidate is not None, "the quantizer writes files that can be read"
     assert samples is not None, "a target needs them"
     return compare_models(
-        Task(reference=reference, candidate=candidate, judge=JUDGE, metrics=metrics), samples
+        CompareTask(reference=reference, candidate=candidate, judge=JUDGE, metrics=metrics), samples
     )
 
 

@@ -20,7 +20,7 @@ from outlive.worker.verdicts import Judge
 _RANDOM_SAMPLES = 8
 
 
-class Stock:
+class SampleSet:
     """Samples in a folder; `digest` is theirs, `problem` says why there are none."""
 
     def __init__(self, given: Any, model: Model, folder: Path, judge: Judge) -> None:
