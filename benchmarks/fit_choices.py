@@ -93,7 +93,7 @@ class Row:
 
 def budgets(one: Trained) -> list[int]:
     """Room for all candidates; not quite enough for the model as it is; and for hardly any of them."""
-    fit = outlive.fit(one.model, ram=MORE, samples=one.samples, metric=one.accuracy(), every=True)
+    fit = outlive.fit(one.model, ram=MORE, samples=one.samples, metric=one.accuracy(), all=True)
     rows = [row for row in fit.candidates if row.measured_peak_bytes and not row.candidate.weight_cache]
     peaks = sorted(row.measured_peak_bytes or 0 for row in rows)
     same = min(row.measured_peak_bytes or 0 for row in rows if row.tag is Tag.SAME_RESULTS)

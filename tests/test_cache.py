@@ -72,21 +72,56 @@ def test_the_size_is_the_users_wish_or_the_usual_one(
     assert caches.most_bytes() == most
 
 
-@pytest.mark.usefixtures("root")
-def test_an_entry_is_kept_whole_and_for_its_user_alone() -> None:
-    path = entry(1)
-    assert caches.keep(path, b"first")
-    assert caches.keep(path, b"second")
-    assert caches.recall(path, 100) == b"second"
-    assert caches.recall(path, 5) == b""
-    assert caches.recall(entry(2), 100) == b""
+def results(*conditions: object) -> caches.ResultCache:
+    return caches.ResultCache(caches.cache_folder("scan"), *conditions)
+
+
+def test_an_entry_is_kept_whole_and_for_its_user_alone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = results("version 1")
+    cache.keep({"a": 1}, "key", 1)
+    cache.keep({"a": 2}, "key", 1)
+    assert cache.recall("key", 1) == {"a": 2}
+    assert cache.recall("key", 2) == results("version 2").recall("key", 1) == {}
+    assert caches.ResultCache(None).recall("key", 1) == {}
+    (path,) = (root / "scan").rglob("*.*")
+    assert (root / "scan").stat().st_mode & 0o777 == 0o700
     assert path.stat().st_mode & 0o777 == 0o600
-    assert os.listdir(path.parent) == [path.name]
+    age(path, 9)
+    assert cache.recall("key", 1)
+    assert time.time() - path.stat().st_mtime < DAY_S, "it counts as used"
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    assert cache.recall("key", 1) == {}, "what another user keeps is not trusted"
+    cache.keep({"a": 3}, "key", 1)
+    monkeypatch.undo()
+    monkeypatch.setenv("OUTLIVE_CACHE", str(root))
+    assert cache.recall("key", 1) == {"a": 2}
+
+
+def test_an_entry_that_was_changed_or_is_too_large_is_none(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = results()
+    cache.keep({"a": 1}, "key")
+    cache.keep_model(b"model", "key")
+    cache.keep({"not JSON": object()}, "other")
+    assert (cache.recall("key"), cache.recall_model("key"), cache.recall("other")) == ({"a": 1}, b"model", {})
+    monkeypatch.setattr(caches, "_MOST_MODEL_BYTES", 4)
+    assert cache.recall_model("key") == b""
+    cache.keep_model(b"larger", "third")
+    monkeypatch.undo()
+    for path in (root / "scan").rglob("*.tflite"):
+        path.write_bytes(b"other")
+    assert cache.recall_model("key") == cache.recall_model("third") == b""
+    for damage in (b"", b"[]", b"{" * 10_000, b"\xff"):
+        for path in (root / "scan").rglob("*.json"):
+            path.write_bytes(damage)
+        assert cache.recall("key") == {}
 
 
 def test_what_cannot_be_kept_is_no_error(root: Path) -> None:
     root.write_bytes(b"")
-    assert not caches.keep(entry(1), b"new")
+    results().keep({"a": 1}, "key")
+    assert results().recall("key") == {}
     caches.tidy()
     assert sum(item.files for item in caches.usage()) == 0
 
@@ -95,7 +130,7 @@ def test_what_cannot_be_kept_is_no_error(root: Path) -> None:
 def test_what_was_not_used_for_longest_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     rooms = caches.ROOMS
     made = [make(number, rooms[number % len(rooms)], days=20 - number) for number in range(20)]
-    assert caches.recall(made[0], BLOCK)  # used again: the youngest now
+    os.utime(made[0])  # used again: the youngest now
     monkeypatch.setenv("OUTLIVE_CACHE_BYTES", str(5 * BLOCK))
     caches.tidy()
     assert [path for path in made if path.exists()] == [made[0], *made[16:]]
@@ -149,21 +184,21 @@ def test_a_program_looks_when_nobody_did_for_a_day_and_then_by_what_it_writes(
     monkeypatch.setenv("OUTLIVE_CACHE_BYTES", str(2 * BLOCK))
     monkeypatch.setattr(caches, "_EVERY_BYTES", 4 * BLOCK)
     old = make(1, days=91)
-    caches.keep(entry(2), b"new")
+    results().keep({}, 2)
     assert not old.exists(), "the first entry of the day"
     counts = []
     for number in range(3, 30):
-        caches.keep(entry(number), b"new")
+        results().keep({}, number)
         counts.append(caches.usage()[-1].files)
     assert max(counts) <= 2 + 4 + 1
     assert min(counts[4:]) == 2
     monkeypatch.setattr(caches._written, "size_bytes", None)
     old = make(1, days=91)
-    caches.keep(entry(99), b"new")
+    results().keep({}, 99)
     assert old.exists(), "another program has looked today"
     age(root / caches._STAMP, 2)
     monkeypatch.setattr(caches._written, "size_bytes", None)
-    caches.keep(entry(99), b"new")
+    results().keep({}, 99)
     assert not old.exists()
 
 
@@ -172,9 +207,9 @@ import sys
 from outlive import cache as caches
 caches._EVERY_BYTES = 0
 for number in range(60):
-    path = caches.cache_folder("scan") / "ab" / f"{int(sys.argv[1]) * 100 + number:064x}.json"
-    assert caches.keep(path, bytes(4096))
-    caches.recall(path, 4096)
+    cache = caches.ResultCache(caches.cache_folder("scan"))
+    cache.keep({"a": "b" * 4000}, sys.argv[1], number)
+    cache.recall(sys.argv[1], number)
 """
 
 
@@ -185,7 +220,7 @@ def test_several_programs_tidy_at_once(root: Path) -> None:
     assert [process.communicate(timeout=60)[1] for process in crowd] == [b""] * 4
     assert [process.returncode for process in crowd] == [0] * 4
     # Who writes last has seen all others; between its look and its end they may have added one each.
-    assert 1 <= len(list((root / "scan" / "ab").iterdir())) <= 10 + 3
+    assert 1 <= len(list((root / "scan").rglob("*.json"))) <= 10 + 3
 
 
 @pytest.mark.usefixtures("root")
@@ -248,8 +283,8 @@ def test_doctor_says_in_words_what_it_removed(
     make(1)
     assert main(["doctor", "--clean"]) == 0
     text = capsys.readouterr().out
-    assert re.search(r"removed  1 file, 4\.00 KiB\n +scan +1 file +4\.00 KiB +\S+cache/scan", text)
-    assert "kept between runs  0 files, 0 B, at most 488 MiB and 90 days" in text
+    assert re.search(r"Removed\n +1 file, 4\.00 KiB\.\n.*\n +scan +1 +4\.00 KiB +\S+cache/scan", text)
+    assert "Kept between runs\n  0 files, 0 B, at most 488 MiB and 90 days" in text
 
 
 def test_every_temporary_file_of_ours_is_known_by_its_name() -> None:

@@ -24,7 +24,7 @@ def show(row: outlive.Outcome) -> None:
 
 
 print("what                            memory        file")
-fit = outlive.fit(MODEL, ram=PLENTY, accelerator="cpu", every=True)
+fit = outlive.fit(MODEL, ram=PLENTY, accelerator="cpu", all=True)
 wanted = ("", "fp16", "dynamic-int8", "static-int8")
 for row in fit.candidates:
     plain = not row.candidate.inputs and row.candidate.recipe in wanted and not row.candidate.kept

@@ -49,7 +49,8 @@ if TYPE_CHECKING:
     from outlive.jupyter.protecting import protect, unprotect
     from outlive.model import Model, Operator, Quantization, Signature, Subgraph, Tensor
     from outlive.quant.converting import Converted
-    from outlive.quant.nouns import Drift, Quantized
+    from outlive.quant.nouns import Drift
+    from outlive.quant.quantized import Quantized
     from outlive.surgery import Cut, CutTensor
     from outlive.verbs import (
         autopsy,
@@ -222,7 +223,8 @@ _ROOMS = {
     "outlive.growth.growth": ("Growth",),
     "outlive.model": ("Model", "Operator", "Quantization", "Signature", "Subgraph", "Tensor"),
     "outlive.quant.converting": ("Converted",),
-    "outlive.quant.nouns": ("Drift", "Quantized"),
+    "outlive.quant.nouns": ("Drift",),
+    "outlive.quant.quantized": ("Quantized",),
     "outlive.jupyter.protecting": ("protect", "unprotect"),
     "outlive.surgery": ("Cut", "CutTensor"),
     "outlive.verbs.compiled_model": ("CompiledModel", "HardwareAccelerator"),

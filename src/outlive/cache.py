@@ -7,15 +7,20 @@ no link is followed. Several processes may do all of this at once: who finds tha
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import os
+import platform
 import re
 import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from outlive.keeping import DRAFT, DRAFT_END, write_whole
 from outlive.records import written
@@ -25,6 +30,9 @@ ROOMS = ("delegates", "fit", "scan")
 MOST_DAYS = 90
 _FOLDER_VARIABLE, _SIZE_VARIABLE = "OUTLIVE_CACHE", "OUTLIVE_CACHE_BYTES"
 _MOST_BYTES = 512_000_000
+_MOST_NOTE_BYTES, _MOST_MODEL_BYTES = 4 << 20, 128 << 20
+# Results that were kept in another form are of no use.
+_FORM = "2"
 _DAY_S = 86_400
 # A room is looked through once a day, and whenever a program has written so much since it last did.
 _EVERY_BYTES = 64 << 20
@@ -83,28 +91,77 @@ def most_bytes() -> int:
         return _MOST_BYTES
 
 
-def keep(path: Path, data: bytes) -> bool:
-    """Keep an entry, whole; False if that cannot be. Now and then, what was not used for longest goes."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, data, mode=0o600)
-    except OSError:
-        return False
-    if _is_due(max(len(data), _BLOCK_BYTES)):
-        tidy()
-    return True
+class ResultCache:
+    """Results kept under all that decides them, as JSON notes or as models; a folder None keeps nothing.
 
+    Nothing here raises: what cannot be kept is found out again. Results of others are not trusted.
+    """
 
-def recall(path: Path, largest_bytes: int) -> bytes:
-    """An entry, which counts as used; empty if there is none, or none that is so small."""
-    try:
-        if path.stat().st_size > largest_bytes:
+    def __init__(self, folder: Path | None, *conditions: object) -> None:
+        """Keep results in a folder; `conditions` are part of every key, such as versions and the machine."""
+        self._folder, self._conditions = folder, conditions
+
+    def recall(self, *key: object) -> dict[str, Any]:
+        """The note under that key, which counts as used; empty if there is none that can be read."""
+        content = self._read(self._path(key, ".json"), _MOST_NOTE_BYTES)
+        try:
+            found = json.loads(content) if content else {}
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def keep(self, note: Mapping[str, Any], *key: object) -> None:
+        """Keep a note; one that is no JSON is forgotten."""
+        with contextlib.suppress(ValueError, TypeError):
+            self._write(self._path(key, ".json"), json.dumps(note).encode())
+
+    def recall_model(self, *key: object) -> bytes:
+        """The model under that key; empty if there is none, or it is not what was kept."""
+        wanted = self.recall("model", *key).get("sha256")
+        content = self._read(self._path(key, ".tflite"), _MOST_MODEL_BYTES)
+        return content if content and hashlib.sha256(content).hexdigest() == wanted else b""
+
+    def keep_model(self, content: bytes, *key: object) -> None:
+        """Keep a model, if it is not too large for that."""
+        if len(content) <= _MOST_MODEL_BYTES:
+            self._write(self._path(key, ".tflite"), content)
+            self.keep({"sha256": hashlib.sha256(content).hexdigest()}, "model", *key)
+
+    def _path(self, key: tuple[object, ...], suffix: str) -> Path:
+        words = json.dumps([_FORM, *map(str, self._conditions), *map(str, key)])
+        name = hashlib.sha256(words.encode()).hexdigest()
+        return (self._folder or Path()) / name[:2] / f"{name}{suffix}"
+
+    def _read(self, path: Path, most_bytes: int) -> bytes:
+        try:
+            if self._folder is None or not _is_ours(self._folder) or path.stat().st_size > most_bytes:
+                return b""
+            data = path.read_bytes()
+            os.utime(path)
+        except OSError:
             return b""
-        data = path.read_bytes()
-        os.utime(path)
-    except OSError:
-        return b""
-    return data
+        return data
+
+    def _write(self, path: Path, content: bytes) -> None:
+        """Write an entry, whole. Now and then, what was not used for longest goes."""
+        if self._folder is None:
+            return
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not _is_ours(self._folder):
+                return
+            self._folder.chmod(0o700)
+            path.parent.mkdir(exist_ok=True)
+            write_whole(path, content, mode=0o600)
+        except OSError:
+            return
+        if _is_due(max(len(content), _BLOCK_BYTES)):
+            tidy()
+
+
+def versions_and_machine(*packages: str) -> tuple[str, ...]:
+    """What decides a result that was measured here: the versions of packages, and the machine."""
+    return (*map(_version, packages), platform.machine(), platform.node(), str(os.cpu_count()))
 
 
 def tidy() -> None:
@@ -142,6 +199,17 @@ def _root() -> Path:
         return Path(named)
     usual = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(usual) / "outlive"
+
+
+def _is_ours(folder: Path) -> bool:
+    return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "absent"
 
 
 def _is_due(added_bytes: int) -> bool:

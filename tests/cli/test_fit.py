@@ -40,7 +40,7 @@ def test_it_writes_the_model_the_document_and_a_program_that_runs(
     target = tmp_path / "made" / "small.tflite"
     assert main(["fit", HEALTHY, "--ram", "3MB", "--flash", "100KB", "-o", str(target)]) == 0
     told = capsys.readouterr().out
-    assert "fits the RAM granted" in told
+    assert "of the RAM granted" in told
     assert "only indicative" in told
     assert f"written: {target}" in told
     found = document((target.parent / "fit.json").read_text())
@@ -71,9 +71,9 @@ def test_nothing_fits_is_exit_code_4(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(words) == 4
     told = capsys.readouterr().out
     assert "nothing that was tried fits" in told
-    assert "the smallest:" in told
-    assert "most is alive at op" in told
-    assert "none of what was tried can get below" in told
+    assert "The smallest:" in told
+    assert "Most is alive at op" in told
+    assert "None of what was tried can get below" in told
     assert "it would take" in told
     assert len(told.splitlines()) < 50
     assert not (tmp_path / "small.tflite").exists()
@@ -168,7 +168,7 @@ def test_what_was_found_is_shown_even_if_it_cannot_be_written(
         patch.setattr(os, "replace", full)
         assert main(["fit", SPOTTER, "--ram", "1GB", "--accelerator", "builtin", "-o", str(target)]) == 2
     told = capsys.readouterr()
-    assert "fits the RAM granted" in told.out
+    assert "of the RAM granted" in told.out
     assert "No space left" in told.err
     assert target.read_bytes() == b"what was there"
     assert [path.name for path in tmp_path.iterdir()] == ["small.tflite"]
@@ -231,7 +231,7 @@ def test_control_c_keeps_what_is_known(name: str, tmp_path: Path) -> None:
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert done.returncode == 130, done.stderr
-    assert "interrupted before all was tried: this is what was known" in done.stdout
+    assert "Interrupted before all was tried: this is what was known" in done.stdout
     assert "3 candidates" in done.stdout
     assert target.exists()
     assert not list(tmp_path.glob("outlive-*")), "temporary files are removed"

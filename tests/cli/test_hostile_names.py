@@ -45,6 +45,11 @@ WORDS = {
         "{well} --recipe dynamic-int8 -o {out}.tflite", "{well} --recipe {name} -o {out}", "{bad} -o {out}",
         "{missing} -o {out}",
     ),
+    "convert": (
+        "{steps}::scale --signature 4:float32 -o {out}.tflite", "{steps}::{name} -o {out}",
+        "{missing} -o {out}", "{missing}.py::{name} -o {out}", "{well} -o {out} --setting {name}",
+        "{well} -o {out} --signature {name}",
+    ),
     "fit": ("{well} --ram 100MB --no-cache -o {fitted}", "{well} --ram {name}", "{missing} --ram 1MB"),
     "export": ("{well} --tflm -o {out}", "{well} --tflm --name {name} -o {out}", "{missing} --tflm -o {out}"),
     "snippet": (
@@ -84,12 +89,14 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
                "script": script.encode(), "deadly": deadly}  # fmt: skip
     for word, data in content.items():
         (folder / f"{FILE}{word}").write_bytes(data)
+    steps = folder / f"{FILE}steps.py"
+    steps.write_text("def scale(x):\n    return x * 2\n")
     monkeypatch.chdir(folder)
     monkeypatch.setenv("OUTLIVE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("OUTLIVE_BLACKBOX_DIR", str(tmp_path / "box"))
     paths = {word: str(folder / f"{FILE}{word}") for word in (*content, "missing")}
     return {**paths, "folder": str(folder), "out": str(folder / "out" / FILE), "name": FILE,
-            "fitted": str(folder / "out" / "fitted")}  # fmt: skip
+            "steps": str(steps), "fitted": str(folder / "out" / "fitted")}  # fmt: skip
 
 
 def formats(command: str) -> tuple[str, ...]:

@@ -55,14 +55,14 @@ def test_a_pipe_gets_lines_that_are_neither_wrapped_nor_cut(wide: str) -> None:
 def test_a_terminal_gets_colours() -> None:
     code, text = run_on_terminal("read", HEALTHY)
     assert code == 0
-    assert "\x1b[1moperators\x1b[0m" in text
+    assert "\x1b[1mOperators\x1b[0m" in text
     assert "\x1b[1;36mnote[M107]\x1b[0m" in text
 
 
 def test_no_color_is_respected() -> None:
     code, text = run_on_terminal("read", HEALTHY, NO_COLOR="1")
     assert code == 0
-    assert "operators" in text
+    assert "Operators" in text
     assert re.findall(r"\x1b\[[0-9;]*3[0-9][0-9;]*m", text) == []
 
 
@@ -112,14 +112,14 @@ def test_head_gets_its_line_and_nobody_complains() -> None:
 
 SLOW = """
 import sys, time
+import outlive.verbs
 from outlive.cli import main as door
-from outlive.cli.commands import read
 
 def slow(source):
     print("reading", flush=True)
     time.sleep(60)
 
-read.read_source = slow
+sys.modules["outlive.verbs.read"].reading_of = slow
 sys.exit(door.main(["read", "model.tflite"]))
 """
 

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import outlive
+from outlive.cache import ResultCache
 from outlive.fitting.building import CONVERTED_AGAIN
 from outlive.fitting.nouns import Fit, Outcome
 from outlive.fitting.reconverting import Origin
-from outlive.fitting.remembering import Shelf
 from outlive.verbs.guard import guarded
 from outlive.verbs.judging import JUDGE
 
@@ -124,9 +124,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def fit_all(path: Path) -> Fit:
-    return outlive.fit(
-        str(path), ram="1GB", samples=_PICTURES, accelerator="builtin", every=True, cache=False
-    )
+    return outlive.fit(str(path), ram="1GB", samples=_PICTURES, accelerator="builtin", all=True, cache=False)
 
 
 def test_a_keras_model_is_converted_first(folder: Path) -> None:
@@ -177,7 +175,7 @@ def test_models_inside_of_models_and_several_inputs(folder: Path) -> None:
     names = [
         tensor.name.removeprefix("serving_default_").removesuffix(":0") for tensor in origin.model.inputs
     ]
-    made = origin.convert([shapes[name] for name in names], Shelf(None), guarded)
+    made = origin.convert([shapes[name] for name in names], ResultCache(None), guarded)
     values = {"picture": _SMALL, "data": _ROWS}
     found = {value.shape: value for value in run(made, *(values[name] for name in names))}
     with np.load(folder / "nested.npz") as wanted:
@@ -187,7 +185,7 @@ def test_models_inside_of_models_and_several_inputs(folder: Path) -> None:
 
 def test_a_saved_model_is_converted_with_what_its_signature_leaves_open(folder: Path) -> None:
     origin = origin_of(folder / "saved")
-    made = origin.convert([(2, 16, 16, 3)], Shelf(None), guarded)
+    made = origin.convert([(2, 16, 16, 3)], ResultCache(None), guarded)
     model = outlive.read(made)
     assert model.outputs[0].shape == (2, 8)
     assert "SHAPE" not in {step.type for step in model.subgraphs[0].operators}
@@ -204,13 +202,13 @@ def test_a_saved_model_that_leaves_nothing_open_keeps_its_batch_and_is_made_smal
 
 
 def test_what_was_converted_again_is_kept_and_so_is_a_refusal(folder: Path, tmp_path: Path) -> None:
-    shelf, guard = Shelf(tmp_path), Counting()
+    cache, guard = ResultCache(tmp_path), Counting()
     origin = origin_of(folder / "stiff.keras")
-    first = origin.convert([(1, 32, 32, 3)], shelf, guard)
-    assert origin_of(folder / "stiff.keras").convert([(1, 32, 32, 3)], shelf, guard) == first
+    first = origin.convert([(1, 32, 32, 3)], cache, guard)
+    assert origin_of(folder / "stiff.keras").convert([(1, 32, 32, 3)], cache, guard) == first
     assert guard.calls == 1
     rigid = origin_of(folder / "rigid.h5")
     for _ in range(2):
         with pytest.raises(ValueError, match="the Keras model itself"):
-            rigid.convert([(2, 16, 16, 3)], shelf, guard)
+            rigid.convert([(2, 16, 16, 3)], cache, guard)
     assert guard.calls == 2

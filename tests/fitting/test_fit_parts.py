@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import stat
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +15,9 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.arena.budget import Budget
+from outlive.cache import ResultCache
 from outlive.finding import Tag
-from outlive.fitting import capping
+from outlive.fitting import capping, goals
 from outlive.fitting.adapting import Predictor, scaled
 from outlive.fitting.building import Built
 from outlive.fitting.capping import Cage, Seen, _recalled
@@ -27,10 +27,10 @@ from outlive.fitting.loading import loading_snippet
 from outlive.fitting.losing import CHOICE, REAL, WHOLE, Incomparable, Judging, output_kinds, scored
 from outlive.fitting.nouns import Candidate, Fit, Outcome, Shortage
 from outlive.fitting.offering import RECIPES, Offer, rounds_for, settings_for, smaller_batches
-from outlive.fitting.remembering import Shelf
 from outlive.fitting.scoring_child import count_arguments, load_metric
-from outlive.jupyter.formats import CARDS
+from outlive.rendering import page_of
 from outlive.rendering.fit_plot import draw_fit
+from outlive.rendering.media.notebook import card_bundle
 from outlive.rendering.plan_plot import svg
 from outlive.verbs.judging import JUDGE
 from outlive.worker.flight import Flight
@@ -221,7 +221,7 @@ def test_it_fits_only_if_it_ran_under_the_limit(monkeypatch: pytest.MonkeyPatch,
 
     monkeypatch.setattr(capping, "fly", fly)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
-    cage = Cage(Shelf(tmp_path / "shelf"), JUDGE)
+    cage = Cage(ResultCache(tmp_path / "cache"), JUDGE)
     verdicts = {
         ram: cage.weigh(built, Candidate(), ram).fits(ram)
         for ram in (10**6, 500_000, 600_000, 399_999, 800_000, 2 * 10**6)
@@ -236,7 +236,7 @@ def test_it_fits_only_if_it_ran_under_the_limit(monkeypatch: pytest.MonkeyPatch,
     }
     # What is known already is not tried again: less than it touches, and more than it ran in.
     assert limits == [10**6, 500_000, 600_000, 800_000]
-    again = Cage(Shelf(tmp_path / "shelf"), JUDGE)
+    again = Cage(ResultCache(tmp_path / "cache"), JUDGE)
     assert again.weigh(built, Candidate(), 800_000).fits(800_000)
     assert len(limits) == 4
     other = cage.weigh(built, Candidate(accelerator="builtin"), 600_000)
@@ -252,48 +252,24 @@ def test_what_is_close_has_to_fit_again_and_again(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(capping, "fly", fly)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
-    seen = Cage(Shelf(None), JUDGE).weigh(built, Candidate(), 10**6)
+    seen = Cage(ResultCache(None), JUDGE).weigh(built, Candidate(), 10**6)
     assert seen.fits(10**6) is False
 
 
 def test_that_a_run_took_too_long_is_not_remembered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(capping, "_SECONDS", 1e-6)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
-    slow = Cage(Shelf(tmp_path / "shelf"), JUDGE).weigh(built, Candidate(), 10**9)
+    slow = Cage(ResultCache(tmp_path / "cache"), JUDGE).weigh(built, Candidate(), 10**9)
     assert slow.fits(10**9) is False
     assert "deadline" in slow.problem or "SIGABRT" in slow.problem
     monkeypatch.undo()
-    assert Cage(Shelf(tmp_path / "shelf"), JUDGE).weigh(built, Candidate(), 10**9).fits(10**9)
+    assert Cage(ResultCache(tmp_path / "cache"), JUDGE).weigh(built, Candidate(), 10**9).fits(10**9)
 
 
 def test_notes_that_make_no_sense_are_forgotten() -> None:
     assert _recalled({"peak_bytes": 5, "fits_at": 7}) == Seen(peak_bytes=5, fits_at=7)
     assert _recalled({"peak_bytes": "many"}) == Seen()
     assert _recalled({"surprise": 1}) == Seen()
-
-
-def test_the_shelf_is_the_users_own(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path / "shelf")
-    assert stat.S_IMODE((tmp_path / "shelf").stat().st_mode) == 0o700
-    shelf.keep({"a": 1}, "key", 1)
-    assert shelf.recall("key", 1) == {"a": 1}
-    assert shelf.recall("key", 2) == {}
-    shelf.keep_model(b"model", "key")
-    assert shelf.recall_model("key") == b"model"
-    for path in (tmp_path / "shelf").glob("*.tflite"):
-        path.write_bytes(b"other")
-    assert shelf.recall_model("key") == b"", "a file that somebody changed is not used"
-    for path in (tmp_path / "shelf").glob("*.json"):
-        path.write_bytes(b"{" * 10_000)
-    assert shelf.recall("key", 1) == {}
-    assert Shelf(None).recall("key", 1) == {}
-
-
-def test_what_cannot_be_kept_is_not_missed(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    shelf = Shelf(tmp_path / "file" / "shelf")
-    shelf.keep({"a": 1}, "key")
-    assert shelf.recall("key") == {}
 
 
 @pytest.mark.parametrize(
@@ -304,8 +280,8 @@ def test_what_cannot_be_kept_is_not_missed(tmp_path: Path) -> None:
         ({"ram": "0"}, "no room at all"),
         ({"ram": "some"}, "not a size"),
         ({"ram": "1MB", "flash": 0}, "no room at all"),
-        ({"ram": "1MB", "tolerance": "many"}, "no share"),
-        ({"ram": "1MB", "tolerance": 2}, "between 0% and 100%"),
+        ({"ram": "1MB", "max_loss": "many"}, "no share"),
+        ({"ram": "1MB", "max_loss": 2}, "between 0% and 100%"),
         ({"ram": "1MB", "seconds": 0}, "more than 0"),
         ({"ram": "1MB", "jobs": 0}, "1 or more"),
         ({"ram": "1MB", "accelerator": "gpu"}, "no accelerator 'gpu'"),
@@ -365,16 +341,17 @@ def test_the_card_says_what_the_terminal_says() -> None:
     fit = Fit(
         chosen=chosen, candidates=(chosen,), budget=budget, source="m\x1b[31m.tflite", snippet="print(1)"
     )
-    card = CARDS["outlive.fitting.nouns", "Fit"](fit)
-    assert "o-good" in card.html()
-    assert "<script>" not in card.html()
-    assert "<b>mine" not in card.html()
-    assert "print(1)" in card.html()
-    assert "\x1b" not in card.plain()
-    assert "as it is; XNNPACK fits" in card.plain()
+    card = card_bundle(page_of(fit))
+    assert "o-good" in card["text/html"]
+    assert "<script>" not in card["text/html"]
+    assert "<b>mine" not in card["text/html"]
+    assert "print(1)" in card["text/html"]
+    assert "\x1b" not in card["text/plain"]
+    assert "fits: as it is" in card["text/plain"]
     nothing = replace(fit, chosen=None, shortage=Shortage(smallest=chosen, op=3, op_type="CONV_2D"))
-    assert "o-bad" in CARDS["outlive.fitting.nouns", "Fit"](nothing).html()
-    assert "op 3, CONV_2D" in CARDS["outlive.fitting.nouns", "Fit"](nothing).plain()
+    card = card_bundle(page_of(nothing))
+    assert "o-bad" in card["text/html"]
+    assert "op 3, CONV_2D" in card["text/plain"]
 
 
 def test_a_picture_can_be_drawn_of_anything() -> None:
@@ -390,3 +367,19 @@ def test_a_picture_can_be_drawn_of_anything() -> None:
         picture = svg(list(draw_fit(fit)))
         ElementTree.fromstring(picture)
         assert "budget" in picture
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"max_loss": "2%", "all": True, "inputs": ["1x64x64x3"]},
+        {"tolerance": 0.02, "every": True, "inputs": {"": (1, 64, 64, 3)}},
+    ],
+)
+def test_options_have_the_commands_names_and_their_old_ones(
+    words: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(goals, "search", lambda model, goal, origin: seen.append(goal))
+    outlive.fit(demo_models.path("healthy"), ram="1MB", **words)
+    assert [(goal.max_loss, goal.every) for goal in seen] == [(0.02, True)]

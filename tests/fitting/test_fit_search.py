@@ -15,13 +15,13 @@ import outlive
 from benchmarks.fit_networks import Trained, trained
 from outlive import demo_models
 from outlive.arena.devices import find_device
+from outlive.cache import ResultCache
 from outlive.errors import InputError
 from outlive.finding import Tag
 from outlive.fitting import building, offering
 from outlive.fitting.capping import engine_arguments
 from outlive.fitting.evaluating import SLACK_BYTES, SLACK_SHARE
 from outlive.fitting.nouns import Candidate, Fit, Outcome
-from outlive.fitting.remembering import Shelf
 from outlive.fitting.stocking import Stock
 from outlive.units import format_shape
 from outlive.verbs.judging import JUDGE
@@ -52,7 +52,7 @@ def digits(family: str) -> Trained:
 @cache
 def everything(family: str) -> Fit:
     """All candidates of a network, with more memory than any needs."""
-    return search(family, MORE, every=True)
+    return search(family, MORE, all=True)
 
 
 def search(family: str, ram: int, **options: Any) -> Fit:
@@ -156,7 +156,7 @@ def test_the_front_holds_the_smallest_and_the_best() -> None:
 
 
 def verdicts_at(ram: int) -> dict[str, Outcome]:
-    found = search("keyword_spotter", ram, every=True, accelerator="builtin")
+    found = search("keyword_spotter", ram, all=True, accelerator="builtin")
     return {str(row.candidate): row for row in found.candidates}
 
 
@@ -182,20 +182,20 @@ def test_another_budget_needs_nothing_to_be_built_again(monkeypatch: pytest.Monk
     monkeypatch.setattr(building, "quantize_model", never)
     assert search("mobilenet", budgets("mobilenet")[1]).chosen is not None
     with pytest.raises(AssertionError, match="built again"):
-        search("mobilenet", MORE, every=True, cache=False)
+        search("mobilenet", MORE, all=True, cache=False)
 
 
 def test_a_microcontroller_is_planned_to_the_byte() -> None:
     one = digits("keyword_spotter")
     pico = find_device("raspberry-pi-pico")
-    every = outlive.fit(one.model, device=pico, samples=one.samples, every=True)
+    every = outlive.fit(one.model, device=pico, samples=one.samples, all=True)
     ran = [row for row in every.candidates if row.fits and row.peak_bytes is not None]
     assert len({row.peak_bytes for row in ran}) > 1
     assert any("no microcontroller is at hand" in note for note in every.notes)
     large, small = max(row.peak_bytes for row in ran), min(row.peak_bytes for row in ran)
     for ram in (large, large - 1, small, small - 1):
         device = replace(pico, ram_bytes=ram, largest_block_bytes=None)
-        fit = outlive.fit(one.model, device=device, samples=one.samples, every=True)
+        fit = outlive.fit(one.model, device=device, samples=one.samples, all=True)
         for row in fit.candidates:
             known = row.peak_bytes is not None and row.verdict != "refused"
             assert not known or row.fits == (row.peak_bytes <= ram), row
@@ -278,7 +278,7 @@ def test_pictures_are_made_smaller_only_where_outputs_go_on_meaning_the_same(tmp
 
 
 def workshop(model: outlive.Model, folder: Path) -> building.Workshop:
-    return building.Workshop(model, Stock(None, model, folder / "samples", JUDGE), Shelf(None), folder)
+    return building.Workshop(model, Stock(None, model, folder / "samples", JUDGE), ResultCache(None), folder)
 
 
 def test_a_quantized_model_is_not_quantized_again() -> None:
@@ -290,7 +290,7 @@ def test_a_quantized_model_is_not_quantized_again() -> None:
 def test_a_loss_that_is_too_much_is_not_chosen() -> None:
     rows = [row for row in everything("mobilenet").candidates if row.fits and row.loss]
     assert rows
-    fit = search("mobilenet", MORE, tolerance=0, every=True)
+    fit = search("mobilenet", MORE, tolerance=0, all=True)
     over = [row for row in fit.candidates if row.verdict == "loses too much"]
     assert {str(row.candidate) for row in rows} == {str(row.candidate) for row in over}
     assert all("more than 0.000%" in row.reason for row in over)
@@ -361,7 +361,7 @@ def test_an_interruption_ends_it_with_what_is_known() -> None:
         if words.startswith("2 tried"):
             raise KeyboardInterrupt
 
-    fit = outlive.fit(one.model, ram=MORE, every=True, tell=interrupt)
+    fit = outlive.fit(one.model, ram=MORE, all=True, tell=interrupt)
     assert fit.stopped == "interrupted"
     assert fit.chosen is not None
     assert len(fit.candidates) == 2

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from outlive.cache import ResultCache
 from outlive.fleet.desk import Desk
 from outlive.fleet.gathering import Found
 from outlive.fleet.journal import Journal, JournalError, read_rows
-from outlive.fleet.keeping import Cache
 from outlive.fleet.nouns import EngineError, Order, Task, versions
 from outlive.fleet.rows import Row
 from tests.fleet.made import death, only_named
@@ -34,7 +34,7 @@ class Office:
     """A desk with its journal, and an engine that a test plays."""
 
     def __init__(
-        self, folder: Path, found: list[Found], cache: Cache | None = None, order: Order | None = None
+        self, folder: Path, found: list[Found], cache: ResultCache | None = None, order: Order | None = None
     ) -> None:
         self.journal = Journal(folder / "rows.jsonl")
         self.desk = Desk(found, order or Order(), self.journal, cache)
@@ -96,7 +96,7 @@ def test_twins_of_a_file_that_changed_meanwhile_are_looked_at_themselves(tmp_pat
 
 
 def test_what_is_kept_is_not_done_again(tmp_path: Path) -> None:
-    cache = Cache(folder=tmp_path / "cache")
+    cache = ResultCache(tmp_path / "cache")
     found = files(tmp_path, a="1", b="2")
     assert len(Office(tmp_path, found, cache).work()) == 2
     (tmp_path / "second").mkdir()
@@ -108,7 +108,7 @@ def test_what_is_kept_is_not_done_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("run", "kept"), [(True, False), (False, True)])
 def test_what_ran_on_another_machine_is_not_kept_as_this_ones(tmp_path: Path, run: bool, kept: bool) -> None:
-    cache, order = Cache(folder=tmp_path / "cache"), Order(run=run)
+    cache, order = ResultCache(tmp_path / "cache"), Order(run=run)
     found = files(tmp_path, a="1")
     for host, again in (("elsewhere", not kept), (platform.node(), False)):
         office = Office(tmp_path, found, cache, order)
@@ -122,7 +122,7 @@ def test_what_ran_on_another_machine_is_not_kept_as_this_ones(tmp_path: Path, ru
 
 
 def test_what_died_for_want_of_memory_is_not_kept(tmp_path: Path) -> None:
-    cache, order = Cache(folder=tmp_path / "cache"), Order(run=True)
+    cache, order = ResultCache(tmp_path / "cache"), Order(run=True)
     found = files(tmp_path, a="1")
     for cause, again in (("out-of-memory", True), ("option-out-of-range", False)):
         office = Office(tmp_path, found, cache, order)
@@ -172,7 +172,7 @@ def no_room(path: Path) -> Iterator[None]:
 
 
 def test_a_damaged_cache_is_no_cache(tmp_path: Path) -> None:
-    cache = Cache(folder=tmp_path / "cache")
+    cache = ResultCache(tmp_path / "cache")
     found = files(tmp_path, a="1")
     Office(tmp_path, found, cache).work()
     for kept in (tmp_path / "cache").rglob("*.json"):
@@ -182,7 +182,7 @@ def test_a_damaged_cache_is_no_cache(tmp_path: Path) -> None:
 
 
 def test_a_row_of_another_file_in_the_cache_is_not_taken(tmp_path: Path) -> None:
-    cache = Cache(folder=tmp_path / "cache")
+    cache = ResultCache(tmp_path / "cache")
     Office(tmp_path, files(tmp_path, a="1", b="2"), cache).work()
     one, other = (tmp_path / "cache").rglob("*.json")
     one.write_bytes(other.read_bytes())

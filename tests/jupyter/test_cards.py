@@ -14,9 +14,8 @@ from outlive import demo_models
 from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag
 from outlive.jupyter import formats
 from outlive.jupyter.cards import Card
-from outlive.jupyter.deaths import death_card
 from outlive.jupyter.drawing import template, timeline_html
-from outlive.kernel_deaths.record import Record
+from outlive.kernel_deaths.record import KernelDeaths, Record
 from outlive.meter import Point
 from outlive.rendering import page_of
 from outlive.rendering.media.notebook import card_bundle
@@ -96,7 +95,7 @@ def evil_things() -> dict[str, Any]:
         "finding": formats.finding_card(finding(EVIL)),
         "plan": PageCard(plan),
         "flight": PageCard(flight),
-        "death": death_card(explain_death(record)),
+        "death": PageCard(KernelDeaths(deaths=(explain_death(record),))),
         "error": PageCard(error_page(outlive.ModelDied(finding(EVIL), EVIL, flight=flight))),
         "model": PageCard(dataclasses.replace(model, path=EVIL, description=EVIL)),
     }

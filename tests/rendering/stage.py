@@ -10,7 +10,9 @@ from typing import Any
 import flatbuffers  # type: ignore[import-untyped,unused-ignore]
 import numpy as np
 
+from outlive.rendering import page_of
 from outlive.rendering.console import print_parts
+from outlive.rendering.media.text import draw_text
 from outlive.surgery import write
 from tests.rules.small import archive, graph, operator, tensor, tree
 
@@ -39,6 +41,11 @@ def plain(parts: Iterable[Any]) -> str:
     stream = io.StringIO()
     print_parts(parts, stream)
     return stream.getvalue()
+
+
+def drawn(result: Any, detail: int = 0) -> str:
+    """The page of a result as it goes into a pipe."""
+    return plain(draw_text(page_of(result), detail))
 
 
 def unsafe(text: str) -> set[str]:

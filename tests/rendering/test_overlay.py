@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+import outlive
 from outlive import demo_models, verbs
 from outlive.accelerators import Accelerator, Coverage
-from outlive.cli.formats import graph_of
 from outlive.rendering.media.json import dump
-from outlive.rendering.media.overlay import coverage_overlay, plan_overlay
+from outlive.rendering.media.overlay import coverage_overlay, graph_name, plan_overlay
 from outlive.surgery import write
 from tests.rules.small import graph, operator, tensor, tree
 
@@ -106,4 +106,4 @@ def test_the_graph_is_named_as_model_explorer_names_it(
         made["signature_defs"] = [entry | {"outputs": [{"name": "y", "tensor_index": 1}]}]
     path = tmp_path / "m.tflite"
     path.write_bytes(write(made))
-    assert graph_of(str(path)) == called
+    assert graph_name(outlive.read(path)) == called

@@ -25,14 +25,13 @@ from outlive.fitting.nouns import Fit
 from outlive.names import whole
 from outlive.rendering import page_of
 from outlive.rendering.finding_text import plain_finding
-from outlive.rendering.fit_text import fit_text
 from outlive.rendering.media.html import render_html
 from outlive.rendering.media.text import draw_text
 from outlive.rendering.page import Command, Findings, Page, PageVerdict, Section
 from outlive.rendering.pages.diagnose import diagnosis_section
 from outlive.rules.telling import command
-from tests.rendering.stage import plain
-from tests.rendering.test_fit_loss import BUDGET
+from tests.rendering.stage import drawn, plain
+from tests.rendering.test_fit import BUDGET
 
 SOURCES = Path(outlive.__file__).parent
 NAMES = (
@@ -115,8 +114,8 @@ def diagnosis() -> Diagnosis:
 
 def test_the_command_of_a_model_that_does_not_run(folder: Path) -> None:
     for name in NAMES:
-        told = plain(fit_text(Fit(chosen=None, candidates=(), budget=BUDGET, source=name, refusal="no")))
-        (line,) = re.findall(r"^`(outlive diagnose .*)` says why$", told, re.MULTILINE)
+        told = drawn(Fit(chosen=None, candidates=(), budget=BUDGET, source=name, refusal="no"))
+        (line,) = re.findall(r"^    (outlive diagnose .*)$", told, re.MULTILINE)
         assert_is_one_word(line, name, folder)
 
 

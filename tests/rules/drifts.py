@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from outlive.quant.nouns import Drift, InputRange, Layer, Metrics, OutputDrift, Quantized, TensorDrift, Turns
+from outlive.quant.nouns import Drift, InputRange, Metrics, OutputDrift, TensorDrift, Turns
+from outlive.quant.quantized import Layer, Quantized
 
 MIB = 1 << 20
 

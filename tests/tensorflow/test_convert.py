@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import outlive
+from outlive.cli.main import main
 
 # TensorFlow warns of its own parts, and a worker has the filters of its caller.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -104,3 +106,83 @@ def test_mistakes_are_told() -> None:
         outlive.convert(3)
     with pytest.raises(TypeError, match="the function gave a int"):
         outlive.convert(lambda: 3)
+
+
+SCRIPT = """\
+import os
+
+def build():
+    import tensorflow as tf
+
+    return tf.keras.Sequential([tf.keras.Input((64,)), tf.keras.layers.Dense(32)])
+
+def scale(x):
+    return x * 2
+
+def breaks():
+    raise KeyError("nothing of that name")
+
+def dies():
+    os.kill(os.getpid(), 11)
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> str:
+    (tmp_path / "build.py").write_text(SCRIPT)
+    return str(tmp_path / "build.py")
+
+
+def test_the_command_writes_a_model_and_says_what_is_in_it(
+    script: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outlive.guard(save_as)(str(tmp_path / "model.keras"))
+    target = tmp_path / "m.tflite"
+    assert main(["convert", str(tmp_path / "model.keras"), "-o", str(target)]) == 0
+    told = capsys.readouterr().out
+    assert "2 operators" in told
+    assert "?x64" in told
+    assert outlive.read(target).outputs[0].shape == (1, 8)
+    words = ["--signature", "1x4:float32", "--format", "json"]
+    assert main(["convert", f"{script}::scale", "-o", str(target), *words]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["kind"], found["source"], found["operators"]) == ("convert", f"{script}::scale", 1)
+    assert found["output"] == {"path": str(target), "file_bytes": target.stat().st_size}
+    assert [row["shape"] for row in found["inputs"]] == [[1, 4]]
+
+
+def test_the_command_quantizes_with_samples(
+    script: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.save(tmp_path / "samples.npy", WIDE)
+    words = ["convert", f"{script}::build", "-o", str(tmp_path / "m.tflite"), "--format", "json"]
+    words += ["--samples", str(tmp_path / "samples.npy"), "--setting", "supported_ops=TFLITE_BUILTINS_INT8"]
+    assert main([*words, "--setting", "inference_input_type=int8"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [row["code"] for row in found["findings"]] == ["Q201"], "the output was left float"
+    assert found["settings"] == {"supported_ops": ["TFLITE_BUILTINS_INT8"], "inference_input_type": "int8"}
+    assert (found["samples"], found["inputs"][0]["dtype"]) == (6, "int8")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["build.py::breaks"], 1, "KeyError: 'nothing of that name'"),
+        (["build.py::dies"], 3, "SIGSEGV"),
+        (["build.py::none"], 2, "has no function none"),
+        (["nowhere.keras"], 2, "nothing to convert"),
+        (["model.tflite"], 2, "a .tflite file already"),
+        (["build.py::build", "--setting", "optimizations"], 2, "write it as optimizations=DEFAULT"),
+        (["build.py::scale", "--signature", "4"], 2, "write it as 1x4:float32"),
+        (["build.py::build", "--seconds", "0.2"], 3, "D503"),
+    ],
+)
+def test_the_command_says_what_is_wrong(
+    words: list[str], code: int, said: str, script: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = Path(script).parent
+    (folder / "model.tflite").write_bytes(b"")
+    target = folder / "out.tflite"
+    assert main(["convert", str(folder / words[0]), *words[1:], "-o", str(target)]) == code
+    assert said in capsys.readouterr().err
+    assert not target.exists()

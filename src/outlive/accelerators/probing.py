@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+
+from msgspec import MsgspecError, convert
 
 from outlive.accelerators import vela
 from outlive.accelerators.bisecting import find_culprit
@@ -13,17 +16,18 @@ from outlive.accelerators.documented import UNKNOWN, documented_coverage
 from outlive.accelerators.gpu_taking import see_gpu
 from outlive.accelerators.nouns import Accelerator, Coverage, Difference
 from outlive.accelerators.openvino_taking import see_npu
-from outlive.accelerators.remembering import Memory
 from outlive.accelerators.seen import Taken
 from outlive.accelerators.trying import Attempt, Order, attempt
 from outlive.accelerators.ways import ETHOS_U, Way
 from outlive.accelerators.what_if import what_ifs
 from outlive.accelerators.xnnpack_taking import see_nodes, see_plain, see_xnnpack
+from outlive.cache import ResultCache, cache_folder, versions_and_machine
 from outlive.model import Model
 
 Tell = Callable[[str], None]
 # Kernels of the CPU whose word counts where two disagree.
 _WITNESSES = ("reference", "builtin", "xnnpack")
+_PACKAGES = ("outlive", "ai-edge-litert", "tensorflow", "tensorflow-cpu", "openvino", "ethos-u-vela")
 _QUANTIZED = ("int8", "uint8", "int16")
 
 
@@ -34,7 +38,7 @@ class Probe:
     model: Model
     order: Order
     tell: Tell
-    memory: Memory | None
+    cache: ResultCache
     baseline: str = ""
     attempts: dict[str, Attempt] = field(default_factory=dict)
     runtime: dict[str, str] = field(default_factory=dict)
@@ -54,12 +58,13 @@ def probe_model(
 
     With `bisect`, what of the model makes an accelerator die or differ is looked for as well.
     """
-    probe = Probe(model=model, order=order, tell=tell, memory=Memory.of(model, order) if remember else None)
+    probe = Probe(model=model, order=order, tell=tell, cache=result_cache(order, remember))
     found = [_probe(probe, way) for way in ways]
     found = [_with_difference(probe, way, one) for way, one in zip(ways, found, strict=True)]
     for way, one in zip(ways, found, strict=True):
-        if probe.memory is not None and _is_costly(way) and not one.from_cache:
-            probe.memory.keep(way, one)
+        # What was not here may come, and kernels of the CPU are what others are compared with.
+        if _is_costly(way) and one.available and not one.from_cache:
+            probe.cache.keep(asdict(replace(one, flight=None)), *_key(probe, way))
     if bisect:
         found = [_with_culprit(probe, way, one) for way, one in zip(ways, found, strict=True)]
     return Coverage(
@@ -89,6 +94,37 @@ def has_flex(model: Model) -> bool:
     )
 
 
+def result_cache(order: Order, remember: bool = True) -> ResultCache:
+    """Results of former probes; none where they depend on arrays that somebody gave."""
+    is_named = order.inputs is None or isinstance(order.inputs, str)
+    folder = cache_folder("delegates") if remember and is_named else None
+    return ResultCache(folder, *versions_and_machine(*_PACKAGES))
+
+
+def _key(probe: Probe, way: Way) -> tuple[object, ...]:
+    """What decides a result; a library of the user's by its time and size."""
+    arguments = json.dumps(way.to_arguments(), sort_keys=True, default=repr)
+    libraries = [_library(delegate.library) for delegate in way.arguments.get("experimental_delegates", ())]
+    order = probe.order
+    return (probe.model.sha256, order.inputs, order.seed, order.limits, way.name, arguments, *libraries)
+
+
+def _library(path: str) -> str:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return f"{path} absent"
+    return f"{path} {status.st_mtime_ns} {status.st_size}"
+
+
+def _recalled(probe: Probe, way: Way) -> Accelerator | None:
+    try:
+        found = convert(probe.cache.recall(*_key(probe, way)), Accelerator)
+    except MsgspecError:
+        return None
+    return replace(found, from_cache=True)
+
+
 def _is_costly(way: Way) -> bool:
     """Kernels of the CPU are tried each time: others are compared with what they make."""
     return way.name not in _WITNESSES
@@ -101,10 +137,9 @@ def _probe(probe: Probe, way: Way) -> Accelerator:
     )
     if way.missing:
         return replace(empty, unavailable=way.missing, install=way.install)
-    if probe.memory is not None and _is_costly(way):
-        known = probe.memory.recall(way)
-        if known is not None:
-            return known
+    known = _recalled(probe, way) if _is_costly(way) else None
+    if known is not None:
+        return known
     probe.tell(f"trying {way.name}: {way.title}")
     if way.name == ETHOS_U:
         return _compiled_only(probe, empty)

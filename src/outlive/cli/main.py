@@ -30,6 +30,7 @@ COMMANDS = {
     "cut": "cut a part out of a model: some of its operators, as a model of their own",
     "compare": "say how far a (quantized) model is from its reference, and in which layers the error is born",
     "quantize": "quantize a float model with ai-edge-quantizer, in a process of its own",
+    "convert": "convert a TensorFlow or Keras model to a .tflite file, in a process of its own",
     "fit": "make a model fit a memory: settings, batch, smaller numbers or pictures, each with its cost",
     "export": "write a model as source code for a microcontroller: the array, its operators, its arena",
     "snippet": "write the code that feeds and reads a model correctly, in Python, C++, C or Java",

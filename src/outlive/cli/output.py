@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 # Below this many files even a slow disk answers within a second.
-_MANY = 20
+MANY = 20
 # What each format is for; every command has the first two, and says which others it has.
 FORMATS = {
     "text": "text for people (default)",
@@ -104,7 +104,7 @@ def progress(what: str = "") -> Iterator[Callable[[str], None]]:
 
 def track(items: Sequence[str], what: str) -> Iterable[str]:
     """The items, with a progress bar on standard error if somebody watches and there are many."""
-    if len(items) < _MANY or not sys.stderr.isatty():
+    if len(items) < MANY or not sys.stderr.isatty():
         return items
     from rich.console import Console
     from rich.progress import track as rich_track

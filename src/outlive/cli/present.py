@@ -38,6 +38,24 @@ def add_output_options(
     return group
 
 
+def add_telling_options(parser: argparse.ArgumentParser) -> None:
+    """The same for a command whose `--output` is a model: what is said goes to standard output."""
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--format",
+        choices=("text", "json", "html"),
+        default="text",
+        help="how to tell what was done (default text); html goes to standard output: > page.html",
+    )
+    group.add_argument("-v", "--verbose", action="count", default=0, help="show more; -vv shows everything")
+
+
+def need_a_pipe(args: argparse.Namespace) -> None:
+    """`need_a_file` for such a command."""
+    if args.format == "html" and sys.stdout.isatty():
+        raise OutputError("a page is to be opened in a browser: send it to a file, > page.html")
+
+
 def need_a_file(args: argparse.Namespace) -> None:
     """`OutputError` for a page that would fill a terminal, before anything is done."""
     if args.format == "html" and args.output is None and sys.stdout.isatty():
@@ -82,16 +100,14 @@ def present_refusal(
 
     `more` are fields of the document.
     """
-    from outlive.records import ModelPath, Refused
     from outlive.rendering.finding_text import plain_finding, rich_finding
-    from outlive.rendering.media.json import document_of
+    from outlive.rendering.media.json import refusal_document
 
     findings = error.findings
     if args.format == "text":
         write_text(args, map(rich_finding, findings))
     elif args.format in ("json", "html"):
-        refused = Refused(model=ModelPath(path=path), findings=tuple(findings))
-        document = {**document_of(refused, kind=kind), **more}
+        document = {**refusal_document(kind, path, findings), **more}
         _write_refusal(args, kind, path, findings, document)
     else:
         for finding in findings:

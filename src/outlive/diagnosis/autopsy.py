@@ -90,6 +90,11 @@ class Autopsy:
     clues: tuple[Clue, ...] = ()
     core: CoreSeen | None = None
 
+    @property
+    def outcome(self) -> str:
+        """What it comes to, in one word: clean if something in it is known, else errors."""
+        return "clean" if self.cause else "errors"
+
     def __repr__(self) -> str:
         """Where it was found, and what it means."""
         said = f"{self.cause or 'nothing known'}: {self.meaning}"

@@ -29,10 +29,10 @@ class Check:
     group: str
     name: str
     state: State
+    needed: bool = False
     found: str
     meaning: str
     remedy: str = ""
-    needed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -56,6 +56,11 @@ class Environment:
     def ready(self) -> bool:
         """Whether models can be run: nothing that is needed is missing."""
         return not any(check.needed and check.state is State.MISSING for check in self.checks)
+
+    @property
+    def outcome(self) -> str:
+        """What it comes to, in one word: clean or errors."""
+        return "clean" if self.ready else "errors"
 
     def __getitem__(self, name: str) -> Check:
         """A check by its name; KeyError if there is none."""

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from outlive.arena.questions import Wish, input_shapes
+from outlive.cache import ResultCache
 from outlive.errors import InputError, OutliveError
 from outlive.fitting.nouns import Candidate, Inputs, NamedShape, Shape
 from outlive.fitting.planning import for_worker
 from outlive.fitting.reconverting import Origin, words_of
-from outlive.fitting.remembering import Shelf
 from outlive.fitting.reshaping import cut_part
 from outlive.fitting.stocking import Stock
 from outlive.guarding.guarding import make_guarded
@@ -71,7 +71,7 @@ class Workshop:
 
     model: Model
     stock: Stock
-    shelf: Shelf
+    cache: ResultCache
     folder: Path
     whole_numbers: bool = False
     origin: Origin | None = None
@@ -136,10 +136,10 @@ class Workshop:
         _, rows = find_recipe(variant.recipe)
         if needs_samples(rows):
             key = (*key, self.stock.digest)
-        content = self.shelf.recall_model(*key)
+        content = self.cache.recall_model(*key)
         if not content:
             content = self._quantize(base.model, variant)
-            self.shelf.keep_model(content, *key)
+            self.cache.keep_model(content, *key)
         told = ("inputs and outputs are whole numbers",) if self._takes_integers(rows) else ()
         return self._stored(variant, content, (*base.notes, *told) if variant.is_reshaped else told)
 
@@ -218,7 +218,7 @@ class Workshop:
         wanted = self._shapes(self.model, variant)
         shapes = [wanted.get(tensor.index, tensor.shape) for tensor in self.model.inputs]
         try:
-            content = origin.convert(shapes, self.shelf, self._guard)
+            content = origin.convert(shapes, self.cache, self._guard)
         except (OutliveError, ValueError) as error:
             raise Refused(f"{words_of(error)}; nor does its .tflite: {refusal}") from error
         built = self._stored(variant, content, (CONVERTED_AGAIN,))
@@ -240,11 +240,11 @@ class Workshop:
         base = self._base(replace(variant, recipe="", kept=(), batch=None, inputs=()))
         made = self.build(replace(variant, batch=None, inputs=()))
         key = ("worst", base.model.sha256, made.model.sha256, self.stock.digest)
-        known = self.shelf.recall(*key).get("layers")
+        known = self.cache.recall(*key).get("layers")
         if isinstance(known, list):
             return tuple(map(str, known))
         layers = self._compared(base, made)
-        self.shelf.keep({"layers": list(layers)}, *key)
+        self.cache.keep({"layers": list(layers)}, *key)
         return layers
 
     def _compared(self, base: Built, made: Built) -> tuple[str, ...]:

@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass, fields, replace
 from statistics import median
 from typing import Any
 
+from outlive.cache import ResultCache
 from outlive.errors import InputError
 from outlive.fitting.building import Built
 from outlive.fitting.nouns import Candidate
-from outlive.fitting.remembering import Shelf
 from outlive.worker.compiled_ways import cpu_way
 from outlive.worker.flight import Flight
 from outlive.worker.options import ACCELERATORS
@@ -61,20 +61,20 @@ class Cage:
     """Runs candidates under limits, and remembers."""
 
     def __init__(
-        self, shelf: Shelf, judge: Judge, seconds_left: Callable[[], float | None] = lambda: None
+        self, cache: ResultCache, judge: Judge, seconds_left: Callable[[], float | None] = lambda: None
     ) -> None:
-        """Start with what the shelf remembers."""
-        self._shelf, self._judge, self._seconds_left = shelf, judge, seconds_left
+        """Start with what the cache remembers."""
+        self._cache, self._judge, self._seconds_left = cache, judge, seconds_left
 
     def weigh(self, built: Built, candidate: Candidate, ram_bytes: int) -> Seen:
         """What is known about it once it is clear whether it fits; runs it where it is not."""
         key = (built.model.sha256, candidate.accelerator, candidate.weight_cache, candidate.threads)
-        seen = _recalled(self._shelf.recall("run", *key))
+        seen = _recalled(self._cache.recall("run", *key))
         if seen.fits(ram_bytes) is not None:
             return seen
         seen = self._try(built, candidate, ram_bytes, seen)
         if not seen.late:  # that is of the moment: a machine may be less busy another day
-            self._shelf.keep(asdict(seen), "run", *key)
+            self._cache.keep(asdict(seen), "run", *key)
         return seen
 
     def _try(self, built: Built, candidate: Candidate, ram_bytes: int, seen: Seen) -> Seen:

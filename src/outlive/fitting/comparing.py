@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outlive.cache import ResultCache
 from outlive.errors import LimitReached, OutliveError, RunError
 from outlive.fitting.adapting import Predictor
 from outlive.fitting.building import Built
 from outlive.fitting.losing import Incomparable, Judging, describe, output_kinds, scored
 from outlive.fitting.nouns import Candidate, Loss
 from outlive.fitting.reconverting import words_of
-from outlive.fitting.remembering import Shelf
 from outlive.fitting.scoring_child import score_model
 from outlive.fitting.stocking import Stock
 from outlive.guarding.guarding import make_guarded
@@ -55,14 +55,14 @@ class Jury:
         model: Model,
         original: Built,
         stock: Stock,
-        shelf: Shelf,
+        cache: ResultCache,
         folder: Path,
         metric: Metric | None = None,
         seconds_left: Callable[[], float | None] = lambda: None,
         is_over: Callable[[], bool] = lambda: False,
     ) -> None:
         """Nothing is run yet; `is_over` says whether the time is up."""
-        self._model, self._original, self._stock, self._shelf = model, original, stock, shelf
+        self._model, self._original, self._stock, self._cache = model, original, stock, cache
         self._folder, self._metric, self._seconds_left = folder, metric, seconds_left
         self._names = [tensor.name for tensor in model.inputs]
         self._kinds = output_kinds(model)
@@ -104,13 +104,13 @@ class Jury:
             assert self.original_score is not None
             return scored(self.original_score, self._score(built, candidate))
         key = ("loss", self._model.sha256, *self._key(built, candidate), self._stock.digest)
-        note = self._shelf.recall(*key)
+        note = self._cache.recall(*key)
         if _is_loss(note):
             return Loss(**note, share=note["value"])
         self.prepare()
         found = self._judged(built, candidate)
         numbers = {"value": found.value, "agreement": found.agreement, "sqnr_db": found.sqnr_db}
-        self._shelf.keep(numbers, *key)
+        self._cache.keep(numbers, *key)
         return found
 
     def _key(self, built: Built, candidate: Candidate) -> tuple[object, ...]:
@@ -179,7 +179,7 @@ class Jury:
 
     def _score(self, built: Built, candidate: Candidate) -> float:
         key = ("score", *self._key(built, candidate), self._digest, self._stock.digest)
-        note = self._shelf.recall(*key)
+        note = self._cache.recall(*key)
         if isinstance(note.get("score"), float) and isinstance(note.get("on_samples"), bool):
             self.is_on_samples = note["on_samples"]
             return float(note["score"])
@@ -196,7 +196,7 @@ class Jury:
             said = " ".join(f"{type(error).__name__}: {error}".split())[:_MOST_WORDS]
             raise Unknown(f"the metric failed: {said}") from error
         self.is_on_samples = bool(on_samples)
-        self._shelf.keep({"score": found, "on_samples": self.is_on_samples}, *key)
+        self._cache.keep({"score": found, "on_samples": self.is_on_samples}, *key)
         return float(found)
 
 

@@ -9,11 +9,9 @@ from typing import Any
 
 from outlive.arena.budget import Budget, device_budget
 from outlive.arena.devices import Device, find_device
-from outlive.arena.questions import Wish, check_shape, choose_abi, input_shapes
-from outlive.cache import cache_folder
+from outlive.arena.questions import Wish, check_shape, choose_abi, input_shapes, parse_input
 from outlive.fitting.nouns import Fit, Shape
 from outlive.fitting.reconverting import Origin
-from outlive.fitting.remembering import Shelf
 from outlive.fitting.reshaping import cut_part
 from outlive.fitting.searching import Goal, Tell, search
 from outlive.guarding.guarding import make_guarded
@@ -33,7 +31,7 @@ def make_goal(
     flash: str | int | None = None,
     accelerator: str | None = None,
     threads: int | None = None,
-    tolerance: str | float | None = None,
+    max_loss: str | float | None = None,
     seconds: float | None = None,
     jobs: int | None = None,
     samples: Any = None,
@@ -65,7 +63,7 @@ def make_goal(
         judge=judge,
         samples=samples,
         metric=check_metric(metric),
-        max_loss=None if tolerance is None else parse_share(tolerance),
+        max_loss=None if max_loss is None else parse_share(max_loss),
         accelerator=accelerator,
         every=every,
         seconds=seconds,
@@ -79,7 +77,7 @@ def fit_model(
     model: Model,
     goal: Goal,
     batch: int | None,
-    inputs: Mapping[str, Sequence[int] | str] | None,
+    inputs: Mapping[str, Sequence[int] | str] | Sequence[str],
     source: Any = None,
 ) -> Fit:
     """What fits of a model, with other inputs to begin with if they are asked for.
@@ -87,7 +85,8 @@ def fit_model(
     `source` is what it was converted from, if it was: shapes that it does not take are made from that.
     """
     origin = None if source is None else Origin(source=source, model=model, judge=goal.judge)
-    wish = Wish(batch=batch, inputs={name: check_shape(shape) for name, shape in (inputs or {}).items()})
+    named = inputs if isinstance(inputs, Mapping) else dict(map(parse_input, inputs))
+    wish = Wish(batch=batch, inputs={name: check_shape(shape) for name, shape in named.items()})
     shapes = input_shapes(model, wish)
     if shapes:
         reshaped = read_source(_started(model, shapes, origin, goal)).model
@@ -108,10 +107,9 @@ def _started(model: Model, shapes: Mapping[int, Shape], origin: Origin | None, g
         if origin is None:
             raise
         wanted = [shapes.get(tensor.index, tensor.shape) for tensor in model.inputs]
-        shelf = Shelf(cache_folder("fit") if goal.cache else None)
         guard = partial(make_guarded, judge=goal.judge, seconds=goal.seconds, quiet=True)
         try:
-            return origin.convert(wanted, shelf, guard)
+            return origin.convert(wanted, goal.result_cache(), guard)
         except ValueError as second:
             raise ValueError(f"{second}; nor does its .tflite: {error}") from second
 

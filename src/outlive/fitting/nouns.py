@@ -29,6 +29,8 @@ class NamedShape(NamedTuple):
 Inputs = tuple[NamedShape, ...]
 
 FITTING: tuple[Word, ...] = ("fits", "tight")
+# Of all that can be lost; by a metric, of the original's score.
+_ALL_LOST, _MUCH_LOST = 0.9, 0.5
 # Other kernels add up in another order: what differs by no more than this is the same to the user.
 _ROUNDING = 0.001
 _SETTINGS = {
@@ -220,14 +222,23 @@ class Shortage:
         return None if self.op is None else LargestOperator(index=self.op, type=self.op_type)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caution:
+    """What to say of a loss, and how loud."""
+
+    words: str
+    tone: Literal["warn", "bad"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Fit:
     """What would fit: `.chosen` of all `.candidates`, and its file.
 
     `model` is the chosen file's bytes, accepted wherever a source is (empty if nothing fits); `snippet` is
     Python that loads it as it was measured: from a file, which is mapped (an interpreter that is given bytes
     keeps them in memory of its own). `refusal` is why the model runs in no way at all, `shortage` why nothing
-    fits. `stopped` is "seconds" or "interrupted" if not all was tried.
+    fits. `stopped` is "seconds" or "interrupted" if not all was tried. `written` is where
+    `outlive fit -o` wrote the model, and `written_files` are all files it wrote.
     """
 
     kind: ClassVar[str] = "fit"
@@ -249,7 +260,9 @@ class Fit:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     snippet: str = field(default="", repr=False, metadata=NOT_WRITTEN)
+    every: bool = field(default=False, metadata=NOT_WRITTEN)
     written: str | None = None  # where the chosen model was written
+    written_files: tuple[str, ...] = field(default=(), metadata=NOT_WRITTEN)
 
     @property
     @in_document("model")
@@ -268,6 +281,38 @@ class Fit:
     def front_ranks(self) -> tuple[int, ...]:
         """The ranks of those that no other beats."""
         return tuple(outcome.rank for outcome in self.front)
+
+    @property
+    def outcome(self) -> str:
+        """What it comes to: "clean" if something fits, "does not fit", or why the model runs in no way."""
+        if self.refusal:
+            died = any(row.verdict == "died" for row in self.candidates)
+            return "died" if died else "errors"
+        return "clean" if self.chosen is not None else "does not fit"
+
+    def __repr__(self) -> str:
+        """In a line: the model, and what would fit."""
+        found = "nothing that was tried fits" if self.chosen is None else str(self.chosen)
+        return f"<Fit {safe(self.source or 'model', 100)}: {found}>"
+
+    @property
+    def caution(self) -> Caution | None:
+        """What is to be said of the loss of what was chosen; None if it is small, or not known."""
+        share = self._lost_share()
+        if share is None or share < _MUCH_LOST:
+            return None
+        how = "no longer" if share >= _ALL_LOST else "far from"
+        words = f"its outputs are {how} the original's"
+        if self.is_indicative:  # on random inputs a model may have no opinion to lose
+            return Caution(words=f"on random inputs {words}: give samples to know", tone="warn")
+        return Caution(words=words, tone="bad" if share >= _ALL_LOST else "warn")
+
+    def _lost_share(self) -> float | None:
+        if self.chosen is None or self.chosen.loss is None:
+            return None
+        if self.original_score is None:
+            return self.chosen.loss
+        return self.chosen.loss / self.original_score if self.original_score > 0 else None
 
     @property
     def front(self) -> tuple[Outcome, ...]:

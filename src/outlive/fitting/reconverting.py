@@ -13,9 +13,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from outlive.cache import ResultCache
 from outlive.errors import ModelError
 from outlive.fitting.nouns import Shape
-from outlive.fitting.remembering import Shelf
 from outlive.model import Model, read_source
 from outlive.quant.converting import convert_with_shapes
 from outlive.worker.preparing import preparer
@@ -35,26 +35,28 @@ class Origin:
     model: Model = field(repr=False)
     judge: Judge = field(repr=False)
 
-    def convert(self, shapes: Sequence[Shape], shelf: Shelf, guard: Guard) -> bytes:
+    def convert(self, shapes: Sequence[Shape], cache: ResultCache, guard: Guard) -> bytes:
         """The file with these input shapes, in the order of the model's inputs; ValueError if it has none."""
         key = ("converted", self.digest, *shapes)
-        content = shelf.recall_model(*key) or self._kept(shapes, shelf, guard, key)
+        content = cache.recall_model(*key) or self._kept(shapes, cache, guard, key)
         problem = preparer(content)({})[1]
         if problem:
             raise ValueError(f"the runtime does not take what TensorFlow makes of it: {problem}")
         return content
 
-    def _kept(self, shapes: Sequence[Shape], shelf: Shelf, guard: Guard, key: tuple[object, ...]) -> bytes:
-        """Converted, and put on the shelf; a refusal as well, but not a death or a limit."""
-        reason = shelf.recall(_REFUSED, *key).get("reason")
+    def _kept(
+        self, shapes: Sequence[Shape], cache: ResultCache, guard: Guard, key: tuple[object, ...]
+    ) -> bytes:
+        """Converted, and kept; a refusal as well, but not a death or a limit."""
+        reason = cache.recall(_REFUSED, *key).get("reason")
         if isinstance(reason, str):
             raise ValueError(reason)
         try:
             content = self._converted(shapes, guard)
         except (ModelError, ValueError) as error:
-            shelf.keep({"reason": words_of(error)}, _REFUSED, *key)
+            cache.keep({"reason": words_of(error)}, _REFUSED, *key)
             raise
-        shelf.keep_model(content, *key)
+        cache.keep_model(content, *key)
         return content
 
     @cached_property

@@ -22,7 +22,7 @@ from typing import Any
 from outlive.apart import need_thread
 from outlive.arena.budget import Budget
 from outlive.arena.questions import Wish
-from outlive.cache import cache_folder
+from outlive.cache import ResultCache, cache_folder, versions_and_machine
 from outlive.fitting.building import Refused, Workshop, is_quantized
 from outlive.fitting.capping import Cage
 from outlive.fitting.choosing import best, find_refusal, find_shortage, with_front
@@ -33,7 +33,6 @@ from outlive.fitting.noting import notes_on
 from outlive.fitting.nouns import Candidate, Fit, Outcome
 from outlive.fitting.offering import MIXED_FROM, Offer, Round, mixed, rounds_for, settings_for
 from outlive.fitting.reconverting import Origin
-from outlive.fitting.remembering import Shelf
 from outlive.fitting.stocking import Stock
 from outlive.model import Model
 from outlive.worker.verdicts import Judge
@@ -44,6 +43,7 @@ _LEAST_S = 1.0
 _TIME = "the time was up"
 # Whoever says nothing about loss does not want to end with much of it, if another round may bring less.
 _LITTLE_LOSS = 0.05
+_PACKAGES = ("outlive", "ai-edge-litert", "ai-edge-quantizer", "tensorflow", "tensorflow-cpu")
 Tell = Callable[[str], None]  # hears how far it is, in words
 
 
@@ -65,6 +65,10 @@ class Goal:
     source: str = ""  # what the user calls the model, where the file searched is another
     tell: Tell = lambda _: None
 
+    def result_cache(self) -> ResultCache:
+        """What searches found out before, by model, samples, recipe, versions and machine."""
+        return ResultCache(cache_folder("fit") if self.cache else None, *versions_and_machine(*_PACKAGES))
+
 
 class Search:
     """One search, and what it knows so far."""
@@ -76,14 +80,13 @@ class Search:
         self._known: dict[int, Weighed] = {}
         self._ranks = count()
         self._stopped = ""
-        shelf = Shelf(cache_folder("fit") if goal.cache else None)
-        self._shelf = shelf
+        cache = goal.result_cache()
         self._stock = Stock(goal.samples, model, folder / "samples", goal.judge)
         micro = goal.wish.accelerator == "tflm"
-        self._workshop = Workshop(model, self._stock, shelf, folder, micro, origin, seconds_left=self._left)
+        self._workshop = Workshop(model, self._stock, cache, folder, micro, origin, seconds_left=self._left)
         original = self._workshop.build(Candidate())
-        self._jury = Jury(model, original, self._stock, shelf, folder, goal.metric, self._left, self._is_over)
-        cage = Cage(shelf, goal.judge, self._left)
+        self._jury = Jury(model, original, self._stock, cache, folder, goal.metric, self._left, self._is_over)
+        cage = Cage(cache, goal.judge, self._left)
         self._bench = Bench(self._workshop, cage, self._jury, goal.budget, goal.wish, goal.max_loss)
 
     def run(self) -> Fit:
@@ -232,6 +235,7 @@ class Search:
             notes=tuple(notes_on(self._model, stock, goal.budget, goal.wish, outcomes, on_samples)),
             seconds=time.monotonic() - self._began,
             snippet="" if chosen is None else loading_snippet(chosen, goal.budget),
+            every=goal.every,
         )
 
 

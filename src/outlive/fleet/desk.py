@@ -12,18 +12,20 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from outlive.cache import ResultCache
 from outlive.fleet.gathering import Found
 from outlive.fleet.journal import Journal
-from outlive.fleet.keeping import Cache
 from outlive.fleet.looking import unseen
-from outlive.fleet.nouns import EngineError, Order, Task
-from outlive.fleet.rows import Row
+from outlive.fleet.nouns import EngineError, Order, Task, versions
+from outlive.fleet.rows import Row, row_of
+from outlive.records import document_of
 
 _CHUNK_BYTES = 1 << 20
 # How often a task may be lost among others before it has to show that it is not to blame, alone.
@@ -40,7 +42,7 @@ class Desk:
         files: Sequence[Found],
         order: Order,
         journal: Journal,
-        cache: Cache | None,
+        cache: ResultCache | None,
         tell: Callable[[Row], None] = lambda row: None,
         places: Mapping[str, int] | None = None,
     ) -> None:
@@ -131,13 +133,32 @@ class Desk:
         if task.sha256 in self._waiting:
             self._waiting[task.sha256].append(task)
             return True
-        kept = None if self._cache is None else self._cache.recall(task)
+        kept = self._recalled(task)
         if kept is not None:
             self._write(_put_to(kept, task))
             return True
         if task.sha256:
             self._waiting[task.sha256] = []
         return False
+
+    def _recalled(self, task: Task) -> Row | None:
+        """What this file came to in another scan; None if that is not known, or cannot be read."""
+        if self._cache is None or not task.sha256:
+            return None
+        try:
+            row = row_of(self._cache.recall(task.sha256, task.order_key))
+        except ValueError:
+            return None
+        is_same = (row.sha256, row.order_key) == (task.sha256, task.order_key)
+        return replace(row, from_cache=True, same_as=None) if is_same else None
+
+    def _keep(self, row: Row) -> None:
+        """Keep a row that another scan would find just so, on this machine and with these versions."""
+        if self._cache is None or row.passing or row.from_cache or not row.sha256:
+            return
+        elsewhere = (self._order.run or self._order.delegates) and row.host != platform.node()
+        if not elsewhere and dict(row.versions) == versions():
+            self._cache.keep(document_of(row), row.sha256, row.order_key)
 
     def take(self, row: Row) -> None:
         """Write the row that came for a task, and those of identical files."""
@@ -162,8 +183,7 @@ class Desk:
                 self._waiting[task.sha256] = others[1:]
                 self._again.append(others[0])
             return
-        if self._cache is not None:
-            self._cache.keep(row, self._order)
+        self._keep(row)
         for other in others:
             self._write_like(row, other)
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from outlive.arena.devices import Device
+from outlive.cache import ResultCache
 from outlive.fleet.comparing import Comparison, Tolerances, compare_rows
 from outlive.fleet.desk import Desk
 from outlive.fleet.engines import Engine, Examine, open_engine
 from outlive.fleet.gathering import Found
 from outlive.fleet.journal import Journal, RowFile, drop_old_rows, read_rows
-from outlive.fleet.keeping import Cache
 from outlive.fleet.nouns import EngineError, Order, versions
 from outlive.fleet.rows import Row
 from outlive.records import NOT_WRITTEN, in_document, written
@@ -181,7 +181,7 @@ def scan_files(
     resume: bool = False,
     on: Any = None,
     jobs: int | None = None,
-    cache: Cache | None = None,
+    cache: ResultCache | None = None,
     against: Path | None = None,
     tolerances: Tolerances | None = None,
     tell: Tell = lambda tally: None,

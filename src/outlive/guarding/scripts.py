@@ -15,7 +15,8 @@ from outlive.guarding.pool import alive
 from outlive.guarding.process import GuardProcess
 from outlive.guarding.raised import raised_flight
 from outlive.names import safe
-from outlive.worker.flight import Flight, StageSeconds
+from outlive.records import ModelPath
+from outlive.worker.flight import Flight, RunTold, StageSeconds
 from outlive.worker.hatchery import CannotHatch
 from outlive.worker.limits import Limits
 from outlive.worker.verdicts import Judge
@@ -34,6 +35,11 @@ class ScriptEnd:
     exit_code: int | None
     flight: Flight
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def as_document(self) -> RunTold:
+        """The document of a run: that of the script."""
+        return RunTold(model=ModelPath(path=self.script), flight=self.flight, findings=self.findings)
 
     def __repr__(self) -> str:
         """The script, and how it ended."""

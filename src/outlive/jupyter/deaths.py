@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from outlive.jupyter.cards import BAD, Card
+from outlive.rendering import page_of
+from outlive.rendering.media.notebook import card_bundle
 from outlive.verbs.blackbox import take_unshown
 
 
@@ -12,7 +13,7 @@ def show_last(shell: Any) -> None:
     """Show why the kernel of this notebook died, once, if it did."""
     death = take_unshown()
     if death is not None:
-        shell.display_pub.publish(data=death_card(death).bundle(), metadata={})
+        shell.display_pub.publish(data=card_bundle(page_of(death)), metadata={})
 
 
 def show_with_first_cell(shell: Any) -> None:
@@ -23,17 +24,3 @@ def show_with_first_cell(shell: Any) -> None:
         show_last(shell)
 
     shell.events.register("pre_run_cell", show)
-
-
-def death_card(death: Any) -> Card:
-    """Which cell, what happened, the evidence, what to do."""
-    from outlive.rendering.blackbox_text import death_text
-
-    record = death.record
-    return Card(
-        label="the kernel died",
-        parts=lambda: death_text(record, death.finding),
-        tone=BAD,
-        timeline=record.timeline,
-        details=(("all Python stacks", record.to_flight().fault_trace),),
-    )

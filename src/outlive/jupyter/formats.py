@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from outlive.jupyter.cards import BAD, PLAIN, Card, finding_tone, findings_parts
-from outlive.jupyter.fit_card import fit_card
+from outlive.jupyter.cards import Card, finding_tone, findings_parts
 
 
 def finding_card(finding: Any) -> Card:
@@ -23,32 +22,9 @@ def findings_card(judgement: Any) -> Card:
     )
 
 
-def drift_card(drift: Any) -> Card:
-    """What quantization changed."""
-    from outlive.rendering.drift_outcome import outcome_of
-    from outlive.rendering.drift_text import drift_text
-
-    is_bad = outcome_of(drift).tone == "bad" or finding_tone(drift.findings) == BAD
-    return Card(
-        label="comparison",
-        parts=lambda: drift_text(drift, "reference", "candidate"),
-        tone=BAD if is_bad else PLAIN,
-    )
-
-
-def quantized_card(made: Any) -> Card:
-    """A quantized model, and what became of its operators."""
-    from outlive.rendering.quantize_text import quantize_text
-
-    return Card(label="quantized model", parts=lambda: quantize_text(made, None))
-
-
 CARDS: dict[tuple[str, str], Callable[[Any], Card]] = {
     ("outlive.finding", "Finding"): finding_card,
     ("outlive.rules.engine", "Judgement"): findings_card,
-    ("outlive.quant.nouns", "Drift"): drift_card,
-    ("outlive.quant.nouns", "Quantized"): quantized_card,
-    ("outlive.fitting.nouns", "Fit"): fit_card,
 }
 
 
@@ -56,12 +32,19 @@ CARDS: dict[tuple[str, str], Callable[[Any], Card]] = {
 RESULTS = (
     ("outlive.accelerators.nouns", "Coverage"),
     ("outlive.arena.plan", "Plan"),
+    ("outlive.diagnosis.autopsy", "Autopsy"),
     ("outlive.diagnosis.nouns", "Diagnosis"),
+    ("outlive.environment.checkup", "Environment"),
     ("outlive.growth.growth", "Growth"),
+    ("outlive.kernel_deaths.record", "KernelDeaths"),
     ("outlive.verbs.devices", "Devices"),
     ("outlive.worker.flight", "Flight"),
     ("outlive.model.nouns", "Model"),
     ("outlive.surgery.cutting", "Cut"),
+    ("outlive.quant.nouns", "Drift"),
+    ("outlive.quant.quantized", "Quantized"),
+    ("outlive.quant.converting", "Converted"),
+    ("outlive.fitting.nouns", "Fit"),
     ("outlive.rules.checked", "Checks"),
     ("outlive.verbs.examined", "ModelReport"),
     ("outlive.fleet.scanning", "Scan"),

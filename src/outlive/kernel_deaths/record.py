@@ -212,11 +212,17 @@ class KernelDeaths:
     """
 
     kind: ClassVar[str] = "blackbox"
+    outcome: ClassVar[str] = "clean"  # whatever there was to find out was found out
 
     action: str = field(default="last", metadata=NOT_WRITTEN)
     deaths: tuple[KernelDeath, ...] = ()
     removed: int = field(default=0, metadata=NOT_WRITTEN)
     recording: bool = field(default=True, metadata=NOT_WRITTEN)
+
+    @property
+    def as_document(self) -> KernelDeaths | KernelDeath:
+        """What its document is about: all deaths if they were listed, else the one that was asked for."""
+        return self if self.action == "list" else self.deaths[0]
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -56,20 +56,21 @@ def assert_fits() -> Callable[..., Verdict]:
 
 def _fit(model: Any, device: Any, ram: str | int | None, accelerator: str | None) -> Verdict:
     __tracebackhide__ = True
+    from outlive.errors import ModelError
     from outlive.rendering.finding_text import plain_finding
-    from outlive.verbs import check
-    from outlive.verbs.checking import FIT_CODES
+    from outlive.verbs import plan
 
     if device is None and ram is None:
         raise TypeError("assert_fits needs device= or ram=: what is the model to fit?")
-    checked = check(model, device=device, ram=ram, accelerator=accelerator, config=False)
-    verdict = checked.verdict
-    if verdict is None or not verdict.fits:
-        # A file that cannot be trusted has no plan; what is wrong with it is said in its place.
-        found = [item for item in checked.errors if item.code in FIT_CODES or not verdict]
-        skipped = [item.reason for item in checked.not_checked if "planned" in item.reason]
-        reasons = verdict.reasons if verdict is not None else skipped[:1]
-        raise AssertionError("\n".join(map(plain_finding, found)) or "; ".join(reasons) or "it has no plan")
+    try:
+        found = plan(model, accelerator, device=device, ram=ram)
+    except ModelError as error:  # a file that cannot be trusted has no plan
+        raise AssertionError("\n".join(map(plain_finding, error.findings))) from None
+    verdict = found.verdict
+    assert verdict is not None, "a plan for a device or a size has a verdict"
+    if not verdict.fits:
+        told = "\n".join(map(plain_finding, found.findings))
+        raise AssertionError(told or "; ".join(verdict.reasons))
     return verdict
 
 

@@ -13,6 +13,7 @@ The *born here* view runs each operator of the reference alone, on the (dequanti
 candidate's operator really got, and holds the candidate's output against that: what is left arose there.
 """
 
-from outlive.quant.nouns import Drift, Metrics, OutputDrift, Quantized, TensorDrift
+from outlive.quant.nouns import Drift, Metrics, OutputDrift, TensorDrift
+from outlive.quant.quantized import Quantized
 
 __all__ = ["Drift", "Metrics", "OutputDrift", "Quantized", "TensorDrift"]

@@ -6,9 +6,11 @@ Each capture has a thread of its own that alone talks to its interpreter, so tha
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -45,7 +47,21 @@ def with_outputs(model: Model, wanted: Iterable[int]) -> bytes | memoryview:
     return file_of({**tree, "subgraphs": [first, *tree["subgraphs"][1:]], "signature_defs": None})
 
 
-def give_back_free_memory() -> None:
+@contextmanager
+def leaving_nothing() -> Iterator[None]:
+    """Do something and collect what it leaves: mappings and files that only the collector would find later.
+
+    They are large and few, so that the collector, which counts objects, sees no reason to hurry. And what is
+    free is given back to the system: glibc keeps it for each thread that ever worked.
+    """
+    try:
+        yield
+    finally:
+        gc.collect()
+        _give_back_free_memory()
+
+
+def _give_back_free_memory() -> None:
     """Let the C library return what it holds free to the system; where it has no such call, nothing."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
     if trim is not None:

@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from outlive.errors import RunError
 from outlive.model import Operator, Tensor
 from outlive.quant.capturing import Capture, Values, with_outputs
 from outlive.quant.feeding import Feed, Samples, translated
@@ -32,6 +34,20 @@ from outlive.quant.weighing import weigh
 from outlive.worker.affine import Affine, dequantize
 
 Running = tuple[Future[Values], Future[Values]]  # the reference and the candidate
+
+
+def compare_models(task: Task, samples: Samples) -> Drift:
+    """The drift by the kernels asked for; by the other ones, with a note, if those refuse or die."""
+    try:
+        return Comparison(task).run(samples)
+    except RunError as error:
+        other = "builtin" if task.accelerator == "cpu" else "cpu"
+        try:
+            drift = Comparison(replace(task, accelerator=other)).run(samples)
+        except RunError:
+            raise error from None
+        note = f"run with accelerator {other}: with {task.accelerator}, {error.finding.headline}"
+        return replace(drift, notes=(*drift.notes, note))
 
 
 class Comparison:
@@ -174,6 +190,9 @@ class Comparison:
             turns=Turns(count=len(self.turns), budget_bytes=self.budget_bytes, largest_bytes=largest),
             reference_bytes=self.task.reference.file_bytes,
             candidate_bytes=self.task.candidate.file_bytes,
+            reference_path=self.task.reference.path,
+            candidate_path=self.task.candidate.path,
+            source=self.task.candidate,
             input_ranges=tuple(ranges),
             notes=() if any(row.pair.reference_op is not None for row in self.rows) else self._strangers(),
         )

@@ -7,6 +7,9 @@ inference_input_type="int8".
 
 from __future__ import annotations
 
+import os
+import runpy
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -61,6 +64,8 @@ def _converter(tf: Any, kind: str, what: Any, specs: list[Any] | None) -> Any:
         return make.from_saved_model(what)
     if kind == "keras":
         return make.from_keras_model(tf.keras.models.load_model(what, compile=False))
+    if kind == "script":
+        what = _function(*what)
     if specs is not None:
         signature = [tf.TensorSpec(shape, dtype) for shape, dtype in specs]
         function = what if hasattr(what, "get_concrete_function") else tf.function(what)
@@ -68,6 +73,15 @@ def _converter(tf: Any, kind: str, what: Any, specs: list[Any] | None) -> Any:
     if hasattr(what, "get_concrete_function"):
         return make.from_concrete_functions([what.get_concrete_function()], what)
     return _of_made(tf, what())
+
+
+def _function(path: str, name: str) -> Any:
+    """A function of a script, which finds what lies beside it."""
+    sys.path.insert(0, os.path.dirname(path))
+    found = runpy.run_path(path).get(name)
+    if not callable(found):
+        raise TypeError(f"{path} has no function {name}")
+    return found
 
 
 def _of_made(tf: Any, made: Any) -> Any:

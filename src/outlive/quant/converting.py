@@ -13,37 +13,72 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from outlive.errors import ModelError
 from outlive.finding import Evidence, Finding, Remedy, Tag
 from outlive.keeping import write_whole
-from outlive.model import read_source
-from outlive.names import foreign_lines
+from outlive.model import Tensor, read_source
+from outlive.names import foreign_lines, safe
 from outlive.quant.convert_child import convert_source
 from outlive.quant.feeding import Samples
 from outlive.quant.quantizing import Guard
+from outlive.records import NOT_WRITTEN, FileSize, in_document
+from outlive.units import format_bytes, plural
 from outlive.worker.verdicts import Call, Judge
 
-Signature = Sequence[tuple[Sequence[int | None], str]]
+Signature = Sequence["tuple[Sequence[int | None], str] | str"]
 Shapes = Mapping[str, Sequence[int]]
 # What only a quantized model needs: left out when the float model is made that samples are held against.
 _QUANTIZING = ("optimizations", "supported_types", "inference_input_type", "inference_output_type")
 
+# Settings that are lists, and so may be words with commas between.
+_LISTS = ("optimizations", "supported_ops", "supported_types", "experimental_select_user_tf_ops")
 # A type as a word, or as TensorFlow shows it: <dtype: 'uint8'>.
 _TYPE = re.compile(r"[a-z]+\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConvertedTensor:
+    """An input or output of a converted model; -1 where the size is open."""
+
+    name: str
+    index: int
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Converted:
     """A model that TensorFlow's converter made: `.model` is its bytes, `.save(path)` writes them.
 
-    `findings` is what is to be said of it: asked to quantize and got float, for one.
+    `findings` is what is to be said of it: asked to quantize and got float, for one. `source` is what it was
+    made of, in words; `output_path` is where it was written.
     """
 
-    model: bytes = field(repr=False)
+    kind: ClassVar[str] = "convert"
+
+    source: str = ""
+    model: bytes = field(metadata=NOT_WRITTEN)
+    output_path: str | None = field(default=None, metadata=NOT_WRITTEN)
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
     samples: int = 0
-    findings: tuple[Any, ...] = ()
+    seconds: float = 0.0
+    operators: int = 0
+    inputs: tuple[ConvertedTensor, ...] = ()
+    outputs: tuple[ConvertedTensor, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    @in_document()
+    def output(self) -> FileSize:
+        """The file that was written."""
+        return FileSize(path=self.output_path, file_bytes=self.file_bytes)
+
+    def __repr__(self) -> str:
+        """In a line: what it was made of, and its size."""
+        told = f"{plural(self.operators, 'operator')}, {format_bytes(self.file_bytes)}"
+        return f"<Converted {safe(self.source, 100)}: {told}>"
 
     @property
     def file_bytes(self) -> int:
@@ -68,7 +103,7 @@ def convert_model(
     """Convert in a worker; the samples are checked first, against the float model of the same source."""
     with tempfile.TemporaryDirectory(prefix="outlive-convert-") as folder:
         kind, what = _described(source, Path(folder))
-        specs = None if signature is None else [(list(shape), dtype) for shape, dtype in signature]
+        specs = None if signature is None else [_spec(one) for one in signature]
         convert = _in_words(guard(convert_source, plain=bytes), judge)
         if samples is None:
             return Converted(model=convert(kind, what, specs, dict(settings), None))
@@ -83,6 +118,53 @@ def convert_model(
         finally:
             feeds.close()
         return Converted(model=made, samples=feeds.count)
+
+
+def described(made: Converted, source: Any, settings: Mapping[str, Any], seconds: float) -> Converted:
+    """The same, with what it was made of and what is in it."""
+    model = read_source(made.model).model
+    is_file = isinstance(source, (str, os.PathLike))
+    named = str(source) if is_file else getattr(source, "__qualname__", None) or type(source).__qualname__
+    return replace(
+        made,
+        source=named,
+        settings=dict(settings),
+        inputs=() if model is None else tuple(map(_told, model.inputs)),
+        outputs=() if model is None else tuple(map(_told, model.outputs)),
+        operators=0 if model is None else sum(1 for _ in model.operators()),
+        seconds=seconds,
+    )
+
+
+def _told(tensor: Tensor) -> ConvertedTensor:
+    shape = tensor.shape_signature or tensor.shape
+    return ConvertedTensor(name=tensor.name, index=tensor.index, shape=shape, dtype=tensor.dtype)
+
+
+def parse_settings(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings whose values may be words: `true`, `3`, or a list with commas between."""
+    return {name: _setting(name, value) for name, value in given.items()}
+
+
+def _setting(name: str, value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    if name in _LISTS:
+        return [word.strip() for word in value.split(",") if word.strip()]
+    if value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    return int(value) if value.isdecimal() else value
+
+
+def _spec(one: tuple[Sequence[int | None], str] | str) -> tuple[list[int | None], str]:
+    """A shape and a type; ValueError for a word that is not like 1x4:float32."""
+    if not isinstance(one, str):
+        return list(one[0]), one[1]
+    shape, _, dtype = one.partition(":")
+    sizes = [size for size in shape.split("x") if size]
+    if not dtype or not all(size.isdecimal() or size == "?" for size in sizes):
+        raise ValueError(f"{one[:60]!r} is no shape and type; write it as 1x4:float32, with ? for any size")
+    return [None if size == "?" else int(size) for size in sizes], dtype
 
 
 def convert_with_shapes(source: Any, key: str, shapes: Shapes, guard: Guard, judge: Judge) -> bytes:
@@ -103,6 +185,8 @@ def _in_words(convert: Callable[..., bytes], judge: Judge) -> Callable[..., byte
         try:
             return convert(*arguments)
         except Exception as error:
+            if isinstance(error, ImportError) and "tensorflow" in str(error):
+                raise judge.missing("absence", str(error)) from error
             if type(error).__name__ != "ConverterError":
                 raise
             words = str(error)
@@ -152,9 +236,14 @@ def with_unknown_types(finding: Finding, settings: Mapping[str, Any]) -> Finding
 def _described(source: Any, folder: Path) -> tuple[str, Any]:
     """What the worker is told: the kind of source, and a path or a function."""
     if isinstance(source, (str, os.PathLike)):
-        path = Path(source).absolute()
+        named, _, function = os.fspath(source).partition(".py::")
+        path = Path(f"{named}.py" if function else named).absolute()
         if not path.exists():
             raise FileNotFoundError(f"there is nothing to convert at {path}")
+        if function:
+            return "script", (str(path), function)
+        if path.suffix.lower() == ".tflite":
+            raise ValueError(f"{path} is a .tflite file already")
         return ("saved-model" if path.is_dir() else "keras"), str(path)
     if hasattr(source, "save") and hasattr(source, "layers"):
         path = folder / "model.keras"

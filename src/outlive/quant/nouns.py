@@ -1,22 +1,24 @@
-"""What a comparison and a quantization come to: plain data."""
+"""What a comparison comes to: plain data."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from outlive.finding import Finding, OpPlace
-from outlive.keeping import write_whole
+from outlive.model import Model
+from outlive.names import safe
 from outlive.records import NOT_WRITTEN, FileSize, in_document, written
+from outlive.units import plural
 
 # From here on noise in an input takes less than a thousandth of the blame.
 _CLEAN_DB = 30.0
+# From here on the outputs are as good as 8 bits make them.
+_GOOD_DB = 20.0
 # A range that is half as wide again as it had to be is nothing unusual.
 _COARSE = 1.6
-Recipe = tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,8 +234,20 @@ class Turns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OutputsVerdict:
+    """What a comparison came to at the outputs: `name` is for programs, `words` are for people."""
+
+    name: Literal["equal", "differ", "not finite", "not compared"]
+    words: str
+    tone: Literal["good", "warn", "bad"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Drift:
-    """How far a candidate is from its reference, tensor by tensor in the order of its operators."""
+    """How far a candidate is from its reference, tensor by tensor in the order of its operators.
+
+    `source` is the candidate as it was read, and `top` how many layers are shown at first.
+    """
 
     kind: ClassVar[str] = "compare"
 
@@ -249,6 +263,32 @@ class Drift:
     input_ranges: tuple[InputRange, ...] = field(default=(), metadata=written("inputs"))
     notes: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    source: Model | None = field(default=None, compare=False, metadata=NOT_WRITTEN)
+    top: int = field(default=3, metadata=NOT_WRITTEN)
+
+    @property
+    def verdict(self) -> OutputsVerdict:
+        """What `outputs_are`, in words."""
+        rows, name = self.outputs, self.outputs_are
+        if name == "not finite":
+            strange = [row for row in rows if row.is_strange]
+            return OutputsVerdict(name=name, words=_not_finite(strange, len(rows)), tone="bad")
+        if name == "not compared":
+            count = sum(1 for row in rows if row.metrics is None or row.why)
+            words = f"{_which(count, len(rows))} could not be compared" if rows else "there are no outputs"
+            return OutputsVerdict(name=name, words=words, tone="bad")
+        if name == "equal":
+            return OutputsVerdict(name=name, words="the outputs are equal", tone="good")
+        decibels = min(row.metrics.sqnr_db for row in rows if row.metrics is not None)
+        if decibels == -math.inf:
+            return OutputsVerdict(name=name, words="an output that should be all zeros is not", tone="bad")
+        words = f"{decibels:.1f} dB of signal to noise at the outputs"
+        return OutputsVerdict(name=name, words=words, tone="good" if decibels >= _GOOD_DB else "warn")
+
+    def __repr__(self) -> str:
+        """In a line: the files, and what the comparison came to."""
+        names = f"{self.candidate_path or 'candidate'} against {self.reference_path or 'reference'}"
+        return f"<Drift {safe(names, 200)}: {self.verdict.words}, {plural(self.samples, 'sample')}>"
 
     @property
     @in_document()
@@ -285,6 +325,18 @@ class Drift:
         return tuple(sorted(ranked, key=lambda row: -row.blame)[:count])
 
 
+def _not_finite(strange: list[OutputDrift], outputs: int) -> str:
+    is_all = all(row.metrics is None or not row.metrics.num_elements for row in strange)
+    one, more = ("is", "are") if is_all else ("has values that are", "have values that are")
+    return f"{_which(len(strange), outputs)} {one if len(strange) == 1 else more} not finite"
+
+
+def _which(count: int, outputs: int) -> str:
+    if count == outputs:
+        return "the output" if outputs == 1 else "the outputs"
+    return f"{count} of {plural(outputs, 'output')}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputRange:
     """What the samples held for an input, and what the candidate's input can hold, if it is quantized.
@@ -297,83 +349,3 @@ class InputRange:
     high: float
     can_hold: tuple[float, float] | None
     held_by: int | None = field(default=None, metadata=NOT_WRITTEN)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
-    """What became of one operator: `how` is int8, int16, int8 weights, float ...; `why` it is float."""
-
-    op: int
-    type: str
-    name: str
-    how: str
-    why: str = ""
-
-    @property
-    @in_document("quantized")
-    def is_quantized(self) -> bool:
-        """True if anything of it is no longer float32."""
-        return self.how not in ("float", "")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One try on the way to a target: the layers that stayed float, and what it came to."""
-
-    kept: tuple[str, ...]
-    file_bytes: int
-    sqnr_db: float | None
-    agreement: float | None
-    met: bool
-    user_metrics: Mapping[str, float] = field(default_factory=dict, hash=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Quantized:
-    """A quantized model: `.model` is its bytes, accepted wherever a source is; `.save(path)` writes them.
-
-    `layers` says what became of each operator of the float model, and `findings` what is to be said of it.
-    `refusal` is what the runtime says if it does not take the model; `steps` are the tries, where there was
-    a target to meet.
-    """
-
-    kind: ClassVar[str] = "quantize"
-
-    model: bytes = field(repr=False, metadata=NOT_WRITTEN)
-    recipe: str
-    samples: int
-    float_bytes: int = field(metadata=NOT_WRITTEN)
-    seconds: float
-    layers: tuple[Layer, ...]
-    input_ranges: tuple[InputRange, ...] = field(default=(), metadata=NOT_WRITTEN)
-    refusal: str = field(default="", metadata=NOT_WRITTEN)
-    steps: tuple[Step, ...] = ()
-    source_path: str | None = field(default=None, metadata=NOT_WRITTEN)
-    output_path: str | None = field(default=None, metadata=NOT_WRITTEN)
-    findings: tuple[Finding, ...] = ()
-
-    @property
-    @in_document("model")
-    def source(self) -> FileSize:
-        """The float model that it was made of."""
-        return FileSize(path=self.source_path, file_bytes=self.float_bytes)
-
-    @property
-    @in_document()
-    def output(self) -> FileSize:
-        """The file that was written."""
-        return FileSize(path=self.output_path, file_bytes=self.file_bytes)
-
-    @property
-    def file_bytes(self) -> int:
-        """The size of the quantized file."""
-        return len(self.model)
-
-    @property
-    def quantized_layers(self) -> tuple[Layer, ...]:
-        """The operators that are no longer float."""
-        return tuple(layer for layer in self.layers if layer.is_quantized)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, whole or not at all."""
-        write_whole(path, self.model)

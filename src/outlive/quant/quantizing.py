@@ -17,8 +17,9 @@ from outlive.quant.child import quantize_content
 from outlive.quant.feeding import Samples, to_real
 from outlive.quant.graphs import CONVERSIONS, Graph, affine
 from outlive.quant.lending import SIGNATURE, prepared, taken_back
-from outlive.quant.nouns import InputRange, Layer, Quantized, Recipe
+from outlive.quant.nouns import InputRange
 from outlive.quant.pairing import pair_models
+from outlive.quant.quantized import Layer, Quantized, Recipe
 from outlive.quant.recipes import find_layers, needs_samples
 from outlive.worker.interpreter import WorkerInterpreter
 from outlive.worker.verdicts import Call, Judge
@@ -58,6 +59,8 @@ def quantize_model(order: Order, samples: Samples | None, guard: Guard, tell: Te
         try:
             given = None if feeds is None else iter(feeds)
             found: tuple[bytes, int] = run(content, rows, key, given, careful)
+        except ImportError as error:
+            raise order.judge.missing("absence", str(error)) from error
         except _REFUSALS as error:
             if feeds is not None and feeds.error is not None:
                 raise feeds.error from None  # the samples' own, and not what the quantizer made of it

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from outlive.model import Model, Operator
-from outlive.quant.nouns import Recipe
+from outlive.quant.quantized import Recipe
 
 _MIN_MAX = "min_max_uniform_quantize"
 _KEPT = {"algorithm_key": "no_quantize", "op_config": {}}

@@ -10,23 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from outlive.quant.graphs import CONVERSIONS
-from outlive.quant.nouns import Drift, OutputDrift, Quantized, Step
+from outlive.quant.nouns import Drift, OutputDrift
+from outlive.quant.quantized import Quantized, Step
 
 Target = Mapping[str, float] | Callable[[Drift], bool]
 _NAMES = ("sqnr", "agreement")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kitchen:
-    """How a model is quantized without some layers, and held against the float one."""
-
-    make: Callable[[tuple[str, ...]], Quantized]
-    compare: Callable[[bytes], Drift]
-    tell: Callable[[Step], None] = lambda step: None
 
 
 def check_target(target: Any, metrics: tuple[str, ...] = ()) -> Target:
@@ -39,20 +31,24 @@ def check_target(target: Any, metrics: tuple[str, ...] = ()) -> Target:
     raise ValueError(f"until= is {{'sqnr': decibels}}, {{'agreement': share}}{own}, or a function of a Drift")
 
 
-def select(kitchen: Kitchen, target: Target) -> Quantized:
-    """The first model that meets the target, the worst layers in float; the best one, if none does."""
+def select(
+    make: Callable[[tuple[str, ...]], Quantized], compare: Callable[[bytes], Drift], target: Target
+) -> Quantized:
+    """The first model that meets the target, the worst layers in float; the best one, if none does.
+
+    `make` quantizes the model but for some layers, and `compare` holds the result against the float one.
+    """
     steps: list[Step] = []
     best: tuple[float, Quantized] | None = None
     ranking: list[str] = []
     for count in _counts():
         kept = tuple(ranking[:count])
-        made = kitchen.make(kept)
-        drift = kitchen.compare(made.model)
+        made = make(kept)
+        drift = compare(made.model)
         if not ranking:
             ranking = _ranked(drift)
         step = _step(kept, made, drift, is_met(target, drift))
         steps.append(step)
-        kitchen.tell(step)
         score = -math.inf if step.sqnr_db is None else step.sqnr_db
         if best is None or score > best[0]:
             best = (score, made)

@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from outlive.keeping import write_whole
 from outlive.names import safe
 from outlive.quant.nouns import Drift, TensorDrift
 from outlive.rendering.plan_drawing import HEIGHT, WIDTH, Box, Label, Line, Mark
-from outlive.rendering.plan_plot import check_plot, svg, write_png
+from outlive.rendering.plan_plot import write_picture
 
 _LEFT, _RIGHT, _TOP, _GAP = 90, 20, 70, 60
 _HALF = (HEIGHT - _TOP - _GAP - 50) / 2
@@ -26,19 +25,14 @@ _MOST_DECIBELS = 80.0
 
 def plot_drift(drift: Drift, path: str) -> None:
     """Write the picture to an .svg or .png file; ValueError for other names, OSError if that fails."""
-    check_plot(path)
-    marks = list(draw_drift(drift))
-    if path.lower().endswith(".svg"):
-        write_whole(path, svg(marks))
-    else:
-        write_png(marks, path)
+    write_picture(draw_drift(drift), path)
 
 
 def draw_drift(drift: Drift) -> Iterator[Mark]:
     """The picture as boxes, lines and words."""
     rows = [row for row in drift.tensors if row.op is not None][:_MOST_BARS]
     most = max((row.blame for row in rows if math.isfinite(row.blame)), default=0.0) or 1.0
-    yield Label(_LEFT, 28, "where the error of quantization is born", 20, colour=_INK)
+    yield Label(_LEFT, 28, "where the error of quantization arises", 20, colour=_INK)
     yield Label(_LEFT, 50, f"{len(rows)} layers, {drift.samples} samples", 13, colour="#666666")
     upper, lower = _TOP + _HALF, _TOP + _HALF + _GAP
     yield Line(_LEFT, upper, WIDTH - _RIGHT, upper, _INK)

@@ -13,11 +13,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from outlive.fitting.nouns import Fit, Outcome
-from outlive.keeping import write_whole
 from outlive.names import safe
-from outlive.rendering.fit_text import loss_words
+from outlive.rendering.pages.fit import least_loss, loss_words
 from outlive.rendering.plan_drawing import HEIGHT, WIDTH, Box, Label, Line, Mark
-from outlive.rendering.plan_plot import check_plot, svg, write_png
+from outlive.rendering.plan_plot import write_picture
 from outlive.units import format_bytes
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 110, 40, 90, 100
@@ -36,12 +35,7 @@ Spot = tuple[float, float]
 
 def plot_fit(fit: Fit, path: str) -> None:
     """Write the picture to an .svg or .png file; ValueError for other names, OSError if that fails."""
-    check_plot(path)
-    marks = list(draw_fit(fit))
-    if path.lower().endswith(".svg"):
-        write_whole(path, svg(marks))
-    else:
-        write_png(marks, path)
+    write_picture(draw_fit(fit), path)
 
 
 def draw_fit(fit: Fit) -> Iterator[Mark]:
@@ -86,7 +80,7 @@ def _axes(fit: Fit, most: float, worst: float) -> Iterator[Mark]:
 def _dots(fit: Fit, rows: Sequence[Outcome], most: float, worst: float) -> Iterator[Mark]:
     chosen = next((row for row in rows if fit.chosen is not None and row.rank == fit.chosen.rank), None)
     places = {row.rank: (_x(row.needed_bytes or 0, most), _y(row.loss or 0.0, worst)) for row in rows}
-    stairs = _stairs(rows)
+    stairs = least_loss(rows)
     for (left, high), (right, low) in pairwise(places[row.rank] for row in stairs):
         yield Line(left, high, right, high, _FRONT)
         yield Line(right, high, right, low, _FRONT)
@@ -99,15 +93,6 @@ def _dots(fit: Fit, rows: Sequence[Outcome], most: float, worst: float) -> Itera
         yield Box(x - _DOT / 2, y - _DOT / 2, _DOT, _DOT, fill, safe(words, 200), True)
     named = [*([] if chosen is None else [chosen]), *stairs]
     yield from _labels([(str(row.candidate), places[row.rank]) for row in dict.fromkeys(named)])
-
-
-def _stairs(rows: Sequence[Outcome]) -> list[Outcome]:
-    """Those that no other beats in memory and loss, from the smallest."""
-    found: list[Outcome] = []
-    for row in sorted(rows, key=lambda row: (row.needed_bytes or 0, row.loss or 0.0)):
-        if not found or (row.loss or 0.0) < (found[-1].loss or 0.0):
-            found.append(row)
-    return found
 
 
 def _labels(named: Sequence[tuple[str, Spot]]) -> Iterator[Mark]:

@@ -7,10 +7,9 @@ from itertools import pairwise
 
 from outlive.growth.growth import LEAKS, Growth, Stage
 from outlive.growth.growth_trend import WARM_UP_SHARE
-from outlive.keeping import write_whole
 from outlive.names import safe
 from outlive.rendering.plan_drawing import HEIGHT, WIDTH, Box, Label, Line, Mark
-from outlive.rendering.plan_plot import check_plot, svg, write_png
+from outlive.rendering.plan_plot import write_picture
 from outlive.units import format_bytes
 
 _LEFT, _RIGHT, _TOP, _BOTTOM, _GAP = 100, 30, 60, 40, 46
@@ -24,12 +23,7 @@ _LEAST_SPAN = 1 << 18
 
 def draw_growth(growth: Growth, path: str) -> None:
     """Write the picture to an .svg file, or a .png through matplotlib; OSError if that cannot be."""
-    check_plot(path)
-    marks = tuple(_marks(growth))
-    if path.lower().endswith(".svg"):
-        write_whole(path, svg(marks))
-    else:
-        write_png(marks, path)
+    write_picture(_marks(growth), path)
 
 
 def _marks(growth: Growth) -> Iterator[Mark]:

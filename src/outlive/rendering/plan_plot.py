@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -30,13 +30,17 @@ def check_plot(path: str) -> None:
 
 
 def draw(plan: Plan, path: str) -> None:
-    """Write the picture to a file; OSError if that cannot be."""
+    """Write the picture of a plan to a file; OSError if that cannot be."""
+    write_picture(draw_plan(plan), path)
+
+
+def write_picture(marks: Iterable[Mark], path: str) -> None:
+    """Write a picture to an .svg or .png file; ValueError for other names, OSError if that fails."""
     check_plot(path)
-    marks = draw_plan(plan)
     if path.lower().endswith(".svg"):
-        write_whole(path, svg(marks))
+        write_whole(path, svg(tuple(marks)))
     else:
-        write_png(marks, path)
+        _write_png(tuple(marks), path)
 
 
 def svg(marks: Sequence[Mark]) -> str:
@@ -67,7 +71,7 @@ def _text(label: Label) -> str:
     return f"<text {place} fill='{label.colour}' pointer-events='none'>{escape(label.text)}</text>"
 
 
-def write_png(marks: Sequence[Mark], path: str) -> None:
+def _write_png(marks: Sequence[Mark], path: str) -> None:
     """Draw with matplotlib."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -61,14 +61,15 @@ def _records(action: str, name: str | None) -> tuple[Record, ...]:
     return tuple(itertools.islice(shelf.every(), 1)) if action == "last" else ()
 
 
-def take_unshown() -> KernelDeath | None:
+def take_unshown() -> KernelDeaths | None:
     """The newest death of this kernel's notebook that was not shown yet; it counts as shown from now on."""
     from outlive.kernel_deaths import shelf
     from outlive.kernel_deaths.box import describe
+    from outlive.kernel_deaths.record import KernelDeaths
 
     shelf.tidy()
     record = shelf.take_unshown(describe())
-    return None if record is None else explain_death(record)
+    return None if record is None else KernelDeaths(deaths=(explain_death(record),))
 
 
 def record_kernel(shell: Any) -> Box | None:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Source
+from outlive.units import parse_bytes
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import sound
 from outlive.verbs.progress import heard
 
 if TYPE_CHECKING:
     from outlive.quant.nouns import Drift
+
+# Enough to see which layers stand out; whoever wants more gives samples.
+_RANDOM_SAMPLES = 8
+_RANDOM = "no samples were given: seeded random ones were used; real inputs say more"
 
 
 @heard
@@ -34,9 +40,28 @@ def compare(
     `metrics` functions of an output of both, and, if they take a third argument, of the sample's number;
     `memory` bounds what is held at once (512MB, or what a single operator takes, if that is more).
     """
-    from outlive.rendering.drift_verdict import compare_models
+    from outlive.quant.capturing import leaving_nothing
+    from outlive.quant.comparing import compare_models
+    from outlive.quant.feeding import Samples, some_samples
+    from outlive.quant.lining_up import Task
+    from outlive.quant.recipes import chooser
+    from outlive.rules.catalogue import RULES
+    from outlive.rules.engine import judge
 
-    return compare_models(
-        sound(reference), sound(candidate), samples, layers=layers, metrics=metrics, memory=memory,
-        accelerator=accelerator, born_here=born_here, tell=tell, judge=JUDGE,
-    )  # fmt: skip
+    right, asked = sound(reference), sound(candidate)
+    task = Task(
+        reference=right,
+        candidate=asked,
+        judge=JUDGE,
+        accelerator=accelerator,
+        budget_bytes=parse_bytes(memory) if isinstance(memory, str) else memory,
+        metrics=metrics or {},
+        layers=chooser(asked, layers) if layers else None,
+        born_here=born_here,
+        tell=tell,
+    )
+    given = some_samples(right, _RANDOM_SAMPLES) if samples is None else samples
+    with Samples(given, right, JUDGE) as stream, leaving_nothing():
+        drift = compare_models(task, stream)
+    notes = (*drift.notes, _RANDOM) if samples is None else drift.notes
+    return replace(drift, notes=notes, findings=judge({"drift": drift}, RULES).findings)

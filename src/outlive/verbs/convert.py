@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -23,7 +24,7 @@ def convert(
     source: Any,
     *,
     samples: Any = None,
-    signature: Sequence[tuple[Sequence[int | None], str]] | None = None,
+    signature: Sequence[tuple[Sequence[int | None], str] | str] | None = None,
     memory: str | int | None = None,
     seconds: float | None = None,
     tell: Callable[[int], None] = lambda sample: None,
@@ -31,13 +32,21 @@ def convert(
 ) -> Converted:
     """A model that TensorFlow's converter makes in a worker: `.model`, `.save(path)`, `.findings`.
 
-    `source` is a SavedModel folder, a .keras or .h5 file, a Keras model, a function that makes one, or with
-    `signature` ([(shape, dtype), ...]) the function to convert. `settings` are those of TFLiteConverter and
-    its target_spec, as words: optimizations=["DEFAULT"], supported_ops=["TFLITE_BUILTINS_INT8"]. `samples`
-    (as for `compare`) are checked first, and then its representative dataset.
+    `source` is a SavedModel folder, a .keras or .h5 file, a Keras model, a function that makes one (also as
+    "file.py::function"), or with `signature` ([(shape, dtype), ...] or ["1x4:float32", ...]) the function to
+    convert. `settings` are those of TFLiteConverter and its target_spec, as words: optimizations=["DEFAULT"],
+    supported_ops=["TFLITE_BUILTINS_INT8"]. `samples` (as for `compare`) are checked first, and then its
+    representative dataset.
     """
-    from outlive.quant.converting import convert_model, expectation, with_unknown_types
+    from outlive.quant.converting import (
+        convert_model,
+        described,
+        expectation,
+        parse_settings,
+        with_unknown_types,
+    )
 
+    started, settings = time.perf_counter(), parse_settings(settings)
     made = convert_model(
         source, settings, samples=samples, signature=signature, tell=tell,
         judge=JUDGE,
@@ -45,7 +54,8 @@ def convert(
     )  # fmt: skip
     wanted = expectation(settings, samples)
     found = check(made.model, expect=wanted, select=("Q201",)).findings if wanted else ()
-    return replace(made, findings=tuple(with_unknown_types(finding, settings) for finding in found))
+    made = replace(made, findings=tuple(with_unknown_types(finding, settings) for finding in found))
+    return described(made, source, settings, time.perf_counter() - started)
 
 
 def unquantized(made: bytes, settings: Mapping[str, Any], samples: Any) -> tuple[Finding, ...]:

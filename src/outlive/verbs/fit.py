@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from outlive.keeping import write_whole
 from outlive.model import Model, Source
 from outlive.verbs.convert import convert
 from outlive.verbs.judging import JUDGE
@@ -14,6 +19,8 @@ from outlive.verbs.progress import heard
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
     from outlive.fitting.nouns import Fit
+
+JSON_NAME, SNIPPET_NAME, _MODEL_NAME = "fit.json", "load.py", "model.tflite"
 
 
 @heard
@@ -25,24 +32,28 @@ def fit(
     flash: str | int | None = None,
     samples: Any = None,
     metric: Callable[..., float] | str | None = None,
-    tolerance: str | float | None = None,
+    max_loss: str | float | None = None,
     batch: int | None = None,
-    inputs: Mapping[str, Sequence[int] | str] | None = None,
+    inputs: Mapping[str, Sequence[int] | str] | Sequence[str] = (),
     accelerator: str | None = None,
     threads: int | None = None,
-    every: bool = False,
+    all: bool = False,
     seconds: float | None = None,
     jobs: int | None = None,
     cache: bool = True,
     tell: Callable[[str], None] = lambda _: None,
+    tolerance: str | float | None = None,
+    every: bool = False,
 ) -> Fit:
     """The way to run a model within a memory that loses least: `.chosen`, `.candidates`, `.model`, `.save`.
 
     Settings, waste, batch, recipes of quantization and smaller pictures are planned, built and run, each in a
-    worker limited to `ram` (or what the `device` has), until something fits; with `every`, all of them.
+    worker limited to `ram` (or what the `device` has), until something fits; with `all`, all of them.
     `samples` are as for `compare`. `metric` is a function of `predict`, or of outputs and samples, or
-    "file.py:name"; more is better. `tolerance` is the most it may lose: 0.01 or "1%", of the original's score
-    where that is not between 0 and 1. `batch` and `inputs` are shapes to start from.
+    "file.py:name"; more is better. `max_loss` is the most it may lose: 0.01 or "1%", of the original's score
+    where that is not between 0 and 1. `batch` and `inputs` ({"image": (1, 64, 64, 3)} or
+    ["image=1x64x64x3"]) are shapes to start from. `tolerance` and `every` are older names of `max_loss` and
+    `all`.
     Keras models and SavedModels are converted first, and again for shapes that the .tflite does not take.
     Nothing is raised because nothing fits: `.chosen` is None then, and `.shortage` says what is missing.
     `tell` hears what is being tried; Ctrl-C ends the search, and what is known by then is the result.
@@ -51,10 +62,59 @@ def fit(
     from outlive.quant.lending import needs_conversion
 
     goal = make_goal(
-        ram=ram, device=device, flash=flash, samples=samples, metric=metric, tolerance=tolerance, cache=cache,
-        accelerator=accelerator, threads=threads, every=every, seconds=seconds, jobs=jobs, tell=tell,
-        judge=JUDGE,
+        ram=ram, device=device, flash=flash, samples=samples, metric=metric, cache=cache, every=all or every,
+        accelerator=accelerator, threads=threads, seconds=seconds, jobs=jobs, tell=tell,
+        max_loss=tolerance if max_loss is None else max_loss, judge=JUDGE,
     )  # fmt: skip
     converted = needs_conversion(source)
     model = sound(convert(source, seconds=seconds).model if converted else source)
-    return fit_model(model, goal, batch, inputs, source if converted else None)
+    return fit_model(model, goal, batch, inputs or (), source if converted else None)
+
+
+def save_targets(output: str) -> tuple[Path, Path, Path]:
+    """Where a search's model, document and Python file go; ValueError if a file there is no search's."""
+    from outlive.fitting.loading import is_ours
+
+    model, document, snippet = _targets(output)
+    if document.exists() and not _is_a_search(document):
+        stranger = document
+    elif snippet.exists() and not is_ours(snippet):
+        stranger = snippet
+    else:
+        return model, document, snippet
+    raise ValueError(f"{stranger} is there already, and no search wrote it: name another place with -o")
+
+
+def _targets(output: str) -> tuple[Path, Path, Path]:
+    path = Path(output)
+    is_folder = path.is_dir() or output.endswith("/") or not path.suffix
+    folder = path if is_folder else path.parent
+    return (path / _MODEL_NAME if is_folder else path), folder / JSON_NAME, folder / SNIPPET_NAME
+
+
+def _is_a_search(path: Path) -> bool:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and found.get("kind") == "fit"
+
+
+def save_fit(fit: Fit, output: str) -> Fit:
+    """The same, written: the model, the document and the Python file; without a model, the document alone."""
+    from outlive.fitting.loading import loading_snippet, stale_caches
+    from outlive.rendering.media.json import document_of, dump
+
+    model, document, snippet = _targets(output)
+    document.parent.mkdir(parents=True, exist_ok=True)
+    written = [str(document)]
+    if fit.chosen is not None:
+        fit.save(model)
+        for cache in stale_caches(model, hashlib.sha256(fit.model).hexdigest()):
+            cache.unlink(missing_ok=True)
+        write_whole(snippet, loading_snippet(fit.chosen, fit.budget, model.name, beside=True))
+        written = [str(model), str(document), str(snippet)]
+    where = str(model) if fit.chosen is not None else None
+    saved = replace(fit, written=where, written_files=tuple(written))
+    write_whole(document, dump(document_of(saved)) + "\n")
+    return saved

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from outlive.model import Model, Source
+from outlive.model import Model, Source, read_source
 from outlive.verbs.convert import convert
+from outlive.verbs.guard import guarded
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import sound
 from outlive.verbs.progress import heard
 
 if TYPE_CHECKING:
-    from outlive.quant.nouns import Quantized
+    from outlive.quant.feeding import Samples
+    from outlive.quant.nouns import Drift
+    from outlive.quant.quantized import Quantized
 
 
 @heard
@@ -26,6 +33,8 @@ def quantize(
     io: str = "float",
     memory: str | int | None = None,
     seconds: float | None = None,
+    until_sqnr: float | None = None,
+    until_agreement: float | None = None,
     until: Any = None,
     metrics: Mapping[str, Callable[..., float]] | None = None,
     tell: Callable[[int], None] = lambda sample: None,
@@ -34,26 +43,67 @@ def quantize(
 
     `recipe` is dynamic-int8, weight-only-int8, weight-only-int4, fp16, static-int8, static-int16x8, a .json
     file or its rows; static ones need `samples` (as for `compare`). `skip` and `only` choose operators.
-    `until={"sqnr": 30}` or `{"agreement": 0.99}` keeps the worst layers float until the target is met; names
-    of `metrics` (as for `compare`) can stand there too, or it is a function of a Drift.
+    `until_sqnr=30` or `until_agreement=0.99` keeps the worst layers float until the target is met. Names of
+    `metrics` (as for `compare`) can be targets too: `until={"sqnr": 30, "mine": 0.9}`; or it is a function of
+    a Drift.
     A Keras model (.keras, .h5 or an object) or a SavedModel is converted first, by TensorFlow in a worker.
     """
+    from outlive.quant.capturing import leaving_nothing
+    from outlive.quant.feeding import Samples
     from outlive.quant.lending import needs_conversion
-    from outlive.rendering.drift_verdict import quantize_source
+    from outlive.quant.quantizing import Order, quantize_model
+    from outlive.quant.recipes import find_recipe, narrowed
+    from outlive.quant.selecting import check_target, select
+    from outlive.rules.catalogue import RULES
+    from outlive.rules.engine import judge
 
-    if needs_conversion(source):
-        source = convert(source, memory=memory, seconds=seconds).model
-    return quantize_source(
-        sound(source),
-        recipe,
-        samples,
-        skip=skip,
-        only=only,
-        io=io,
-        memory=memory,
-        seconds=seconds,
-        until=until,
-        metrics=metrics,
-        tell=tell,
-        judge=JUDGE,
+    wanted = _bounds(until_sqnr, until_agreement) if until is None else until
+    target = None if wanted is None else check_target(wanted, tuple(metrics or ()))
+    if io not in ("float", "int8"):
+        raise ValueError(f"inputs and outputs are float or int8, not {io!r:.40}")
+    if target is not None and samples is None:
+        raise ValueError("a target needs samples to be held against")
+    name, rows = find_recipe(recipe)
+    is_tflite = not needs_conversion(source)
+    model = sound(source if is_tflite else convert(source, memory=memory, seconds=seconds).model)
+    guard = partial(guarded, memory=memory, seconds=seconds, quiet=True)
+
+    def make(kept: tuple[str, ...]) -> Quantized:
+        left_out = (*skip, *kept)
+        chosen = narrowed(rows, model, left_out, only, io)
+        order = Order(model=model, name=name, recipe=chosen, judge=JUDGE, skip=left_out, only=tuple(only))
+        return quantize_model(order, stream, guard, tell)
+
+    with ExitStack() as stack:
+        stack.enter_context(leaving_nothing())
+        stream = None if samples is None else stack.enter_context(Samples(samples, model, JUDGE))
+        held = partial(_held_against, model, samples=stream, metrics=metrics or {})
+        made = make(()) if target is None else select(make, held, target)
+    path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else model.path
+    return replace(made, source_path=path, findings=judge({"quantized": made}, RULES).findings)
+
+
+def _bounds(sqnr: float | None, agreement: float | None) -> dict[str, float] | None:
+    bounds = (("sqnr", sqnr), ("agreement", agreement))
+    return {name: least for name, least in bounds if least is not None} or None
+
+
+def _held_against(
+    reference: Model, content: bytes, samples: Samples | None, metrics: Mapping[str, Callable[..., float]]
+) -> Drift:
+    from outlive.quant.comparing import compare_models
+    from outlive.quant.lining_up import Task
+
+    candidate = read_source(content).model
+    assert candidate is not None, "the quantizer writes files that can be read"
+    assert samples is not None, "a target needs them"
+    return compare_models(
+        Task(reference=reference, candidate=candidate, judge=JUDGE, metrics=metrics), samples
     )
+
+
+def recipe_names() -> tuple[str, ...]:
+    """The recipes that have a name."""
+    from outlive.quant.recipes import RECIPES
+
+    return tuple(RECIPES)

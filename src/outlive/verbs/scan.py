@@ -65,8 +65,8 @@ def scan(
     for what `joblib.parallel_config` says. Nothing is raised because of what a file is or does; ValueError
     for unknown devices, rules, engines and files.
     """
+    from outlive.cache import ResultCache, cache_folder
     from outlive.fleet.gathering import gather
-    from outlive.fleet.keeping import usual_cache
     from outlive.fleet.ordering import make_order
 
     outputs = _listed(output)
@@ -78,7 +78,12 @@ def scan(
         devices, run, delegates, memory=memory, repeat=repeat, seconds=seconds, accelerator=accelerator,
         select=_words(select), ignore=_words(ignore),
     )  # fmt: skip
-    engine = {"on": on, "jobs": jobs, "cache": usual_cache() if cache else None, "tell": tell}
+    engine = {
+        "on": on,
+        "jobs": jobs,
+        "cache": ResultCache(cache_folder("scan")) if cache else None,
+        "tell": tell,
+    }
     against_old = {"against": None if against is None else Path(against), "tolerances": tolerances}
     return _scan(gather(_listed(paths)), order, outputs, resume=resume, **engine, **against_old)
 

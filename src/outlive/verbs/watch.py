@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from outlive.meter import Timeline
     from outlive.meter.watching import Watch
 
 
@@ -15,6 +16,17 @@ def watch(*, quiet: bool = False) -> Watch:
     unless `quiet`. `memory.timeline` has the points, `memory.plot("memory.svg")` draws them.
     """
     from outlive.meter.watching import Watch
-    from outlive.rendering.watch_text import draw_watch, show_watch
+    from outlive.rendering.watch_plot import draw_watch
 
-    return Watch(None if quiet else show_watch, draw_watch)
+    return Watch(None if quiet else _show, draw_watch)
+
+
+def _show(timeline: Timeline) -> None:
+    """Print what a block of code did to the memory of this process."""
+    import sys
+
+    from outlive.rendering.console import print_parts
+    from outlive.rendering.media.text import draw_text
+    from outlive.rendering.pages.watch import page
+
+    print_parts(draw_text(page(timeline)), sys.stdout)

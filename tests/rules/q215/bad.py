@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.quant.nouns import InputRange, Quantized
+from outlive.quant.nouns import InputRange
+from outlive.quant.quantized import Quantized
 from tests.rules.drifts import quantized
 
 

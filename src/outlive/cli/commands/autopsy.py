@@ -9,7 +9,8 @@ from pathlib import Path
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import add_output_options, complain, refuse_to_overwrite, write_json, write_text
+from outlive.cli.output import complain, refuse_to_overwrite
+from outlive.cli.present import add_output_options, present
 
 EXAMPLES = """\
 examples:
@@ -29,9 +30,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read what is left and say what it means."""
-    from outlive.rendering.autopsy_report import autopsy_text
-    from outlive.rendering.media.json import document_of
-
     refuse_to_overwrite(args.output, [args.file])
     try:
         if args.file == "-":
@@ -41,8 +39,4 @@ def run(args: argparse.Namespace) -> int:
     except OSError as error:
         complain(f"outlive autopsy: cannot read {args.file}: {error.strerror}")
         return exits.USAGE
-    if args.format == "json":
-        write_json(args, document_of(autopsy))
-    else:
-        write_text(args, autopsy_text(autopsy))
-    return exits.CLEAN if autopsy.cause else exits.FINDINGS
+    return present(args, autopsy)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import add_output_options, complain, say, write_json, write_text
-from outlive.rendering.blackbox_text import death_text, deaths_text
-from outlive.rendering.media.json import document_of
+from outlive.cli.output import complain, say
+from outlive.cli.present import add_output_options, present
 from outlive.units import plural
 from outlive.verbs.blackbox import ACTIONS
 
@@ -45,23 +43,11 @@ def run(args: argparse.Namespace) -> int:
         say(f"the black box is {args.action} for kernels that load outlive from now on")
     elif args.action == "clear":
         say(f"removed {plural(found.removed, 'record')}")
+    elif found.deaths or (args.action == "list" and args.format == "json"):
+        return present(args, found)
     elif args.action == "list":
-        _list(args, found)
-    elif not found.deaths:
+        complain("no kernel has died while outlive was loaded in it")  # which is good news
+    else:
         complain("outlive blackbox: there is no record: no kernel has died that was watched")
         return exits.FINDINGS
-    elif args.format == "json":
-        write_json(args, document_of(found.deaths[0]))
-    else:
-        write_text(args, death_text(found.deaths[0].record, found.deaths[0].finding))
     return exits.CLEAN
-
-
-def _list(args: argparse.Namespace, found: Any) -> None:
-    rows = [(death.record, death.finding) for death in found]
-    if args.format == "json":
-        write_json(args, document_of(found))
-    elif rows:
-        write_text(args, deaths_text(rows))
-    else:
-        complain("no kernel has died while outlive was loaded in it")  # which is good news

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from typing import Any
 
 from outlive import verbs
-from outlive.cli import exits
 from outlive.cli.failures import tell_failure
-from outlive.cli.formats import graph_of
-from outlive.cli.output import (
-    add_output_options,
-    progress,
-    refuse_to_overwrite,
-    write_file,
-    write_json,
-    write_text,
-    writing,
-)
-from outlive.cli.pages import need_a_file, show_drift
+from outlive.cli.output import progress, refuse_to_overwrite, write_file, writing
+from outlive.cli.present import add_output_options, need_a_file, present
 from outlive.errors import OutliveError
-from outlive.finding import Severity
-from outlive.quant.nouns import Drift
+from outlive.rendering.media.json import dump
+from outlive.rendering.plan_plot import check_plot
 
 EXAMPLES = """\
 examples:
@@ -60,7 +51,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="cpu",
         help="what runs the models: cpu (XNNPACK, the default), builtin or reference kernels",
     )
-    parser.add_argument("--top", type=int, default=15, metavar="N", help="how many layers to show (15)")
+    parser.add_argument(
+        "--no-born-here",
+        dest="born_here",
+        action="store_false",
+        help="do not run operators alone: quicker, and says less about where errors arise",
+    )
+    parser.add_argument(
+        "--top", type=int, default=3, metavar="N", help="how many layers to show (3; -v shows all)"
+    )
     group = parser.add_argument_group("more files")
     group.add_argument("--csv", metavar="FILE", help="layer statistics as TensorFlow's debugger writes them")
     group.add_argument("--node-data", metavar="FILE", help="an overlay for Model Explorer")
@@ -75,8 +74,6 @@ def run(args: argparse.Namespace) -> int:
         refuse_to_overwrite(output, [args.reference, args.candidate])
     try:
         if args.plot:
-            from outlive.rendering.plan_plot import check_plot
-
             check_plot(args.plot)
         with progress("comparing") as tell:
             drift = verbs.compare(
@@ -86,32 +83,26 @@ def run(args: argparse.Namespace) -> int:
                 layers=args.layers,
                 memory=args.memory,
                 accelerator=args.accelerator,
+                born_here=args.born_here,
                 tell=lambda turn, turns, sample: tell(
                     f"sample {sample}" + (f", turn {turn} of {turns}" if turns > 1 else "")
                 ),
             )
     except (OutliveError, ValueError, OSError) as error:
         return tell_failure(args, error)
-    _report(args, replace(drift, reference_path=args.reference, candidate_path=args.candidate))
-    return exits.FINDINGS if any(one.severity is Severity.ERROR for one in drift.findings) else exits.CLEAN
+    _write_more(args, drift)
+    return present(args, replace(drift, top=args.top))
 
 
-def _report(args: argparse.Namespace, drift: Drift) -> None:
-    from outlive.rendering import drift_tables, drift_text
-    from outlive.rendering.media.json import document_of, dump
+def _write_more(args: argparse.Namespace, drift: Any) -> None:
+    from outlive.rendering.drift_plot import plot_drift
+    from outlive.rendering.drift_tables import drift_csv, drift_node_data
+    from outlive.rendering.media.overlay import graph_name
 
     if args.csv:
-        write_file(args.csv, drift_tables.drift_csv(drift.tensors))
+        write_file(args.csv, drift_csv(drift.tensors))
     if args.node_data:
-        write_file(args.node_data, dump(drift_tables.drift_node_data(drift, graph_of(args.candidate))) + "\n")
+        write_file(args.node_data, dump(drift_node_data(drift, graph_name(drift.source))) + "\n")
     if args.plot:
-        from outlive.rendering.drift_plot import plot_drift
-
         with writing(args.plot):
             plot_drift(drift, args.plot)
-    if args.format == "html":
-        show_drift(args, drift, document_of(drift))
-    elif args.format == "json":
-        write_json(args, document_of(drift))
-    else:
-        write_text(args, drift_text.drift_text(drift, args.reference, args.candidate, args.top))

@@ -123,10 +123,10 @@ def _diagnosed() -> Iterator[RenderableType]:
 
 
 def _compared() -> Iterator[RenderableType]:
-    from outlive.rendering.drift_text import drift_text
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
 
-    reference, candidate = demo_path("healthy"), demo_path("healthy_int8")
-    yield from drift_text(verbs.compare(reference, candidate), reference, candidate, 5)
+    yield from draw_text(page_of(verbs.compare(demo_path("healthy"), demo_path("healthy_int8"))))
 
 
 def _accelerated() -> Iterator[RenderableType]:
@@ -145,9 +145,10 @@ def _repeated() -> Iterator[RenderableType]:
 
 
 def _fitted() -> Iterator[RenderableType]:
-    from outlive.rendering.fit_text import fit_text
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import draw_text
 
-    yield from fit_text(verbs.fit(demo_path("healthy"), ram="400KB"))
+    yield from draw_text(page_of(verbs.fit(demo_path("healthy"), ram="400KB")))
 
 
 def _guarded() -> Iterator[RenderableType]:

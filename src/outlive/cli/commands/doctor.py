@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 
 from outlive import verbs
-from outlive.cli import exits
-from outlive.cli.output import add_output_options, write_json, write_text
+from outlive.cli.present import add_output_options, present
 
 EXAMPLES = """\
 examples:
@@ -29,13 +28,4 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look, try, and tell; 1 if something is missing without which no model can be run."""
-    seen = verbs.doctor(clean=args.clean)
-    if args.format == "json":
-        from outlive.rendering.media.json import document_of
-
-        write_json(args, document_of(seen))
-    else:
-        from outlive.rendering.doctor_text import doctor_text
-
-        write_text(args, doctor_text(seen))
-    return exits.CLEAN if seen.ready else exits.FINDINGS
+    return present(args, verbs.doctor(clean=args.clean))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import add_output_options, complain, write_json, write_text, writing
+from outlive.cli.output import complain, writing
+from outlive.cli.present import add_output_options, present
 from outlive.cli.run_options import add_sandbox_option, options_for
+from outlive.rendering import page_of
+from outlive.rendering.console import print_parts
+from outlive.rendering.media.text import draw_text
 
 EXAMPLES = """\
 examples:
@@ -50,7 +53,11 @@ def run(args: argparse.Namespace) -> int:
             raise
         complain(f"outlive guard: {error}")
         return exits.USAGE
-    return _report(args, end)
+    if args.format == "text" and args.output is None:
+        print_parts(draw_text(page_of(end), args.verbose), sys.stderr)  # standard output is the script's
+    else:
+        present(args, end)
+    return exits.DIED if end.exit_code is None else end.exit_code
 
 
 def _check_output(args: argparse.Namespace) -> None:
@@ -59,20 +66,3 @@ def _check_output(args: argparse.Namespace) -> None:
         return
     with writing(args.output), open(args.output, "a", encoding="utf-8"):
         pass
-
-
-def _report(args: argparse.Namespace, end: Any) -> int:
-    from outlive.records import ModelPath
-    from outlive.rendering.console import print_parts
-    from outlive.rendering.finding_text import rich_finding
-    from outlive.rendering.flight_text import memory_line
-    from outlive.rendering.media.json import document_of
-
-    parts = [memory_line(end.flight), *map(rich_finding, end.findings)]
-    if args.format == "json":
-        write_json(args, document_of(end.flight, model=ModelPath(path=end.script), findings=end.findings))
-    elif args.output is not None:
-        write_text(args, parts)
-    else:
-        print_parts(parts, sys.stderr)  # standard output is the script's
-    return exits.DIED if end.exit_code is None else int(end.exit_code)

@@ -6,13 +6,11 @@ import argparse
 from dataclasses import replace
 
 from outlive import verbs
-from outlive.cli import exits
 from outlive.cli.failures import tell_failure
-from outlive.cli.output import progress, refuse_to_overwrite, write_file, write_json, write_text
+from outlive.cli.output import progress, refuse_to_overwrite, write_file
+from outlive.cli.present import add_telling_options, need_a_pipe, present
 from outlive.errors import OutliveError
-from outlive.finding import Severity
-from outlive.quant.nouns import Quantized
-from outlive.quant.recipes import RECIPES
+from outlive.verbs.quantize import recipe_names
 
 EXAMPLES = """\
 examples:
@@ -37,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--recipe",
         default="dynamic-int8",
         metavar="NAME|FILE.json",
-        help=f"{', '.join(RECIPES)}, or a recipe of ai-edge-quantizer (default dynamic-int8)",
+        help=f"{', '.join(recipe_names())}, or a recipe of ai-edge-quantizer (default dynamic-int8)",
     )
     parser.add_argument(
         "--samples", metavar="WHERE", help="for static recipes: an .npz or .npy file, or a folder"
@@ -59,13 +57,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--memory", metavar="SIZE", help="what the worker may use")
     parser.add_argument("--seconds", type=float, metavar="S", help="how long it may take")
     parser.add_argument("--list", action="store_true", help="say what became of every operator")
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="how to tell what was done (default text)"
-    )
+    add_telling_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Quantize, write and report; the exit code says what it came to."""
+    need_a_pipe(args)
     refuse_to_overwrite(args.output, [args.model])
     try:
         with progress("quantizing") as tell:
@@ -78,27 +75,13 @@ def run(args: argparse.Namespace) -> int:
                 io=args.io,
                 memory=args.memory,
                 seconds=args.seconds,
-                until=_target(args),
+                until_sqnr=args.until_sqnr,
+                until_agreement=args.until_agreement,
                 tell=lambda sample: tell(f"sample {sample}"),
             )
     except (OutliveError, ValueError, OSError) as error:
         return tell_failure(args, error)
     write_file(args.output, made.model)
-    _report(args, made)
-    return exits.FINDINGS if any(one.severity is Severity.ERROR for one in made.findings) else exits.CLEAN
-
-
-def _target(args: argparse.Namespace) -> dict[str, float] | None:
-    given = {"sqnr": args.until_sqnr, "agreement": args.until_agreement}
-    return {name: value for name, value in given.items() if value is not None} or None
-
-
-def _report(args: argparse.Namespace, made: Quantized) -> None:
-    from outlive.rendering.media.json import document_of
-    from outlive.rendering.quantize_text import quantize_text
-
-    told = argparse.Namespace(output=None)  # the file is the model; what is said goes to standard output
-    if args.format == "json":
-        write_json(told, document_of(replace(made, source_path=args.model, output_path=args.output)))
-    else:
-        write_text(told, quantize_text(made, args.output, args.list))
+    made, args.output = replace(made, output_path=args.output), None  # the rest goes to standard output
+    args.verbose = max(args.verbose, int(args.list))
+    return present(args, made)

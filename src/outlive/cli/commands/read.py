@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import nullcontext
 
 from outlive.cli import exits
-from outlive.cli.output import complain, progress, refuse_to_overwrite
+from outlive.cli.output import MANY, complain, progress, refuse_to_overwrite
 from outlive.cli.present import add_output_options, need_a_file, present
 
 EXAMPLES = """\
@@ -50,7 +51,8 @@ def run(args: argparse.Namespace) -> int:
     shown = [name for name in ("ops", "tensors", "graph") if getattr(args, name)]
     options = {name: getattr(args, name) for name in ("tolerant", "sparsity", "measure")}
     try:
-        with progress("reading") as tell:
+        slow = args.sparsity or len(args.files) >= MANY
+        with progress("reading") if slow else nullcontext(lambda _: None) as tell:
             found = read_files(args.files, shown=shown, tell=tell, **options)
     except ValueError as error:
         complain(f"outlive read: {error}")

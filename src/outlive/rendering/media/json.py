@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from outlive.records import SCHEMA, Json, document_of, read_result
+from outlive.finding import Finding
+from outlive.records import SCHEMA, Json, ModelPath, Refused, document_of, read_result
 
-__all__ = ["SCHEMA", "Json", "document_of", "dump", "read_document"]
+__all__ = ["SCHEMA", "Json", "document_of", "dump", "read_document", "refusal_document"]
 
 # What is read back, by kind, and how much of it at most.
 _READ_BACK: Mapping[str, tuple[str, str]] = {
@@ -19,6 +20,11 @@ _READ_BACK: Mapping[str, tuple[str, str]] = {
     "scan-row": ("outlive.fleet.rows", "Row"),
 }
 _MOST_BYTES = 256 << 20
+
+
+def refusal_document(kind: str, path: str, findings: Sequence[Finding]) -> Json:
+    """The document of a kind where there is no result: which file, and why."""
+    return document_of(Refused(model=ModelPath(path=path), findings=tuple(findings)), kind=kind)
 
 
 def dump(value: object) -> str:

@@ -1,15 +1,15 @@
-"""A comparison as blocks: where error is born, what arrives, the outputs, every tensor."""
+"""A comparison: how good the outputs are, the layers where error arises, what arrives, every tensor."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from outlive.model import Model
+from outlive.finding import Severity
 from outlive.names import safe
-from outlive.quant.nouns import Drift, TensorDrift
-from outlive.rendering.drift_outcome import outcome_of, strange_words
+from outlive.quant.nouns import Drift, OutputDrift, TensorDrift
 from outlive.rendering.page import (
     Block,
     Chart,
@@ -20,6 +20,7 @@ from outlive.rendering.page import (
     Section,
     Table,
     Tile,
+    Words,
     findings_sections,
     make_page,
 )
@@ -27,19 +28,36 @@ from outlive.rendering.pages.read import model_section, operators_section, what_
 from outlive.units import format_bytes, format_shape, plural
 
 _MOST_DECIBELS = 120.0
+_NAMED = 5
+
+
+def page(drift: Drift) -> Page:
+    """The page of a comparison."""
+    notes = [finding for finding in drift.findings if finding.severity is Severity.NOTE]
+    sections = [
+        *findings_sections([finding for finding in drift.findings if finding not in notes]),
+        drift_section(drift),
+        *(replace(part, id="notes", detail=1) for part in findings_sections(notes, "Notes")),
+    ]
+    if drift.source is not None:
+        sections.append(replace(operators_section(drift.source, what_is_known(drift=drift)), detail=2))
+        sections.append(replace(model_section(drift.source), detail=2))
+    made = make_page("compare", drift.candidate_path, drift_verdict(drift), drift_tiles(drift), sections)
+    candidate, reference = drift.candidate_path or "the candidate", drift.reference_path or "the reference"
+    return replace(made, subtitle=f"{candidate} against {reference}")
 
 
 def drift_verdict(drift: Drift) -> PageVerdict:
     """How good the outputs are, and the worst layer."""
     bad = [item for item in drift.findings if item.severity.value == "error"]
-    outcome = outcome_of(drift)
+    outcome = drift.verdict
     said = [f"{name[0].upper()}{name[1:]}." for name in _explained(drift)]
     agreements = [row.argmax_agreement for row in drift.outputs if row.argmax_agreement is not None]
     if agreements:
-        said.append(f"The same winner in {min(agreements):.1%} of the samples.")
+        said.append(f"The same top-1 in {min(agreements):.1%} of the samples.")
     worst = drift.worst(1)
     if worst:
-        said.append(f"Most error is born in op {worst[0].op} {worst[0].op_type}.")
+        said.append(f"Most error arises in op {worst[0].op} {worst[0].op_type}.")
     if bad:
         first = f"{outcome.words[0].upper()}{outcome.words[1:]}."
         return PageVerdict(tone="bad", word=bad[0].headline, sentence=" ".join([first, *said]))
@@ -47,58 +65,122 @@ def drift_verdict(drift: Drift) -> PageVerdict:
 
 
 def _explained(drift: Drift) -> Iterator[str]:
-    """What is to be said of the first output that cannot be trusted."""
+    """What is to be said of outputs that cannot be trusted; of the first, where there are many."""
     for row in drift.outputs:
         if row.is_strange:
-            yield f'output "{safe(row.name, 80)}": {strange_words(row)}'
+            yield f'output "{safe(row.name, 80)}": {_strange_words(row)}'
             return
         if row.metrics is None or row.why:
             yield f'output "{safe(row.name, 80)}": {row.why or "it holds no values"}'
             return
 
 
+def _strange_words(row: OutputDrift) -> str:
+    """How many values of an output are NaN or infinite."""
+    found = row.metrics
+    if found is None or not found.not_finite:
+        return "its error is not finite"
+    return f"{found.not_finite:,} of {found.not_finite + found.num_elements:,} values are not finite"
+
+
 def drift_tiles(drift: Drift) -> Iterator[Tile]:
-    """Sizes, samples, and how the outputs agree."""
+    """Sizes and samples."""
     share = drift.candidate_bytes / max(1, drift.reference_bytes)
     yield Tile(
         label="candidate", value=format_bytes(drift.candidate_bytes), note=f"{share:.0%} of the reference"
     )
     yield Tile(label="reference", value=format_bytes(drift.reference_bytes))
+    turns = "" if drift.turns.count == 1 else f", in {drift.turns.count} turns"
     yield Tile(
-        label="compared", value=plural(len(drift.tensors), "tensor"), note=plural(drift.samples, "sample")
+        label="compared",
+        value=plural(len(drift.tensors), "tensor"),
+        note=plural(drift.samples, "sample") + turns,
     )
 
 
 def drift_section(drift: Drift) -> Section:
     """Where the error is, layer by layer."""
     blocks: list[Block] = [_outputs(drift)]
+    if drift.notes:
+        blocks.append(Listing(items=tuple(f"note: {note}" for note in drift.notes)))
+    blocks += _worst(drift)
     rows = [row for row in drift.tensors if row.op is not None]
     if rows:
         blocks += [_born(rows, drift), _arrived(rows)]
-    blocks.append(_tensors(drift))
-    if drift.unpaired:
-        blocks.append(
-            Table(
-                id="unpaired",
-                caption="Tensors without a counterpart",
-                columns=(
-                    Column(title="name", kind="mono", wide=True),
-                    Column(title="of"),
-                    Column(title="made by", kind="mono"),
-                    Column(title="why", wide=True),
-                ),
-                rows=[(row.name, row.model, row.op_type, row.reason) for row in drift.unpaired],
-                is_folded=True,
-            )
-        )
-    if drift.notes:
-        blocks.append(Listing(title="Notes", items=drift.notes))
+    blocks += [*_unpaired(drift), _tensors(drift)]
+    sizes = f"{format_bytes(drift.candidate_bytes)} and {format_bytes(drift.reference_bytes)}"
     return Section(
         id="drift",
         title="Error of quantization",
         blocks=tuple(blocks),
-        lead="Born here: each operator alone, on what it really got. With what arrives: the run as a whole.",
+        lead=f"{plural(len(drift.tensors), 'pair')} of tensors, {plural(drift.samples, 'sample')}, {sizes}.",
     )
+
+
+def _worst(drift: Drift) -> Iterator[Block]:
+    """The layers that lose most, each by the error that arises in it alone."""
+    rows = drift.worst(len(drift.tensors))
+    if not rows:
+        is_known = any(row.born_here is not None for row in drift.tensors)
+        none = "No operator that was run alone adds an error." if is_known else "No operator was run alone."
+        yield Words(text=none)
+    else:
+        yield Table(
+            id="worst",
+            caption="Layers that lose accuracy, in steps of a grid that would just hold the values",
+            columns=(
+                Column(title="op", kind="number"),
+                Column(title="type", kind="mono"),
+                Column(title="layer", kind="mono", wide=True),
+                Column(title="steps", kind="number"),
+                Column(title="arises here, dB", kind="number"),
+                Column(title="with what arrives, dB", kind="number"),
+                Column(title="clipped", kind="share"),
+                Column(title="range used", kind="share"),
+            ),
+            rows=[_worst_row(row) for row in rows],
+            brief=drift.top,
+        )
+    left = [row for row in drift.tensors if row.alone and row.born_here is None]
+    if left:
+        reasons = "; ".join(sorted({row.alone for row in left}))
+        yield Words(text=f"{plural(len(left), 'operator')} could not be run alone: {reasons}", detail=1)
+
+
+def _worst_row(row: TensorDrift) -> tuple[Any, ...]:
+    here, total = row.born_here, row.metrics
+    return (
+        row.op,
+        row.op_type,
+        row.name,
+        round(row.blame, 2),
+        None if here is None else here.sqnr_db,
+        None if total is None else total.sqnr_db,
+        None if here is None else here.saturated_share or None,
+        None if total is None else total.range_used,
+    )
+
+
+def _unpaired(drift: Drift) -> Iterator[Block]:
+    for side in ("candidate", "reference"):
+        rows = [row for row in drift.unpaired if row.model == side]
+        if rows:
+            named = ", ".join(f"{row.op_type} {safe(row.name, 44)!r}" for row in rows[:_NAMED])
+            more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
+            yield Words(text=f"Without a partner in the {side}: {named}{more}", tone="warn")
+    if drift.unpaired:
+        yield Table(
+            id="unpaired",
+            caption="Tensors without a counterpart",
+            columns=(
+                Column(title="name", kind="mono", wide=True),
+                Column(title="of"),
+                Column(title="made by", kind="mono"),
+                Column(title="why", wide=True),
+            ),
+            rows=[(row.name, row.model, row.op_type, row.reason) for row in drift.unpaired],
+            is_folded=True,
+        )
 
 
 def _label(row: TensorDrift) -> str:
@@ -117,7 +199,7 @@ def _born(rows: list[TensorDrift], drift: Drift) -> Chart:
         "y_name": "steps",
         "series": [
             {
-                "name": "steps of error born here",
+                "name": "steps of error that arises here",
                 "tone": "3",
                 "style": "bars",
                 "values": steps,
@@ -135,7 +217,7 @@ def _born(rows: list[TensorDrift], drift: Drift) -> Chart:
         }
         told = "; ".join(f"op {row.op} {safe(row.op_type, 30)} {row.blame:.2f}" for row in drift.worst(3))
         summary = f"In steps of a grid that would just hold the values. The worst: {told}."
-    return Chart(id="born", title="Where the error is born", summary=summary, data=data)
+    return Chart(id="born", title="Where the error arises", summary=summary, data=data)
 
 
 def _arrived(rows: list[TensorDrift]) -> Chart:
@@ -180,27 +262,32 @@ def _decibels(value: float) -> float | None:
 
 
 def _outputs(drift: Drift) -> Table:
+    users = list(dict.fromkeys(name for row in drift.outputs for name in row.user_metrics))
     return Table(
         id="drift-outputs",
         caption="Outputs",
         columns=(
-            Column(title="name", kind="mono", wide=True),
+            Column(title="output", kind="mono", wide=True),
             Column(title="signal to noise, dB", kind="number"),
             Column(title="cosine", kind="number"),
             Column(title="largest error", kind="number"),
-            Column(title="same winner", kind="share"),
+            Column(title="same top-1", kind="share"),
+            *(Column(title=name, kind="number") for name in users),
+            Column(title="not compared", wide=True),
         ),
-        rows=[
-            (
-                row.name,
-                None if row.metrics is None else row.metrics.sqnr_db,
-                None if row.metrics is None else row.metrics.cosine,
-                None if row.metrics is None else row.metrics.max_abs_error,
-                row.argmax_agreement,
-            )
-            for row in drift.outputs
-        ],
+        rows=[_output(row, users) for row in drift.outputs],
     )
+
+
+def _output(row: OutputDrift, users: list[str]) -> tuple[Any, ...]:
+    seen = row.metrics
+    numbers = (None,) * 3 if seen is None else (seen.sqnr_db, _number(seen.cosine), seen.max_abs_error)
+    own = (row.user_metrics.get(name) for name in users)
+    return (row.name, *numbers, row.argmax_agreement, *own, row.why)
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def _tensors(drift: Drift) -> Table:
@@ -213,13 +300,14 @@ def _tensors(drift: Drift) -> Table:
             Column(title="tensor", kind="mono", wide=True),
             Column(title="shape", kind="mono"),
             Column(title="values", kind="mono"),
-            Column(title="born here, steps", kind="number"),
+            Column(title="arises here, steps", kind="number"),
             Column(title="signal to noise, dB", kind="number"),
             Column(title="largest error", kind="number"),
             Column(title="clipped", kind="share"),
             Column(title="range used", kind="share"),
         ),
         rows=[_row(row) for row in drift.tensors],
+        detail=2,
     )
 
 
@@ -232,19 +320,3 @@ def _row(row: TensorDrift) -> tuple[Any, ...]:
         else (seen.sqnr_db, seen.max_abs_error, seen.saturated_share, seen.range_used)
     )
     return (row.op, row.op_type, row.name, format_shape(row.shape), row.dtype, born, *numbers)
-
-
-def compare_page(drift: Drift, reference: str, candidate: str, model: Model | None = None) -> Page:
-    """The page of `outlive compare`."""
-    sections = [*findings_sections(drift.findings), drift_section(drift)]
-    if model is not None:
-        sections += [operators_section(model, what_is_known(drift=drift)), model_section(model)]
-    page = make_page("compare", candidate, drift_verdict(drift), tuple(drift_tiles(drift)), sections)
-    return Page(
-        title=page.title,
-        kind=page.kind,
-        verdict=page.verdict,
-        tiles=page.tiles,
-        sections=page.sections,
-        subtitle=f"{candidate} against {reference}",
-    )

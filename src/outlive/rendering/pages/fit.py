@@ -1,17 +1,19 @@
-"""The page of `outlive fit`: what was chosen, memory against loss with the front in it, every candidate."""
+"""A search: what was chosen and what it costs, memory against loss, every candidate, why nothing fits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 
-from outlive.fitting.nouns import Fit, Outcome, Shortage
+from outlive.finding import Tag, shell_path
+from outlive.fitting.nouns import Candidate, Fit, Outcome, Shortage
 from outlive.names import safe
-from outlive.rendering.fit_loss import caution
-from outlive.rendering.fit_text import loss_words
 from outlive.rendering.page import (
     Block,
+    Cell,
     Chart,
     Column,
+    Command,
     Listing,
     Page,
     PageVerdict,
@@ -20,6 +22,7 @@ from outlive.rendering.page import (
     Table,
     Tile,
     Words,
+    make_page,
 )
 from outlive.units import format_bytes, plural
 
@@ -33,37 +36,52 @@ _TONES = {
     "died": "3",
     "not tried": "plain",
 }
+_CHANGES = {Tag.SAME_RESULTS: "nothing", Tag.CHANGES_RESULTS: "results", Tag.CHANGES_MODEL: "model"}
+_CHANGED = {
+    Tag.SAME_RESULTS: "nothing in the results",
+    Tag.CHANGES_RESULTS: "the results; the file's weights stay as they are",
+    Tag.CHANGES_MODEL: "the model itself, and so the results",
+}
+_STOPPED = {
+    "seconds": "The time was up before all was tried: more may fit.",
+    "interrupted": "Interrupted before all was tried: this is what was known by then.",
+}
+_BRIEF = 8
 
 
-def fit_page(fit: Fit) -> Page:
-    """The whole page."""
-    name = fit.source.rstrip("/").rpartition("/")[2] or "model given as bytes"
-    return Page(
-        title=name,
-        kind="fit",
-        verdict=fit_verdict(fit),
-        tiles=tuple(_tiles(fit)),
-        sections=tuple(_sections(fit)),
-        subtitle=fit.source,
-    )
+def page(fit: Fit) -> Page:
+    """The page of a search."""
+    return make_page("fit", fit.source, fit_verdict(fit), _tiles(fit), _sections(fit))
 
 
 def fit_verdict(fit: Fit) -> PageVerdict:
     """What fits, and what it costs; or that nothing does."""
     room = f"{fit.budget.title}: {format_bytes(fit.budget.ram_bytes)}"
+    if fit.refusal:
+        return PageVerdict(
+            tone="bad", word="it does not run, however much memory there is", sentence=fit.refusal
+        )
     if fit.chosen is None:
-        changes = "; ".join(fit.shortage.needed_changes) if fit.shortage is not None else ""
-        return PageVerdict(tone="bad", word="nothing that was tried fits", sentence=f"{room}. {changes}")
+        return PageVerdict(tone="bad", word="nothing that was tried fits", sentence=f"{room}.")
     chosen = fit.chosen
     need = "" if chosen.needed_bytes is None else f" It needs {format_bytes(chosen.needed_bytes)} of {room}."
     cost = "" if chosen.loss is None else f" Loss {loss_words(fit, chosen.loss)}."
-    warning = caution(fit)
+    warning = fit.caution
     but = f", but {warning.words}" if warning else ""
     return PageVerdict(
         tone=warning.tone if warning else "warn" if chosen.verdict == "tight" else "good",
         word=f"{chosen.verdict}: {', '.join(chosen.candidate.steps) or 'as it is'}{but}",
         sentence=f"{chosen.candidate.setting}.{need}{cost}",
     )
+
+
+def loss_words(fit: Fit, loss: float) -> str:
+    """A loss in percent, or in the units of a metric whose scores are not between 0 and 1."""
+    if not fit.loss_is_share:
+        return f"{loss:.4g}"
+    if loss == 0:
+        return "0%"
+    return f"{loss:.2%}" if loss >= 0.0001 else f"{100 * loss:.1g}%"
 
 
 def _tiles(fit: Fit) -> Iterator[Tile]:
@@ -79,7 +97,7 @@ def _tiles(fit: Fit) -> Iterator[Tile]:
                 note=f"was {format_bytes(fit.original_bytes)}",
             )
         if chosen.loss is not None:
-            warning = caution(fit)
+            warning = fit.caution
             yield Tile(
                 label="loss",
                 value=loss_words(fit, chosen.loss),
@@ -94,22 +112,84 @@ def _tiles(fit: Fit) -> Iterator[Tile]:
 
 
 def _sections(fit: Fit) -> Iterator[Section]:
-    if fit.shortage is not None and fit.chosen is None:
-        yield Section(id="shortage", title="Why nothing fits", blocks=tuple(_shortage(fit.shortage)))
-    blocks: list[Block] = [*_front(fit), _candidates(fit)]
-    if fit.notes:
-        blocks.append(Listing(title="Notes", items=fit.notes))
-    yield Section(id="candidates", title="What was tried", blocks=tuple(blocks))
+    if fit.chosen is not None:
+        yield Section(id="chosen", title="Chosen", blocks=(_chosen(fit, fit.chosen), *_remarks(fit)))
+    elif fit.shortage is not None:
+        blocks = (*_shortage(fit, fit.shortage), *_remarks(fit))
+        yield Section(id="shortage", title="Why nothing fits", blocks=blocks)
+    elif remarks := tuple(_remarks(fit)):
+        yield Section(id="remarks", title="Remarks", blocks=remarks)
+    if fit.candidates:
+        blocks = (*_front(fit), _candidates(fit))
+        yield Section(id="candidates", title="What was tried", blocks=blocks)
     if fit.snippet:
         block = Pre(title="Python that loads it as it was measured", text=fit.snippet, is_open=True)
         yield Section(id="snippet", title="Use it", blocks=(block,))
+
+
+def _chosen(fit: Fit, chosen: Outcome) -> Table:
+    return Table(
+        id="chosen-table",
+        caption=str(chosen.candidate),
+        columns=(Column(title=""), Column(title="", wide=True)),
+        rows=list(_facts(fit, chosen)),
+    )
+
+
+def _facts(fit: Fit, chosen: Outcome) -> Iterator[tuple[str, str]]:
+    planned = "" if chosen.peak_bytes is None else f"{format_bytes(chosen.peak_bytes)} planned"
+    if chosen.measured_peak_bytes is None:
+        yield "memory", f"{planned}, not measured"
+    else:
+        yield "memory", f"{format_bytes(chosen.measured_peak_bytes)} measured within the budget, {planned}"
+    size, before = chosen.file_bytes or 0, max(fit.original_bytes, 1)
+    yield "file", f"{format_bytes(size)}, {size / before:.0%} of {format_bytes(before)}"
+    if chosen.milliseconds is not None:
+        yield "time", f"{_milliseconds(chosen.milliseconds)} ms a run, on this machine"
+    yield "loss", _loss_in_full(fit, chosen)
+    yield "changes", _CHANGED[chosen.tag]
+    for note in (*chosen.notes, *filter(None, [chosen.reason])):
+        yield "note", note
+
+
+def _loss_in_full(fit: Fit, chosen: Outcome) -> str:
+    if chosen.loss is None:
+        return "not known"
+    indicative = ", on random inputs: only indicative" if fit.is_indicative else ""
+    scores = ""
+    if chosen.score is not None and fit.original_score is not None:
+        scores = f", {chosen.score:.5g} instead of {fit.original_score:.5g}"
+    samples = f", {plural(fit.samples, 'sample')}" if fit.samples and not scores else ""
+    return f"{loss_words(fit, chosen.loss)} ({safe(fit.loss_by, 120)}{scores}{samples}{indicative})"
+
+
+def _milliseconds(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _remarks(fit: Fit) -> Iterator[Block]:
+    """What else is to be said of the search, and the files that were written."""
+    if fit.stopped:
+        yield Words(text=_STOPPED[fit.stopped], tone="warn")
+    if fit.refusal:
+        yield Command(command=_asking_why(fit), words="This says why:")
+    lines = [f"note: {note}" for note in fit.notes] + [f"written: {path}" for path in fit.written_files]
+    if lines:
+        yield Listing(items=tuple(lines))
+
+
+def _asking_why(fit: Fit) -> str:
+    """The command that says why a model does not run: its plan where nothing is run, on microcontrollers."""
+    if any(row.candidate.accelerator == "tflm" for row in fit.candidates):
+        return f"outlive plan {shell_path(fit.source or 'MODEL')} --accelerator tflm"
+    return f"outlive diagnose {shell_path(fit.source or 'MODEL')}"
 
 
 def _front(fit: Fit) -> Iterator[Block]:
     known = [one for one in fit.candidates if one.needed_bytes is not None and one.loss is not None]
     if len(known) < 2:
         return
-    front = _least_loss(known)
+    front = least_loss(known)
     points = [
         {
             "x": one.needed_bytes,
@@ -149,7 +229,7 @@ def _front(fit: Fit) -> Iterator[Block]:
     )
 
 
-def _least_loss(known: list[Outcome]) -> list[Outcome]:
+def least_loss(known: Sequence[Outcome]) -> list[Outcome]:
     """Those of which no other has both less memory and less loss, from little memory to much."""
     found: list[Outcome] = []
     for one in sorted(known, key=lambda item: (item.needed_bytes or 0, item.loss or 0.0)):
@@ -170,57 +250,93 @@ def _words(one: Outcome) -> list[str]:
 
 
 def _candidates(fit: Fit) -> Table:
+    rows = sorted(fit.candidates, key=lambda row: _weight(fit, row))
     return Table(
         id="candidates-table",
-        caption=plural(len(fit.candidates), "candidate"),
+        caption=f"{plural(len(rows), 'candidate')}; ▸ no other is smaller, quicker and better at once",
         columns=(
-            Column(title="#", kind="number"),
+            Column(title=""),
+            Column(title="#", kind="number", detail=1),
             Column(title="candidate", wide=True),
+            Column(title="run with"),
             Column(title="verdict", kind="chip", tones=_TONES),
-            Column(title="planned", kind="bytes"),
-            Column(title="measured", kind="bar"),
+            Column(title="memory", kind="bytes"),
+            Column(title="planned", kind="bytes", detail=1),
+            Column(title="measured", kind="bar", detail=1),
             Column(title="file", kind="bytes"),
-            Column(title="milliseconds", kind="number"),
+            Column(title="ms", kind="number"),
             Column(title="loss", kind="share" if fit.loss_is_share else "number"),
-            Column(title="changes", kind="text"),
+            Column(title="changes"),
             Column(title="why", wide=True),
         ),
-        rows=[
-            (
-                one.rank,
-                str(one.candidate),
-                one.verdict,
-                one.peak_bytes,
-                one.measured_peak_bytes,
-                one.file_bytes,
-                one.milliseconds,
-                one.loss,
-                one.tag.value.replace("-", " "),
-                one.reason,
-            )
-            for one in fit.candidates
-        ],
+        rows=[_row(fit, row) for row in rows],
+        brief=len(rows) if fit.every else _BRIEF,
     )
 
 
-def _shortage(shortage: Shortage) -> Iterator[Block]:
+def _weight(fit: Fit, row: Outcome) -> tuple[bool, bool, bool, bool, float]:
+    """What is worth a line first: the chosen one, what fits, what was tried, what is small."""
+    chosen = fit.chosen is not None and row.rank == fit.chosen.rank
+    size = math.inf if row.needed_bytes is None else row.needed_bytes
+    return (not chosen, not row.fits, row.file_bytes is None, not row.on_front, size)
+
+
+def _row(fit: Fit, row: Outcome) -> tuple[Cell, ...]:
+    chosen = fit.chosen is not None and row.rank == fit.chosen.rank
+    return (
+        "●" if chosen else "▸" if row.on_front else "",
+        row.rank,
+        ", ".join(row.candidate.steps) or "as it is",
+        "any" if row.verdict == "refused" and row.file_bytes is None else _setting(row.candidate),
+        row.verdict,
+        row.needed_bytes,
+        row.peak_bytes,
+        row.measured_peak_bytes,
+        row.file_bytes,
+        row.milliseconds,
+        row.loss,
+        _CHANGES[row.tag],
+        "; ".join(filter(None, (_missing(fit, row) or row.reason, *row.notes))),
+    )
+
+
+def _setting(candidate: Candidate) -> str:
+    """What runs it, in as few words as a table has room for."""
+    threads = "" if candidate.threads is None else f", {candidate.threads} threads"
+    name = {"cpu": "XNNPACK", "tflm": "TFLM"}.get(candidate.accelerator, candidate.accelerator)
+    return f"{name}{' + cache' if candidate.weight_cache else ''}{threads}"
+
+
+def _missing(fit: Fit, row: Outcome) -> str:
+    """How much memory or flash is missing; empty if it is not that."""
+    if row.verdict != "does not fit":
+        return ""
+    over = (row.needed_bytes or 0) - fit.budget.ram_bytes
+    flash = 0 if fit.budget.flash_bytes is None else (row.file_bytes or 0) - fit.budget.flash_bytes
+    said = [f"{format_bytes(over)} too much"] if over > 0 else []
+    said += [f"file {format_bytes(flash)} too large"] if flash > 0 else []
+    return ", ".join(said)
+
+
+def _shortage(fit: Fit, shortage: Shortage) -> Iterator[Block]:
     smallest = shortage.smallest
-    if smallest.needed_bytes is not None:
-        yield Words(
-            text=f"The smallest found needs {format_bytes(smallest.needed_bytes)}: {smallest.candidate}.",
-            tone="warn",
-        )
+    needed = "?" if smallest.needed_bytes is None else f"{smallest.needed_bytes:,} bytes"
+    how = "planned" if smallest.measured_peak_bytes is None else "measured"
+    tried = "The smallest that was tried" if fit.stopped else "The smallest"
+    yield Words(text=f"{tried}: {smallest.candidate}, {needed} {how}: {smallest.reason}", tone="warn")
     if shortage.lower_bound_bytes is not None:
-        yield Words(
-            text=f"None of what was tried can do with less than {shortage.lower_bound_bytes:,} bytes: "
-            "so much is alive at once."
-        )
+        least = f"{shortage.lower_bound_bytes:,} bytes"
+        yield Words(text=f"None of what was tried can get below {least}: so much is alive at once.")
+    if shortage.op is not None:
+        named = ", ".join(f"{safe(name, 60)} ({format_bytes(size)})" for name, size in shortage.tensors[:3])
+        yield Words(text=f"Most is alive at op {shortage.op}, {safe(shortage.op_type, 40)}: {named}.")
     if shortage.tensors:
         yield Table(
             id="shortage-tensors",
             caption="The tensors that are responsible",
             columns=(Column(title="tensor", kind="mono", wide=True), Column(title="size", kind="bar")),
             rows=shortage.tensors,
+            is_folded=True,
         )
     if shortage.needed_changes:
         yield Listing(title="What would have to change", items=shortage.needed_changes)

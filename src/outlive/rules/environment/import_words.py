@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 
 # What to install for which import; LiteRT is the runtime if nothing else is asked for.
-PACKAGES = {"tensorflow": "tensorflow", "tflite_runtime": "tflite-runtime"}
+PACKAGES = {
+    "tensorflow": "tensorflow",
+    "tflite_runtime": "tflite-runtime",
+    "ai_edge_quantizer": "'outlive[quantize]'",
+}
 # What modules that were built for numpy 1 say beside numpy 2; those built for it look in numpy._core.
 _NUMPY = re.compile(
     r"compiled using NumPy 1|_ARRAY_API not found|numpy\.core\.(multiarray|umath) failed to import"

@@ -8,12 +8,8 @@ import pytest
 
 from outlive.arena.budget import Budget
 from outlive.fitting.nouns import Candidate, Fit, Outcome
-from outlive.jupyter.cards import BAD, GOOD, ODD
-from outlive.jupyter.fit_card import fit_card
-from outlive.rendering.fit_loss import caution
-from outlive.rendering.fit_text import fit_text
-from outlive.rendering.pages.fit import fit_page, fit_verdict
-from tests.rendering.stage import plain
+from outlive.rendering.pages.fit import fit_verdict, page
+from tests.rendering.stage import drawn
 
 BUDGET = Budget(kind="ram", title="the RAM granted", ram_bytes=1000, source="--ram")
 
@@ -50,25 +46,24 @@ def fit(loss: float | None, **more: Any) -> Fit:
     ],
 )
 def test_a_loss_is_told_as_loud_as_it_is(made: Fit, tone: str) -> None:
-    warning = caution(made)
+    warning = made.caution
     verdict = fit_verdict(made)
     assert verdict.tone == tone
     assert verdict.word.startswith("fits: ")
-    told = plain(fit_text(made))
-    assert told.startswith("m.tflite: ")
-    assert fit_card(made).tone == {"good": GOOD, "warn": ODD, "bad": BAD}[tone]
+    told = drawn(made)
+    assert told.startswith("m.tflite  fits: ")
     if warning is None:
         assert tone == "good"
         assert "original's" not in told
     else:
         assert warning.words in verdict.word
         assert f"but {warning.words}\n" in told
-        tiles = {tile.label: tile.tone for tile in fit_page(made).tiles}
+        tiles = {tile.label: tile.tone for tile in page(made).tiles}
         assert tiles["loss"] == tone
 
 
 def test_what_it_changes_is_said_in_plain_words() -> None:
-    told = plain(fit_text(fit(0.0)))
-    (line,) = [line for line in told.splitlines() if line.startswith("changes")]
+    told = drawn(fit(0.0))
+    (line,) = [line for line in told.splitlines() if line.startswith("  changes")]
     assert line.split(maxsplit=1)[1] == "the model itself, and so the results"
     assert "changes-" not in told

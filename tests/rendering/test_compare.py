@@ -9,16 +9,14 @@ from typing import Any
 
 import pytest
 
-from outlive.jupyter.cards import BAD, PLAIN
-from outlive.jupyter.formats import drift_card
 from outlive.quant.nouns import Drift, Metrics, OutputDrift, PerSample, TensorDrift, Turns
-from outlive.rendering.drift_outcome import outcome_of
+from outlive.rendering import page_of
 from outlive.rendering.drift_plot import draw_drift
 from outlive.rendering.drift_tables import drift_csv, drift_node_data
-from outlive.rendering.drift_text import drift_text
 from outlive.rendering.media.json import document_of, dump
+from outlive.rendering.media.notebook import card_bundle
 from outlive.rendering.pages.compare import drift_section, drift_verdict
-from tests.rendering.stage import plain
+from tests.rendering.stage import drawn
 
 NAN, INF = math.nan, math.inf
 
@@ -71,17 +69,17 @@ CASES: list[tuple[str, tuple[OutputDrift, ...], str, str]] = [
 @pytest.mark.parametrize(("outputs", "name", "tone"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
 def test_it_is_said_the_same_everywhere(outputs: Any, name: str, tone: str) -> None:
     made = drift(*outputs)
-    outcome, verdict = outcome_of(made), drift_verdict(made)
+    outcome, verdict = made.verdict, drift_verdict(made)
     assert (outcome.name, outcome.tone) == (name, tone)
     assert (verdict.tone, verdict.word) == (tone, outcome.words)
     assert ("equal" in verdict.word) == (name == "equal")
     assert json.loads(dump(document_of(made)))["outputs_are"] == name
-    told = plain(drift_text(made, "a", "b"))
-    assert (outcome.words in told) == (tone == "bad")
+    told = drawn(made)
+    assert outcome.words in told
     assert "nan" not in told
-    card = drift_card(made)
-    assert card.tone == (BAD if tone == "bad" else PLAIN)
-    assert (outcome.words in card.plain()) == (tone == "bad")
+    card = card_bundle(page_of(made))
+    assert f"o-{tone}" in card["text/html"]
+    assert outcome.words in card["text/plain"]
 
 
 def test_what_is_not_finite_is_drawn_as_a_gap() -> None:

@@ -1,44 +1,19 @@
-"""The memory of a block of code for people: its marks, and a line of bars over time."""
+"""The picture of the memory of a block of code: a curve, and its marks."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from outlive.keeping import write_whole
 from outlive.meter import Timeline
 from outlive.names import safe
-from outlive.rendering.console import print_parts
-from outlive.rendering.flight_text import _timeline as timeline_text
-from outlive.rendering.model_text import grid, heading
 from outlive.rendering.plan_drawing import HEIGHT, WIDTH, Label, Line, Mark
-from outlive.rendering.plan_plot import check_plot, svg, write_png
+from outlive.rendering.plan_plot import write_picture
 from outlive.units import format_bytes
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 100, 30, 50, 60
 _INK, _PALE, _CURVE = "#222222", "#d8d8d8", "#4e79a7"
-_MOST_MARKS = 20
-
-
-def show_watch(timeline: Timeline) -> None:
-    """Print what a block of code did to the memory of this process."""
-    print_parts(watch_text(timeline), sys.stdout)
-
-
-def watch_text(timeline: Timeline) -> Iterator[RenderableType]:
-    """The parts of the report, top to bottom."""
-    yield heading("memory of this block", "private memory above what the process held before it")
-    table = grid("left", "right", "right")
-    for point in timeline.marks[-_MOST_MARKS:]:
-        table.add_row("", safe(point.mark or "", 48), f"{point.seconds:,.3f} s", _signed(point.bytes))
-    table.add_row("", "peak", "", format_bytes(max(0, timeline.peak_bytes)))
-    yield table
-    yield from timeline_text(timeline.points)
 
 
 def _signed(size: int) -> str:
@@ -49,12 +24,7 @@ def draw_watch(timeline: Timeline, path: str | None) -> Any:
     """Write the curve to an .svg file, or a .png through matplotlib; without a path, matplotlib's figure."""
     if path is None:
         return _figure(timeline)
-    check_plot(path)
-    marks = tuple(_marks(timeline))
-    if path.lower().endswith(".svg"):
-        write_whole(path, svg(marks))
-    else:
-        write_png(marks, path)
+    write_picture(_marks(timeline), path)
     return None
 
 
