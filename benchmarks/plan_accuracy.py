@@ -19,6 +19,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -60,7 +61,10 @@ RESIZED: dict[str, tuple[tuple[int, ...], ...]] = {
 QUICK = ("mobilenet_96_float", "mobilenet_96_half", "transformer_128_int8", "unet_128_dynamic")
 # Memory that is granted in the last part, as multiples of the least that a plan calls enough.
 GRANTED = (1.0, 1.1)
-# Zeros are written in place: an array to set would be memory of the program's own.
+# What it is run on there: ones, unless they are no index of its tables.
+FILLS = ("ones", "zeros")
+# Numbers are written in place: an array to set would be memory of the program's own. Floats are not zero,
+# because kernels skip products of nothing but zeros (IsZeroVector in tflite/kernels/fully_connected.cc).
 CHILD = """
 import json, os, sys
 import numpy as np
@@ -81,7 +85,9 @@ for index in inputs:
     if native.TensorType(index, 0) in (np.bytes_, np.object_):
         native.SetTensor(index, np.full(native.TensorSize(index, 0), b"a", object), 0)
     else:
-        interpreter.tensor(index)()[...] = 0
+        view = interpreter.tensor(index)()
+        view[...] = 0.5 if view.dtype.kind == "f" else 0
+        del view
 for _ in range(2):
     native.Invoke()
     os.write(1, b".")
@@ -171,18 +177,23 @@ def files(folder: Path, quick: bool) -> Iterator[tuple[Path, tuple[tuple[int, ..
         yield path, ()
 
 
-def grant(path: Path, accelerator: str) -> Iterator[dict[str, Any]]:
+def grant(path: Path, accelerator: str) -> list[dict[str, Any]]:
     """Whether a model runs in the memory that its plan says is enough, and in somewhat more."""
+    return list(_grant(path, accelerator))
+
+
+def _grant(path: Path, accelerator: str) -> Iterator[dict[str, Any]]:
     found = plan(path, accelerator)
     error = None if found is None else error_bytes(found)
     if found is None or found.peak_bytes is None or error is None:
         return
-    for share in GRANTED:
+    fill = next((fill for fill in FILLS if _runs(path, fill, accelerator)), None)
+    for share in GRANTED if fill else ():
         ram = int(share * (found.peak_bytes + error)) + 1
         budget = Budget(kind="ram", title="", ram_bytes=ram, source="")
         assert weigh(found, budget).fits
         try:
-            flight = outlive.run(path, "zeros", accelerator=accelerator, limits=outlive.Limits(memory=ram))
+            flight = outlive.run(path, fill, accelerator=accelerator, limits=outlive.Limits(memory=ram))
         except OutliveError as error_said:
             yield {
                 "model": path.stem,
@@ -191,8 +202,21 @@ def grant(path: Path, accelerator: str) -> Iterator[dict[str, Any]]:
                 "end": str(error_said)[:100],
             }
             continue
-        end = "ran" if not flight.died and not flight.error_type else f"ended in {flight.stage}"
+        end = (
+            "ran"
+            if not flight.died and not flight.error_type
+            else f"ended in {flight.stage}: {flight.signal or flight.error_type}"
+        )
         yield {"model": path.stem, "accelerator": accelerator, "ram_bytes": ram, "end": end}
+
+
+def _runs(path: Path, fill: str, accelerator: str) -> bool:
+    """Whether a model runs at all with its inputs filled so."""
+    try:
+        flight = outlive.run(path, fill, accelerator=accelerator)
+    except OutliveError:
+        return False
+    return not flight.died and not flight.error_type
 
 
 def builtin_exact() -> tuple[int, int]:
@@ -269,26 +293,25 @@ def main() -> int:
     parser.add_argument(
         "--seen", action="store_true", help="only the half that may be looked at; not written"
     )
+    parser.add_argument("--jobs", type=int, default=1, help="how many models are looked at at once")
     args = parser.parse_args()
     if not can_trace():
         parser.error("peaks are measured on Linux, on x86-64 and 64-bit Arm")
     chosen = [(path, shapes) for path, shapes in files(args.models, args.quick)]
     chosen = [item for item in chosen if not args.seen or not is_held_out(item[0].stem)]
-    found = [
-        compare(path, shape, accelerator)
+    asked = [
+        (path, shape, accelerator)
         for path, shapes in chosen
         for accelerator in RESOLVERS
         for shape in ((), *shapes)
     ]
-    rows = [row for row in found if row is not None]
-    runs = {(row.model, row.accelerator) for row in rows}
-    granted = [
-        item
-        for path, _ in chosen
-        for accelerator in RESOLVERS
-        if (path.stem, accelerator) in runs
-        for item in grant(path, accelerator)
-    ]
+    # What a process holds at most is read when it is stopped: others beside it make no difference.
+    with ThreadPoolExecutor(args.jobs) as pool:
+        found = list(pool.map(compare, *zip(*asked, strict=True)))
+        rows = [row for row in found if row is not None]
+        runs = {(row.model, row.accelerator) for row in rows}
+        pairs = [(path, name) for path, _ in chosen for name in RESOLVERS if (path.stem, name) in runs]
+        granted = [item for items in pool.map(grant, *zip(*pairs, strict=True)) for item in items]
     exact = (0, 0) if args.quick or args.seen else builtin_exact()
     for accelerator in RESOLVERS:
         for half, held_out in (("held out", True), ("seen", False)):

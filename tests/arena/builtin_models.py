@@ -157,6 +157,53 @@ def loop(calls: tuple[int, int] = (1, 2)) -> bytes:
     )
 
 
+def list_loop(width: int, rows: int = 32) -> bytes:
+    """A loop as Keras writes an LSTM: it sets the rows of a list one by one; weights are of float16."""
+    counter, whole = ("INT32", [1]), ("FLOAT32", [rows, width])
+    main = [tensor(f"m{i}", *(counter, whole)[i % 2]) for i in range(4)]
+    condition = [tensor("c0", *counter), tensor("c1", *whole), tensor("end", *counter, buffer=1)]
+    body = [
+        tensor("i", *counter),
+        tensor("list", *whole),
+        tensor("half", "FLOAT16", [width, width], buffer=2),
+        tensor("weights", "FLOAT32", [width, width]),
+        tensor("row", "FLOAT32", [1, width], buffer=3),
+        tensor("item", "FLOAT32", [1, width]),
+        tensor("one", *counter, buffer=4),
+        tensor("next", *counter),
+        tensor("width", *counter, buffer=5),
+        tensor("zero", *counter, buffer=6),
+        tensor("size", "INT32", [2]),
+        tensor("begin", "INT32", [2]),
+        tensor("zeros", "INT32", [2], buffer=7),
+        tensor("all", "INT32", [2], buffer=8),
+        tensor("before", "FLOAT32", [1, 1], shape_signature=[-1, -1]),
+        tensor("behind", "FLOAT32", [1, width], shape_signature=[-1, width]),
+        tensor("joined", *whole),
+    ]
+    steps = (
+        op(2, [2], [3], "Dequantize"),
+        op(3, [4, 3, -1], [5], "FullyConnected"),
+        op(4, [0, 6], [7], "Add"),
+        op(5, [0, 8], [10], "Concatenation"),
+        op(6, [1, 12, 10], [14], "Slice"),
+        op(5, [7, 9], [11], "Concatenation"),
+        op(6, [1, 11, 13], [15], "Slice"),
+        op(5, [14, 5, 15], [16], "Concatenation"),
+    )
+    numbers = ([rows], [1], [width], [0], [0, 0], [-1, -1])
+    end, one, wide, zero, zeros, rest = (np.array(values, np.int32) for values in numbers)
+    repeat = op(0, [0, 1], [2, 3], "While", cond_subgraph_index=1, body_subgraph_index=2)
+    half, row = np.ones((width, width), np.float16), np.ones(width, np.float32)
+    return model(
+        ["WHILE", "LESS", "DEQUANTIZE", "FULLY_CONNECTED", "ADD", "CONCATENATION", "SLICE"],
+        graph(main, [0, 1], [2, 3], repeat),
+        graph([*condition, tensor("less", "BOOL", [1])], [0, 1], [3], op(1, [0, 2], [3], "Less")),
+        graph(body, [0, 1], [7, 16], *steps),
+        buffers=(end, half, row, one, wide, zero, zeros, rest),
+    )
+
+
 def custom(name: str = "Mystery") -> bytes:
     """An operator nobody knows."""
     from outlive.surgery import write

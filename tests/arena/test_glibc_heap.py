@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.arena.glibc_heap import Heap
+from outlive.arena.glibc_heap import Heap, Piece
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -42,10 +42,39 @@ def test_the_free_end_is_given_back() -> None:
     assert heap.resident_bytes <= 256 * KIB
 
 
+def test_what_would_be_mapped_takes_the_free_end_where_it_fits() -> None:
+    heap = Heap()
+    heap.free(heap.allocate(4 * MIB))
+    heap.free(heap.allocate(3 * MIB))
+    before = heap.resident_bytes
+    heap.allocate(3 * MIB + 100 * KIB)
+    assert heap.resident_bytes <= before + 128 * KIB, "the free end is looked at before the threshold"
+
+
+def test_a_freed_aligned_piece_holds_no_other_of_its_size() -> None:
+    heap = Heap()
+    heap.free(heap.allocate(64 * KIB, aligned=True))
+    heap.allocate(64 * KIB, aligned=True)
+    assert heap.resident_bytes >= 128 * KIB
+    heap.allocate(64 * KIB)
+    assert heap.resident_bytes < 140 * KIB, "one that need not be aligned fits"
+
+
+def test_what_nobody_writes_to_is_not_resident() -> None:
+    heap = Heap()
+    for size in (100 * KIB, 4 * MIB):
+        before = heap.resident_bytes
+        piece = heap.allocate(size, written=False)
+        assert heap.resident_bytes <= before + 8 * KIB
+        heap.write(piece, size // 2)
+        assert heap.resident_bytes - before >= size // 2
+        heap.free(piece)
+
+
 @given(st.lists(st.tuples(st.integers(0, 3 * MIB), st.booleans()), max_size=60))
 def test_all_that_is_held_is_resident(steps: list[tuple[int, bool]]) -> None:
     heap = Heap()
-    held: list[tuple[int, tuple[int, int]]] = []
+    held: list[tuple[int, Piece]] = []
     for size, free in steps:
         if free and held:
             heap.free(held.pop(size % len(held))[1])

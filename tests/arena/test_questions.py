@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import outlive
@@ -53,6 +55,16 @@ def test_shapes_are_read_as_people_write_them() -> None:
     assert parse_input("a=b=2x3") == ("a=b", (2, 3))
     assert check_shape([1, 2]) == (1, 2)
     assert check_shape("1x2") == (1, 2)
+
+
+def test_an_array_gives_its_shape(tmp_path: Path) -> None:
+    np.save(tmp_path / "photo.npy", np.zeros((1, 6, 8, 3), np.uint8))
+    assert parse_input(f"image={tmp_path / 'photo.npy'}") == ("image", (1, 6, 8, 3))
+    assert parse_input(str(tmp_path / "photo.npy")) == ("", (1, 6, 8, 3))
+    (tmp_path / "text.npy").write_text("no array")
+    for name in ("text.npy", "missing.npy"):
+        with pytest.raises(ValueError, match=rf"{name}' is no array that can be read"):
+            parse_input(f"image={tmp_path / name}")
 
 
 @pytest.mark.parametrize(

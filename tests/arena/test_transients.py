@@ -9,10 +9,13 @@ import pytest
 from flatbuffers import flexbuffers
 
 import outlive
+from outlive.arena.budget import error_bytes
 from outlive.arena.builtin import eigen
 from outlive.arena.builtin.eigen import block_bytes
 from outlive.arena.builtin.packing import RuyArena
+from outlive.arena.glibc_heap import Heap
 from outlive.arena.plan import Plan
+from outlive.model import read_source
 from outlive.worker.measuring import measure
 from tests.arena import builtin_models
 from tests.arena.tflm_models import scaled
@@ -33,14 +36,14 @@ def dense(precision: str) -> bytes:
     return canvas.finish([row], [canvas.dense(row, WIDE)])
 
 
-def held(content: bytes, accelerator: str, folder: Path) -> Plan:
+def held(content: bytes, accelerator: str, folder: Path, slack_bytes: int = SLACK_BYTES) -> Plan:
     """The plan of a model, once a worker was seen to stay within it."""
     path = folder / "model.tflite"
     path.write_bytes(content)
     plan = outlive.plan(path, accelerator=accelerator)
     measured = measure(path, accelerator=accelerator)
     assert not measured.problem
-    assert (measured.peak_bytes or 0) <= (plan.peak_bytes or 0) + SLACK_BYTES
+    assert (measured.peak_bytes or 0) <= (plan.peak_bytes or 0) + slack_bytes
     return plan
 
 
@@ -88,17 +91,48 @@ def test_weights_of_4_bits_are_packed_when_the_model_first_runs(tmp_path: Path) 
     assert plan.packed_weights_bytes == pytest.approx(WIDE * DEEP / 2, abs=64)
 
 
-def convolution_3d() -> bytes:
+def blockwise() -> bytes:
+    """The same with a scale of 16 bits for each 32 weights."""
+    blocks = {"scales": 3, "zero_points": -1, "block_size": 32}
+    held = {"details_type": "BlockwiseQuantization", "details": blocks}
     tensors = [
-        tensor("x", "FLOAT32", [1, 8, 24, 24, 8]),
-        tensor("w", "FLOAT32", [3, 3, 3, 8, 16], buffer=1),
-        tensor("y", "FLOAT32", [1, 8, 24, 24, 16]),
+        tensor("x", "FLOAT32", [16, DEEP]),
+        tensor("w", "INT4", [WIDE, DEEP], buffer=1, quantization=held),
+        tensor("y", "FLOAT32", [16, WIDE]),
+        tensor("s", "FLOAT16", [WIDE, DEEP // 32], buffer=2),
+    ]
+    layer = op(0, [0, 1, -1], [2], "FullyConnected")
+    buffers = np.ones(WIDE * DEEP // 2, np.int8), np.ones((WIDE, DEEP // 32), np.float16)
+    return model(["FULLY_CONNECTED"], graph(tensors, [0], [2], layer), buffers=buffers)
+
+
+def test_weights_with_scales_of_blocks_are_not_unpacked(tmp_path: Path) -> None:
+    plan = held(blockwise(), "builtin", tmp_path)
+    assert plan.workspace_bytes == pytest.approx(4 * WIDE * DEEP / 32 + 16 * DEEP, abs=16_384)
+    arena = next(part.bytes for part in plan.parts if part.name == "arena")
+    assert (plan.arena_bytes or 0) - arena >= 4 * 16 * WIDE, "sums of products have room that nobody uses"
+
+
+def test_arrays_of_tensors_grow_while_open_shapes_are_prepared() -> None:
+    content = builtin_models.open_length()
+    plan = outlive.plan(content, accelerator="builtin", inputs={"x": (4, 8)})
+    fixed = outlive.plan(dense("float"), accelerator="builtin")
+    tensors = len(read_source(content).model.subgraphs[0].tensors)  # type: ignore[union-attr]
+    assert plan.runtime_bytes - 700 * tensors > fixed.runtime_bytes - 700 * 4
+
+
+def convolution_3d(side: int = 24, layers: int = 1) -> bytes:
+    """Convolutions of 8 frames, 8 channels in and out."""
+    tensors = [
+        *(tensor(f"x{layer}", "FLOAT32", [1, 8, side, side, 8]) for layer in range(layers + 1)),
+        tensor("w", "FLOAT32", [3, 3, 3, 8, 8], buffer=1),
     ]
     sides = {f"stride_{side}": 1 for side in "dhw"} | {f"dilation_{side}_factor": 1 for side in "dhw"}
-    layer = op(0, [0, 1], [2], "Conv3D", padding="SAME", **sides)
-    return model(
-        ["CONV_3D"], graph(tensors, [0], [2], layer), buffers=(np.ones((3, 3, 3, 8, 16), np.float32),)
+    steps = (
+        op(0, [layer, layers + 1], [layer + 1], "Conv3D", padding="SAME", **sides) for layer in range(layers)
     )
+    main = graph(tensors, [0], [layers], *steps)
+    return model(["CONV_3D"], main, buffers=(np.ones((3, 3, 3, 8, 8), np.float32),))
 
 
 @pytest.mark.parametrize("accelerator", ["builtin", "cpu"])
@@ -129,12 +163,38 @@ def test_eigen_packs_the_blocks_it_was_seen_to_ask_for(
 
 
 def test_ruy_grows_by_what_did_not_fit_and_keeps_it() -> None:
-    room = RuyArena()
-    first = room.multiply((1_000_000, 500_000))
-    assert first == room.multiply((1_000_000, 500_000))
+    room = RuyArena(Heap())
+    first = packed(room, (1_000_000, 500_000))
+    assert first == pytest.approx(packed(room, (1_000_000, 500_000)), abs=8192), "in one piece now"
     # The small operand finds room, the large one does not.
-    assert room.multiply((2_000_000, 500_000)) == first + 2_000_000
-    assert room.reserved_bytes == 3_500_000
+    assert packed(room, (2_000_000, 500_000)) == pytest.approx(first + 2_000_000, abs=8192)
+    assert room.reserved_bytes == pytest.approx(3_500_000, abs=256)
+
+
+def packed(room: RuyArena, pieces: tuple[int, ...]) -> int:
+    """Bytes that are there while a product is computed."""
+    room.pack(pieces)
+    there = room.heap.resident_bytes
+    room.release()
+    return there
+
+
+def test_small_pieces_of_ruy_leave_gaps_behind() -> None:
+    """What a MobileNet of int8 was seen to ask for: no gap fits the room that replaces it, for it grows."""
+    room = RuyArena(Heap())
+    for pieces in ((65_536, 9_216), (65_536, 9_216, 9_216), (169_984,), (308_224,)):
+        most = packed(room, pieces)
+    assert most > 308_224 + 169_984 + 2 * 65_536
+
+
+def int16_tower() -> bytes:
+    """Convolutions of int16, which XNNPACK does not take."""
+    canvas = Canvas("int16x8")
+    image = x = canvas.activation([1, 8, 8, 16])
+    for _ in range(40):
+        x = canvas.conv(x, 256)
+        x = canvas.conv(x, 16)
+    return canvas.finish([image], [x])
 
 
 def detector(kind: str, *, regular: bool) -> bytes:
@@ -164,7 +224,7 @@ def detector(kind: str, *, regular: bool) -> bytes:
 def test_boxes_are_put_in_order_on_the_heap(kind: str, regular: bool, tmp_path: Path) -> None:
     plan = held(detector(kind, regular=regular), "builtin", tmp_path)
     classes = 4 * BOXES * 91
-    assert (plan.workspace_bytes or 0) >= (0 if regular else classes)
+    assert (plan.workspace_bytes or 0) >= (0 if regular else 4 * BOXES * 90)
     arena = next(part for part in plan.parts if part.name == "arena")
     # Scores that are floats already are not copied, though there is room for them.
     assert (plan.arena_bytes or 0) - arena.bytes == pytest.approx(
@@ -195,3 +255,36 @@ def test_what_nobody_writes_to_is_not_counted(tmp_path: Path) -> None:
     arena = next(part for part in plan.parts if part.name == "arena")
     assert arena.bytes == plan.arena_bytes * 4 / 5
     assert "reserved" in arena.source
+
+
+@pytest.mark.parametrize("accelerator", ["builtin", "cpu"])
+def test_a_loop_that_fills_a_list_holds_its_weights_and_its_slices(accelerator: str, tmp_path: Path) -> None:
+    """Tensors that are placed again from round to round come to lie behind those that are persistent."""
+    width = 1024
+    plan = held(builtin_models.list_loop(width), accelerator, tmp_path, slack_bytes=1_000_000)
+    assert plan.bound == "lower"
+    weights, rows = 4 * width * width, 4 * 32 * width
+    assert (plan.dynamic_bytes or 0) >= 4 * rows  # the value, the slice behind, the one before twice
+    called = next(part.bytes for part in plan.parts if part.name == "called subgraphs")
+    assert called >= rows + (weights if accelerator == "builtin" else 0)
+    if accelerator == "builtin":
+        assert (plan.peak_bytes or 0) > 2 * weights
+
+
+def test_kernels_beside_a_delegate_keep_their_multipliers(tmp_path: Path) -> None:
+    """A model that XNNPACK leaves alone takes what it takes without it."""
+    content = int16_tower()
+    plan, plain = held(content, "cpu", tmp_path), held(content, "builtin", tmp_path)
+    assert plan.runtime_bytes == pytest.approx(plain.runtime_bytes, rel=0.1)
+
+
+def test_a_model_runs_in_memory_that_its_plan_calls_enough(tmp_path: Path) -> None:
+    """Ruy reserves its next room before it frees what it had: the limit on data is twice as far."""
+    path = tmp_path / "model.tflite"
+    path.write_bytes(convolution_3d(128, layers=2))
+    plan = outlive.plan(path, accelerator="builtin")
+    enough = (plan.peak_bytes or 0) + (error_bytes(plan) or 0)
+    flight = outlive.run(path, "ones", accelerator="builtin", limits=outlive.Limits(memory=enough))
+    assert not flight.died
+    assert not flight.error_type
+    assert flight.limits["data_bytes"] >= 2 * enough

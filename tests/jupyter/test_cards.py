@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from html.parser import HTMLParser
+from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -13,13 +14,10 @@ import outlive
 from outlive import demo_models
 from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag
 from outlive.jupyter import formats
-from outlive.jupyter.cards import Card
-from outlive.jupyter.drawing import template, timeline_html
 from outlive.kernel_deaths.record import KernelDeaths, Record
 from outlive.meter import Point
-from outlive.rendering import page_of
 from outlive.rendering.media.notebook import card_bundle
-from outlive.rendering.page import Page
+from outlive.rendering.page import Column, Page, PageVerdict, Section, Table
 from outlive.rendering.pages.error import error_page
 from outlive.verbs.blackbox import explain_death
 
@@ -69,10 +67,10 @@ def finding(text: str) -> Finding:
 
 
 class PageCard:
-    """The card of a result that has a page."""
+    """The card of a page, of a result, or of a finding."""
 
     def __init__(self, result: Any) -> None:
-        self._bundle = card_bundle(result if isinstance(result, Page) else page_of(result))
+        self._bundle = card_bundle(result) if isinstance(result, Page) else formats.bundle_of(result)
 
     def html(self) -> str:
         return self._bundle["text/html"]
@@ -92,7 +90,7 @@ def evil_things() -> dict[str, Any]:
     record = Record(name="x", busy=True, cell_number=1, cell_source=EVIL, timeline=points, stderr_tail=EVIL,
                     fault_trace=f'  File "{EVIL}", line 1 in f', status=11)  # fmt: skip
     return {
-        "finding": formats.finding_card(finding(EVIL)),
+        "finding": PageCard(finding(EVIL)),
         "plan": PageCard(plan),
         "flight": PageCard(flight),
         "death": PageCard(KernelDeaths(deaths=(explain_death(record),))),
@@ -120,25 +118,29 @@ def test_a_card_says_what_the_text_says() -> None:
         assert word in card.plain()
 
 
+def _flight(points: list[Point]) -> PageCard:
+    return PageCard(outlive.Flight(died=True, stage="invoke", signal="SIGSEGV", timeline=tuple(points)))
+
+
 def test_a_timeline_is_drawn_where_there_is_one() -> None:
     points = [Point(seconds=0.1 * n, bytes=n * 10**6, rss_bytes=0) for n in range(5)]
-    assert "<polyline" in timeline_html(points)
-    assert timeline_html(points[:2]) == timeline_html([]) == ""
-    assert timeline_html([Point(seconds=float(n), bytes=0, rss_bytes=0) for n in range(5)]) == ""
+    assert "<polyline" in _flight(points).html()
+    flat = [Point(seconds=float(n), bytes=0, rss_bytes=0) for n in range(5)]
+    for nothing in (points[:2], [], flat):
+        assert "<polyline" not in _flight(nothing).html()
 
 
 def test_a_report_as_long_as_a_book_is_cut() -> None:
-    from outlive.rendering.model_text import grid
-
-    table = grid("left")
-    for number in range(100_000):
-        table.add_row("", f"row {number}")
-    html = Card(label="long", parts=lambda: [table]).html()
+    rows = [(f"row {number}",) for number in range(100_000)]
+    table = Table(id="t", caption="long", columns=(Column(title="x"),), rows=rows)
+    section = Section(id="s", title="s", blocks=(table,))
+    verdict = PageVerdict(tone="plain", word="long")
+    html = PageCard(Page(title="x", kind="check", verdict=verdict, sections=(section,))).html()
     assert "and 99800 more" in html
     assert_sound(html)
 
 
-@pytest.mark.parametrize("place", formats.CARDS)
+@pytest.mark.parametrize("place", [*formats.RESULTS, *formats.FINDINGS])
 def test_every_card_is_for_a_class_that_there_is(place: tuple[str, str]) -> None:
     from importlib import import_module
 
@@ -148,9 +150,11 @@ def test_every_card_is_for_a_class_that_there_is(place: tuple[str, str]) -> None
 
 def test_front_ends_do_not_align_our_tables() -> None:
     """JupyterLab's `.jp-RenderedHTMLCommon:not(...) td` aligns to the right: ours has to weigh more."""
-    rules = template("card.css").template.replace("\n", "").split("}")
+    style = files("outlive.rendering").joinpath("web/assets/card.css").read_text("utf-8")
+    rules = style.replace("\n", "").split("}")
     laid_out = [rule for rule in rules if "text-align" in rule or "background:none" in rule]
     selectors = [rule.partition("{")[0] for rule in laid_out]
-    tables = [selector for selector in selectors if selector.split()[-1].startswith(("td", "tr"))]
+    each = [one for selector in selectors for one in selector.split(",")]
+    tables = [one for one in each if one.split()[-1].startswith(("td", "th", "tr"))]
     assert len(tables) >= 3
-    assert all(selector.count(".outlive") == 3 for selector in tables)
+    assert all(one.count(".outlive") == 3 for one in tables)

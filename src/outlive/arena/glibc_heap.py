@@ -1,34 +1,51 @@
-"""What a sequence of allocations leaves resident: the heap of glibc, as far as large pieces go.
+"""What a sequence of allocations leaves resident: the heap of glibc, page by page.
 
 A piece from the threshold on is mapped by itself and given back when freed, which raises the threshold to its
 size; smaller ones come from the heap, where a freed piece stays resident as a gap until something fits it, or
 until the free end of the heap is long enough to be given back (malloc.c: sysmalloc, _int_free, systrim).
+An aligned piece is cut out of a larger one, and the cuttings are kept in a list of small pieces: they hold it
+apart from its neighbours also when it is free (_int_memalign).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from typing import NamedTuple
 
 _PAGE_BYTES = 4096
 _HEADER_BYTES = 16
-_ALIGNED_BYTES = 64
-_SMALLEST_THRESHOLD = 128 * 1024
+_SMALLEST_BYTES = 32  # MINSIZE
+_CUTTINGS_BYTES = 64 + _SMALLEST_BYTES  # the alignment comes first
 _LARGEST_THRESHOLD = 32 * 1024 * 1024
-_KEPT_AT_END = 128 * 1024
+_TOP_PAD_BYTES = 128 * 1024
+# Threshold of a process that has loaded Python, numpy and LiteRT: they have mapped and freed pieces by then.
+_STARTING_THRESHOLD = 212 * 1024
 # Gaps smaller than this are not worth remembering: descriptors fill them.
 _SMALLEST_GAP = 512
+_CONSOLIDATED_BYTES = 64 * 1024  # FASTBIN_CONSOLIDATION_THRESHOLD: freeing less gives nothing back
+
+
+class Piece(NamedTuple):
+    """Memory that was asked for; an `offset` below zero is the number of a mapping of its own."""
+
+    offset: int
+    size: int
 
 
 class Heap:
     """Pieces of memory, allocated and freed in the order the runtime does."""
 
     def __init__(self) -> None:
-        """An empty heap with the default thresholds."""
-        self._threshold = _SMALLEST_THRESHOLD
-        self._trim = _SMALLEST_THRESHOLD
+        """An empty heap with the thresholds of a process that is about to load a model."""
+        self._threshold = _STARTING_THRESHOLD
+        self._trim = 2 * _STARTING_THRESHOLD
         self._end = 0  # of the part in use
-        self._resident = 0  # how far the heap has been touched and not given back
+        self._break = 0  # of what the system has granted
+        self._pages = bytearray()  # of the heap: 1 if written to
+        self._written_pages = 0
+        self._mappings: dict[int, int] = {}  # number: bytes written
         self._mapped = 0
+        self._next = -1
         self.peak_bytes = 0  # the most there were at once
         self._gaps: list[tuple[int, int]] = []  # (size, offset), smallest first
         self._starts: dict[int, int] = {}  # offset of a gap: its size
@@ -37,37 +54,38 @@ class Heap:
     @property
     def resident_bytes(self) -> int:
         """Bytes the process has more than before."""
-        return self._resident + self._mapped
+        return self._written_pages * _PAGE_BYTES + self._mapped
 
-    def allocate(self, size_bytes: int, *, aligned: bool = False) -> tuple[int, int]:
-        """A piece of memory, all of it written to; to be given to `free`."""
-        size = size_bytes + _HEADER_BYTES + (_ALIGNED_BYTES if aligned else 0)
-        if size >= self._threshold:
-            size = -(-size // _PAGE_BYTES) * _PAGE_BYTES
-            self._mapped += size
-            self._watch()
-            return -1, size
-        size = -(-size // _HEADER_BYTES) * _HEADER_BYTES
-        at = bisect_left(self._gaps, (size, -1))
-        if at < len(self._gaps):
-            gap, offset = self._gaps[at]
-            self._forget(offset)
-            self._remember(offset + size, gap - size)
-            return offset, size
-        offset = self._end
-        self._end += size
-        self._resident = max(self._resident, self._end)
-        self._watch()
-        return offset, size
+    def allocate(self, size_bytes: int, *, aligned: bool = False, written: bool = True) -> Piece:
+        """A piece of memory, to be given to `free`; all of it is written to unless it is said not to be."""
+        size = _rounded(size_bytes + _HEADER_BYTES, _HEADER_BYTES)
+        whole = size + (_CUTTINGS_BYTES if aligned else 0)
+        offset = self._find(whole)
+        if offset is None and whole >= self._threshold:
+            piece = self._map(whole)
+        else:
+            piece = Piece(self._extend(whole) if offset is None else offset, size)
+            self._touch(piece.offset, _HEADER_BYTES)
+            self._touch(piece.offset + whole, _HEADER_BYTES)
+        if written:
+            self.write(piece, size_bytes)
+        return piece
 
-    def _watch(self) -> None:
+    def write(self, piece: Piece, size_bytes: int) -> None:
+        """Write to the first bytes of a piece."""
+        if piece.offset < 0:
+            more = _rounded(size_bytes + _HEADER_BYTES, _PAGE_BYTES) - self._mappings[piece.offset]
+            self._mappings[piece.offset] += max(0, more)
+            self._mapped += max(0, more)
+        else:
+            self._touch(piece.offset, size_bytes + _HEADER_BYTES)
         self.peak_bytes = max(self.peak_bytes, self.resident_bytes)
 
-    def free(self, piece: tuple[int, int]) -> None:
+    def free(self, piece: Piece) -> None:
         """Give a piece back."""
         offset, size = piece
         if offset < 0:
-            self._mapped -= size
+            self._mapped -= self._mappings.pop(offset)
             if self._threshold < size <= _LARGEST_THRESHOLD:
                 self._threshold, self._trim = size, 2 * size
             return
@@ -79,10 +97,46 @@ class Heap:
             size += self._forget(offset + size)
         if offset + size < self._end:
             self._remember(offset, size)
-            return
-        self._end = offset
-        if self._resident - self._end >= self._trim:
-            self._resident = self._end + _KEPT_AT_END
+        else:
+            self._end = offset
+        if size >= _CONSOLIDATED_BYTES and self._break - self._end >= self._trim:
+            self._give_back()
+
+    def _map(self, size: int) -> Piece:
+        piece = Piece(self._next, _rounded(size, _PAGE_BYTES))
+        self._next -= 1
+        self._mappings[piece.offset] = 0
+        return piece
+
+    def _find(self, size: int) -> int | None:
+        """The smallest gap that holds it, or the free end: also for what would be mapped otherwise."""
+        at = bisect_left(self._gaps, (size, -1))
+        if at < len(self._gaps):
+            gap, offset = self._gaps[at]
+            self._forget(offset)
+            self._remember(offset + size, gap - size)
+            return offset
+        return self._extend(size) if self._end + size + _SMALLEST_BYTES <= self._break else None
+
+    def _extend(self, size: int) -> int:
+        offset = self._end
+        self._end += size
+        if self._end + _SMALLEST_BYTES > self._break:
+            self._break = _rounded(self._end + _SMALLEST_BYTES + _TOP_PAD_BYTES, _PAGE_BYTES)
+            self._pages.extend(bytes(self._break // _PAGE_BYTES - len(self._pages)))
+        return offset
+
+    def _touch(self, offset: int, size: int) -> None:
+        first, last = offset // _PAGE_BYTES, -(-(offset + size) // _PAGE_BYTES)
+        pages = self._pages[first:last]
+        self._written_pages += len(pages) - sum(pages)
+        self._pages[first:last] = b"\1" * len(pages)
+
+    def _give_back(self) -> None:
+        self._break = _rounded(self._end + _TOP_PAD_BYTES, _PAGE_BYTES)
+        kept = self._break // _PAGE_BYTES
+        self._written_pages -= sum(self._pages[kept:])
+        del self._pages[kept:]
 
     def _remember(self, offset: int, size: int) -> None:
         if size < _SMALLEST_GAP:
@@ -96,3 +150,7 @@ class Heap:
         del self._stops[offset + size]
         del self._gaps[bisect_left(self._gaps, (size, offset))]
         return size
+
+
+def _rounded(size: int, step: int) -> int:
+    return -(-size // step) * step

@@ -85,9 +85,20 @@ def parse_shape(text: str) -> Shape:
 
 
 def parse_input(word: str) -> tuple[str, Shape]:
-    """Name and shape in `image=1x512x512x3`; the name is empty if only a shape was given."""
+    """Name and shape in `image=1x512x512x3` or `image=photo.npy`; the name is empty if none was given."""
     name, _, text = word.rpartition("=")
-    return name, parse_shape(text)
+    return name, _shape_in_file(text) if text.lower().endswith(".npy") else parse_shape(text)
+
+
+def _shape_in_file(path: str) -> Shape:
+    """The shape of the array in an .npy file, of which only the beginning is read."""
+    import numpy as np
+
+    try:
+        shape = np.load(path, mmap_mode="r", allow_pickle=False).shape
+    except (OSError, ValueError, EOFError) as error:
+        raise ValueError(f"{path[-80:]!r} is no array that can be read: {error}") from error
+    return _possible(tuple(int(size) for size in shape), path)
 
 
 def parse_sweep(word: str) -> tuple[str, tuple[Shape, ...]]:

@@ -33,7 +33,7 @@ class ScanInterrupted(KeyboardInterrupt):
 def scan(
     paths: Paths,
     *,
-    devices: Sequence[str | Device] = (),
+    device: str | Device | Sequence[str | Device] = (),
     run: bool = False,
     delegates: bool = False,
     accelerator: str = "cpu",
@@ -52,12 +52,14 @@ def scan(
     output: Paths = (),
     resume: bool = False,
     tolerances: Tolerances | None = None,
+    devices: Sequence[str | Device] = (),
     tell: Callable[[Tally], None] = lambda tally: None,
 ) -> Scan:
     """One table of many models: read, checked, planned, with `run` also run and diagnosed. Iterate for rows.
 
-    `paths` are files, folders, patterns ("models/**/*.tflite") or lists ("@list.txt"). `repeat` and `seconds`
-    are the calls of each run and the most for one, `memory` is for all that run at once. `output` are files
+    `paths` are files, folders, patterns ("models/**/*.tflite") or lists ("@list.txt"), `device` is one or
+    several to fit. `repeat` and `seconds` are the calls of each run and the most for one, `memory` is for all
+    that run at once. `output` are files
     for the table: .jsonl, which rows are written to as they come, .csv, .parquet or .html; with `resume` rows
     that are there are not done again. `against` is the .jsonl file of an older scan: `.comparison` says what
     got worse, by more than `tolerance_peak` ("5%", or as [tool.outlive] says), `tolerance_latency` (25%) and
@@ -74,9 +76,10 @@ def scan(
     if against is not None and tolerances is None:
         shares = {"peak": tolerance_peak, "latency": tolerance_latency, "outputs": tolerance_outputs}
         tolerances = find_tolerances(shares)
+    named: list[Any] = list(device) if isinstance(device, (list, tuple)) else [device]
     order = make_order(
-        devices, run, delegates, memory=memory, repeat=repeat, seconds=seconds, accelerator=accelerator,
-        select=_words(select), ignore=_words(ignore),
+        [*named, *devices], run, delegates, memory=memory, repeat=repeat, seconds=seconds,
+        accelerator=accelerator, select=_words(select), ignore=_words(ignore),
     )  # fmt: skip
     engine = {
         "on": on,

@@ -15,6 +15,8 @@ _PANEL_ROWS, _PANEL_COLUMNS, _PEELED = 8, 4, 8
 _SCALAR_BYTES = 4
 _ALIGNED_BYTES = 64
 _SMALL = 48
+# Blocks up to this are on the stack: EIGEN_STACK_ALLOCATION_LIMIT in Eigen/src/Core/util/Macros.h.
+STACK_BYTES = 128 * 1024 + _ALIGNED_BYTES
 # glibc, bits/confname.h: _SC_LEVEL1_DCACHE_SIZE and _SC_LEVEL2_CACHE_SIZE, for which Python has no names; and
 # what Eigen takes where it finds none.
 _FIRST, _SECOND = (188, 32 << 10), (191, 256 << 10)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from outlive.arena.builtin.placing import Layout
 from outlive.arena.builtin.preparing import Preparation
+from outlive.arena.builtin.subgraphs import list_parts
 from outlive.model import Model, Tensor
 from outlive.units import plural
 
@@ -16,6 +17,9 @@ _INTERPRETER_BYTES = 10_000
 _BYTES_PER_TENSOR = 700
 _BYTES_PER_SCALE = 11
 _BYTES_PER_SPARSE_INDEX = 4
+# sizeof(TfLiteTensor): tflite/core/c/common.h. Their array grows by a tenth when kernels add temporaries
+# (EnsureTensorsVectorCapacity: tflite/core/subgraph.h); what it was before stays behind in gaps, as measured.
+_TENSOR_BYTES, _ARRAYS = 112, 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +34,13 @@ def heap_of(layout: Layout) -> Heap:
     """The heap tensors of one subgraph: read-only ones, dynamic ones, those of kernels."""
     preparation = layout.preparation
     table = preparation.table
+    grown = {part: size * table.bytes[source] for part, source, size in list_parts(preparation)}
     total = 0
     text = 0
     for tensor, where in enumerate(table.where):
         if where not in ("readonly", "dynamic"):
             continue
-        total += table.bytes[tensor]
+        total += max(table.bytes[tensor], grown.get(tensor, 0))
         text += table.dtypes[tensor] == "string"
     unknown = list(_waits(preparation))
     if text:
@@ -77,6 +82,12 @@ def structures_bytes(model: Model) -> int:
             total += _BYTES_PER_SCALE * len(tensor.quantization.scales)
         total += sparse_bytes(tensor)
     return total
+
+
+def late_bytes(layouts: Iterable[Layout]) -> int:
+    """Arrays of tensors that grow as the model runs, because kernels are prepared only then."""
+    grown = (layout for layout in layouts if len(layout.preparation.stages) > 1)
+    return sum(_ARRAYS * _TENSOR_BYTES * len(layout.preparation.table.where) for layout in grown)
 
 
 def sparse_bytes(tensor: Tensor) -> int:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from outlive.arena.builtin.eigen import block_bytes
 from outlive.arena.builtin.tensors import Node, TensorTable
+from outlive.arena.glibc_heap import Heap, Piece
 from outlive.units import DTYPE_BITS, count_elements
 
-# Measured over two invokes in fresh workers, LiteRT 2.3.0, x86-64: what ruy takes beside its operands.
-_BESIDE_BYTES = 100_000
 _SUM_BYTES = 4
+_BLOCK_BYTES = 64  # kMinimumBlockAlignment: ruy/system_aligned_alloc.h
 # Of its kernels for AVX-512, which round up most (ruy/kernel_x86.h), and to avoid aliases (ruy/allocator.cc).
 _COLUMNS, _DEPTH, _APART_BYTES = 16, 4, 1024
 _VECTOR_ROWS, _VECTOR_DEPTH = 4, 8
@@ -50,23 +50,36 @@ def _whole(count: int, depth: int, dtype: str) -> tuple[int, int]:
 class RuyArena:
     """The room that ruy keeps between products, and grows by what did not fit: ruy/allocator.cc."""
 
+    heap: Heap
     reserved_bytes: int = 0
-    touched_bytes: int = 0
+    _room: Piece | None = None
+    _beside: list[Piece] = field(default_factory=list)
+    _beside_bytes: int = 0
 
-    def multiply(self, pieces: tuple[int, ...]) -> int:
-        """Bytes that are there while a product is computed; afterwards the room is one piece."""
-        inside = beside = 0
+    def pack(self, pieces: tuple[int, ...]) -> None:
+        """Take what a product needs, in the room as far as it goes."""
+        inside = 0
         for piece in pieces:
-            if inside + piece <= self.reserved_bytes:
-                inside += piece
+            size = -(-piece // _BLOCK_BYTES) * _BLOCK_BYTES
+            if inside + size <= self.reserved_bytes:
+                inside += size
             else:
-                beside += piece
-        self.touched_bytes = max(self.touched_bytes, inside)
-        held = self.touched_bytes + beside + _BESIDE_BYTES
-        if beside:  # the old room is freed before a larger one is asked for, which nobody has written to yet
-            self.reserved_bytes += beside
-            self.touched_bytes = 0
-        return held
+                self._beside_bytes += size
+                self._beside.append(self.heap.allocate(size, aligned=True))
+        if self._room is not None:
+            self.heap.write(self._room, inside)
+
+    def release(self) -> None:
+        """The product is computed: a larger room, which nobody has written to yet, replaces all pieces."""
+        if not self._beside:
+            return
+        if self._room is not None:
+            self.heap.free(self._room)
+        self.reserved_bytes += self._beside_bytes
+        self._room = self.heap.allocate(self.reserved_bytes, aligned=True, written=False)
+        for piece in self._beside:
+            self.heap.free(piece)
+        self._beside, self._beside_bytes = [], 0
 
 
 def product_of(table: TensorTable, node: Node) -> Product | None:

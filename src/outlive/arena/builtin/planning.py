@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 
-from outlive.arena.builtin.heap import heap_of, structures_bytes, variables_bytes
+from outlive.arena.builtin.heap import heap_of, late_bytes, structures_bytes, variables_bytes
 from outlive.arena.builtin.placing import Layout, lay_out
 from outlive.arena.builtin.preparing import Preparation
 from outlive.arena.builtin.spans import Spans, spans_of
 from outlive.arena.builtin.subgraphs import Callers
 from outlive.arena.builtin.temporaries.formulas import has_kernel
-from outlive.arena.builtin.touching import most_at_once
+from outlive.arena.builtin.touching import Moment, most_at_once
 from outlive.arena.builtin.unshared import unshared_of
 from outlive.arena.plan import Bound, OpLoad, Part, Placement, Plan, PlannedInput, Question, Refusal, weakest
 from outlive.model import Model, Operator
@@ -31,8 +31,8 @@ _FORESEEN = (
 _BOUND = "lower bound: what lies in place of another counts once, an input until its last reader"
 
 
-def plan_builtin(model: Model, question: Question) -> Plan:
-    """The memory a model needs with LiteRT's builtin (or reference) kernels and no delegate."""
+def plan_builtin(model: Model, question: Question, *, delegate_tried: bool = False) -> Plan:
+    """The memory a model needs with LiteRT's builtin (or reference) kernels, beside what a delegate takes."""
     if not model.subgraphs:
         return _refused(model, question, (Refusal(subgraph=0, op=None, type="", reason="no subgraph"),))
     callers = Callers(model, question)
@@ -44,7 +44,7 @@ def plan_builtin(model: Model, question: Question) -> Plan:
         index: lay_out(preparation, question.preserve_all_tensors)
         for index, preparation in sorted(callers.prepared.items())
     }
-    return _plan(model, question, layouts, frozenset(callers.once))
+    return _plan(model, question, layouts, frozenset(callers.once), delegate_tried)
 
 
 def _refusals(main: Preparation, callers: Callers) -> tuple[Refusal, ...]:
@@ -74,11 +74,14 @@ def _kind(operator: Operator) -> str:
     return "custom operator" if operator.is_custom else "operator"
 
 
-def _plan(model: Model, question: Question, layouts: dict[int, Layout], once: frozenset[int]) -> Plan:
+def _plan(
+    model: Model, question: Question, layouts: dict[int, Layout], once: frozenset[int], delegate_tried: bool
+) -> Plan:
     preserve = question.preserve_all_tensors
     main = layouts[0]
     spans = {index: spans_of(layout, preserve) for index, layout in layouts.items()}
-    parts = _parts(model, layouts, once, question.accelerator == "reference")
+    most = most_at_once(layouts, question.accelerator == "reference", fresh=not delegate_tried)
+    parts = _parts(model, layouts, once, most)
     sizes = Counter({part.name: part.bytes for part in parts})
     peak = sum(sizes.values())
     unknown = _unknown(layouts)
@@ -114,14 +117,13 @@ def _plan(model: Model, question: Question, layouts: dict[int, Layout], once: fr
     )
 
 
-def _parts(model: Model, layouts: dict[int, Layout], once: frozenset[int], plain: bool) -> tuple[Part, ...]:
+def _parts(model: Model, layouts: dict[int, Layout], once: frozenset[int], most: Moment) -> tuple[Part, ...]:
     main = layouts[0]
     called = {index: layout for index, layout in layouts.items() if index != 0}
     preparations = [layout.preparation for layout in layouts.values()]
     heaps = [heap_of(layout) for layout in layouts.values()]
     heap = sum(each.size_bytes for each in heaps) + variables_bytes(preparations)
     fixed = not any(each.unknown for each in heaps)
-    most = most_at_once(main, [layout.preparation for layout in called.values()], plain)
     parts = [
         Part(
             name="arena",
@@ -148,7 +150,7 @@ def _parts(model: Model, layouts: dict[int, Layout], once: frozenset[int], plain
         ),
         Part(
             name="runtime",
-            bytes=structures_bytes(model),
+            bytes=structures_bytes(model) + late_bytes(layouts.values()),
             source="the interpreter's structures, as measured",
             exact=False,
         ),
@@ -157,11 +159,10 @@ def _parts(model: Model, layouts: dict[int, Layout], once: frozenset[int], plain
         source = "weights of 4 bits as their kernel packs them in the first run"
         parts.insert(2, Part(name="packed weights", bytes=most.kept_bytes, source=source))
     if called:
-        arenas = sum(layout.arena.size_bytes + layout.persistent.size_bytes for layout in called.values())
         source = f"arenas of {len(called)} called subgraphs"
         if once & called.keys():
             source += " (that of CALL_ONCE is given back after the first run)"
-        parts.insert(2, Part(name="called subgraphs", bytes=arenas, source=source))
+        parts.insert(2, Part(name="called subgraphs", bytes=most.called_bytes, source=source))
     return tuple(parts)
 
 

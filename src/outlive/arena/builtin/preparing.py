@@ -189,6 +189,9 @@ def begin(subgraph: Subgraph, table: TensorTable, threads: int, reference: bool)
     nodes = [
         Node(operator, inside(operator.inputs), inside(operator.outputs)) for operator in subgraph.operators
     ]
+    # What a delegate has room for and does not write to stands among its intermediates.
+    delegates = (operator for operator in subgraph.operators if operator.type == "DELEGATE")
+    table.unwritten.update(tensor for operator in delegates for tensor in operator.intermediates)
     return Preparation(
         subgraph=subgraph,
         table=table,

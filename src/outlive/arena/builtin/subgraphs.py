@@ -7,7 +7,7 @@ back (LiteRT, tflite/kernels/while.cc, if.cc, stablehlo_case.cc, stablehlo_compo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from outlive.arena.builtin.preparing import Doubt, Preparation, begin
@@ -89,6 +89,9 @@ class Callers:
         self._enter(condition, caller, node.raw_inputs, drop_unread=True, lend=False)
         self._drop_unread_outputs(caller, index, body)
         inner = self._enter(body, caller, node.raw_inputs, drop_unread=False, lend=True)
+        for _, value, _ in tuple(list_parts(inner)):
+            joined = inner.outputs[inner.inputs.index(value)]
+            inner.table.resize(joined, inner.table.shapes[value])
         pairs = list(zip(inner.inputs, inner.outputs, strict=False))
         shapes = inner.table.shapes
         if inner.dynamic or any(_grows(shapes[a], shapes[b]) for a, b in pairs if a >= 0 and b >= 0):
@@ -129,6 +132,28 @@ class Callers:
         self._finish(inner)
         self._entered[key] = inner
         return inner
+
+
+def list_parts(body: Preparation) -> Iterator[tuple[int, int, int]]:
+    """Tensors of a loop's body that hold what lies before or behind an item of a list; that list; how often.
+
+    A loop that sets item after item joins the slices before and behind it to a list of the same size, which
+    is one of its values. Each slice is nearly the whole list at one time. The one before the item grows, into
+    a piece of memory that is there beside the last (TfLiteTensorResizeMaybeCopy: tflite/core/c/common.cc).
+    """
+    values = dict(zip(body.outputs, body.inputs, strict=False))
+    joined: dict[int, set[int]] = {}
+    for node in body.nodes:
+        if node.operator.type in ("CONCATENATION", "DELEGATE"):
+            made = {values[tensor] for tensor in node.outputs if tensor in values}
+            for tensor in node.inputs:
+                joined.setdefault(tensor, set()).update(made - {-1})
+    for index in body.waits:
+        node = body.nodes[index]
+        if node.operator.type == "SLICE" and len(node.inputs) == 3 and node.outputs:
+            part, value = node.outputs[0], node.inputs[0]
+            if value in joined.get(part, ()):
+                yield part, value, 2 if body.table.known(node.inputs[1]) else 1
 
 
 def _loop_parts(caller: Preparation, index: int, called: tuple[int, ...]) -> tuple[int, int]:

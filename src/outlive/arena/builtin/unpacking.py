@@ -13,8 +13,9 @@ from outlive.arena.tflm.kernels.flexoptions import read_options
 from outlive.units import count_elements
 
 _PACKED_TYPES = ("int4", "uint4", "int2")
-# Per box: its best score, scores and places of those kept (vectors that double), their order, a flag.
-_BYTES_PER_BOX = 40
+# Per box: its best score, room to sort by it, a flag. Per box kept, of which there are at most as many: its
+# score and its place, in vectors that double; what these had before stays behind, and holds their order.
+_BYTES_PER_BOX, _BYTES_PER_BOX_KEPT = 9, 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,7 @@ class Own:
     kept: int = 0  # from its first run on
     once: int = 0  # while it runs for the first time
     each: int = 0  # whenever it runs
+    with_small: bool = False  # it takes small pieces meanwhile, which malloc keeps behind its own
 
 
 def own_of(situation: Situation) -> Own:
@@ -42,7 +44,11 @@ def _dequantize(situation: Situation) -> Own:
         return Own()
     packed = source.dtype in _PACKED_TYPES
     size = (count_elements(situation.shape(source)) or 0) if packed else situation.bytes(source)
-    return Own(once=size) if situation.constant(source.index) else Own(each=size)
+    # PerChannelDequantize keeps a place in a vector: tflite/kernels/internal/reference/dequantize.h.
+    small = source.quantization is not None and len(source.quantization.scales) > 1
+    if situation.constant(source.index):
+        return Own(once=size, with_small=small)
+    return Own(each=size, with_small=small)
 
 
 def _densify(situation: Situation) -> Own:
@@ -62,7 +68,23 @@ def _weights(situation: Situation) -> Own:
 def _fully_connected(situation: Situation) -> Own:
     """Packed once where the kernel for 4 bits takes them, else unpacked each time."""
     kept = packed_weights_bytes(situation)
-    return Own(kept=kept) if kept else _weights(situation)
+    blocks = _blocks(situation)
+    if kept or blocks:
+        return Own(kept=kept, each=blocks)
+    return _weights(situation)
+
+
+def _blocks(situation: Situation) -> int:
+    """Weights with a scale for each block stay as they are; scales become floats, and the input bytes.
+
+    EvalBlockwise4Bit of tflite/kernels/fully_connected.cc.
+    """
+    source, weights = situation.input(0), situation.input(1)
+    given = None if weights is None else weights.quantization
+    if source is None or given is None or given.kind != "blockwise" or given.scales_tensor is None:
+        return 0
+    scales = count_elements(situation.shapes[given.scales_tensor]) or 0
+    return 4 * scales + (count_elements(situation.shape(source)) or 0)
 
 
 def _depthwise(situation: Situation) -> Own:
@@ -79,8 +101,10 @@ def _detection(situation: Situation) -> Own:
     shape = () if scores is None else situation.shape(scores)
     if len(shape) != 3:
         return Own()
-    regular = read_options(situation.operator.custom_options).get("use_regular_nms")  # class by class
-    return Own(each=shape[1] * ((0 if regular else 4 * shape[2]) + _BYTES_PER_BOX))
+    options = read_options(situation.operator.custom_options)
+    classes = 0 if options.get("use_regular_nms") else min(shape[2], options.get("num_classes", shape[2]))
+    kept = 1 << (shape[1] - 1).bit_length() if shape[1] > 0 else 0
+    return Own(each=shape[1] * (4 * classes + _BYTES_PER_BOX) + kept * _BYTES_PER_BOX_KEPT)
 
 
 _RULES: dict[str, Callable[[Situation], Own]] = {

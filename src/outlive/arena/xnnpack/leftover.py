@@ -90,7 +90,7 @@ def plan_leftover(
     rest = replace(model, subgraphs=subgraphs)
     vars(rest)["sha256"] = model.sha256  # the file is the same: its digest need not be computed twice
     asked = replace(question, accelerator="builtin", shapes={**question.shapes, **border})
-    return Leftover(plan=plan_builtin(rest, asked), order=_order(delegations[0]))
+    return Leftover(plan=plan_builtin(rest, asked, delegate_tried=True), order=_order(delegations[0]))
 
 
 def _order(delegation: Delegation) -> tuple[tuple[int, ...], ...]:
@@ -112,16 +112,19 @@ def _delegated(subgraph: Subgraph, delegation: Delegation) -> Subgraph:
 
 
 def _as_one(subgraph: Subgraph, delegation: Delegation, run: Run) -> Operator:
-    """A run as the runtime sees it: one operator, which makes neither unpacked constants nor handles."""
-    kept = {*delegation.unpacked, *delegation.kept_half}
-    made = (t for t in run.outputs if t not in kept and subgraph.tensors[t].dtype != "resource")
+    """A run as the runtime sees it: one operator, which makes neither unpacked constants nor handles.
+
+    For weights of float16 that another run reads there is room as float32, which nobody writes to.
+    """
+    made = [t for t in run.outputs if t not in delegation.unpacked]
+    made = [t for t in made if subgraph.tensors[t].dtype != "resource"]
     return replace(
         subgraph.operators[run.operators[0]],
         type=DELEGATE,
         custom_name="",
         inputs=run.inputs,
         outputs=tuple(made),
-        intermediates=(),
+        intermediates=tuple(t for t in made if t in delegation.kept_half),
         options=None,
         custom_options=None,
     )

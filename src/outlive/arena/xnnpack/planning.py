@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from outlive.arena.builtin.heap import structures_bytes
 from outlive.arena.builtin.planning import plan_builtin
 from outlive.arena.plan import Bound, OpLoad, Part, Plan, Question, Refusal, weakest
 from outlive.arena.xnnpack.isa import instruction_set, this_machine
@@ -43,8 +44,7 @@ def plan_xnnpack(model: Model, question: Question, instructions: str = "") -> Pl
     rest = replace(leftover.plan, dynamic_bytes=(leftover.plan.dynamic_bytes or 0) + variables)
     leftover = replace(leftover, plan=rest)
     ledger.place_arenas(*(leftover.part(name) for name in _ARENAS))
-    taken = any(each.taken for each in delegations.values())
-    interpreter = interpreter_bytes(model, threads, delegated=taken)
+    interpreter = _interpreter_bytes(model, threads, delegations)
     return _plan(model, question, name, ledger, leftover, interpreter, delegations)
 
 
@@ -55,6 +55,15 @@ def _resized(subgraph: Subgraph, question: Question) -> dict[int, tuple[int, ...
         for tensor in subgraph.input_indices
         if (subgraph.index, tensor) in question.shapes
     }
+
+
+def _interpreter_bytes(model: Model, threads: int, delegations: Mapping[int, Delegation]) -> int:
+    """With what the builtin kernels keep for operators that stay with them: multipliers of each channel."""
+    taken = sum(len(each.taken) for each in delegations.values())
+    count = sum(len(each.operators) for each in model.subgraphs)
+    plain = interpreter_bytes(model, threads, delegated=taken > 0)
+    more = max(0, structures_bytes(model) - plain)
+    return plain + more * (count - taken) // max(1, count)
 
 
 def _refused(leftover: Leftover, question: Question) -> Plan:

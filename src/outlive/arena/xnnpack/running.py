@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from outlive.arena.builtin.heap import sparse_bytes
-from outlive.arena.glibc_heap import Heap
+from outlive.arena.glibc_heap import Heap, Piece
 from outlive.arena.plan import Placement
 from outlive.arena.xnnpack.building import Builder
 from outlive.arena.xnnpack.graph import Graph
@@ -87,7 +87,7 @@ class Ledger:
             workspace = plan_workspace(graph, scratch, self.tiles.alignment_bytes)
             self.prepared.append(Prepared(subgraph.index, run, graph, costs, workspace))
 
-    def _grow(self, sizes: list[int]) -> tuple[int, int]:
+    def _grow(self, sizes: list[int]) -> Piece:
         """An array that is moved each time it grows; gives the last."""
         piece = self.heap.allocate(0)
         for size in sizes:

@@ -80,7 +80,9 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
     rules.add_argument(
         "--strict", action="store_true", default=None, help="warnings end with exit code 1 as well"
     )
-    rules.add_argument("--no-config", action="store_true", help="read no pyproject.toml and no outlive.toml")
+    rules.add_argument(
+        "--no-config", dest="config", action="store_false", help="read no pyproject.toml and no outlive.toml"
+    )
 
 
 def _add_fit(parser: argparse.ArgumentParser) -> None:
@@ -114,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
                 select=args.select,
                 ignore=args.ignore,
                 strict=args.strict,
-                config=not args.no_config,
+                config=args.config,
                 ram=args.ram,
                 device=args.device,
                 here=args.here,

@@ -55,7 +55,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=SHAPE",
-        help="another shape of an input, such as image=1x512x512x3 (may be given several times)",
+        help="another shape of an input, such as image=1x512x512x3 or image=photo.npy "
+        "(may be given several times)",
     )
     what_if.add_argument("--batch", type=int, metavar="N", help="another first dimension of every input")
     what_if.add_argument(

@@ -74,7 +74,9 @@ def _add_engine(parser: argparse.ArgumentParser) -> None:
         "--on", default="local", metavar="ENGINE",
         help="local (default), dask://HOST:PORT, ray://HOST:PORT; dask://local or ray://local start one",
     )  # fmt: skip
-    group.add_argument("--no-cache", action="store_true", help="do known files again, and keep nothing")
+    group.add_argument(
+        "--no-cache", dest="cache", action="store_false", help="do known files again, and keep nothing"
+    )
 
 
 def _add_comparison(parser: argparse.ArgumentParser) -> None:
@@ -108,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
         with _progress() as tell, ended_like_ctrl_c():
             scan = verbs.scan(
                 args.what,
-                devices=args.device,
+                device=args.device,
                 run=args.run,
                 delegates=args.delegates,
                 accelerator=args.accelerator,
@@ -119,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
                 ignore=args.ignore,
                 jobs=args.jobs,
                 on=args.on,
-                cache=not args.no_cache,
+                cache=args.cache,
                 against=args.against,
                 tolerance_peak=args.tolerance_peak,
                 tolerance_latency=args.tolerance_latency,

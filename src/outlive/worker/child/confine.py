@@ -17,6 +17,9 @@ _USUAL_STACK_BYTES = 8 << 20
 # So many threads can be on their way at once before their tracer makes room for the next (`stacks.py`); of a
 # model there are as many besides as it was given, in XNNPACK's pool and in that of the other kernels.
 STACKS_AHEAD = 4
+# RLIMIT_DATA counts what is reserved, used or not; what is used is watched from outside (`watchdog.py`). Ruy
+# reserves its next room while it still has the pieces that did not fit the last (ruy/allocator.cc).
+RESERVED_PER_USED = 2
 _ATTRIBUTES_BYTES = 128  # more than sizeof(pthread_attr_t) anywhere (glibc, bits/pthreadtypes-arch.h)
 
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
@@ -225,7 +228,8 @@ def limit(limits: dict[str, Any]) -> dict[str, Any]:
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
         if limits.get("asked_bytes") is not None:
             stacks = SMALL_STACK_BYTES * (STACKS_AHEAD + 2 * int(limits.get("threads") or count_cores()))
-            applied["data_bytes"] = _limit_data(resource, int(limits["asked_bytes"]) + stacks)
+            asked = RESERVED_PER_USED * int(limits["asked_bytes"])
+            applied["data_bytes"] = _limit_data(resource, asked + stacks)
     except (OSError, ValueError) as error:
         applied["refused"] = str(error)
     return applied

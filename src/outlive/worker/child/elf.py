@@ -1,11 +1,12 @@
 """A shared library on disk, read piece by piece: its segments and sections, never more than asked for.
 
-Nothing here raises on a broken file: what cannot be read is empty. `pread` and not `mmap`, because a file
+Nothing here raises on a broken file: what cannot be read is empty. `pread` and not a mapped file, because one
 that is cut short under a mapping would kill the process that looks at it.
 """
 
 from __future__ import annotations
 
+import mmap
 import os
 import struct
 from typing import NamedTuple
@@ -70,6 +71,20 @@ class ElfFile:
             return os.pread(self._fd, min(size, self.size - offset), offset)
         except OSError:
             return b""
+
+    def read_apart(self, offset: int, size: int) -> memoryview:
+        """Like `read`, into pages that malloc knows nothing of.
+
+        A worker is forked with the heap of the process that reads this. To free a large piece of it would
+        raise the size from which malloc maps a piece by itself, and what a model takes with it (malloc.c).
+        """
+        if self._fd < 0 or not 0 <= offset < self.size or size <= 0:
+            return memoryview(b"")
+        try:
+            pages = mmap.mmap(-1, min(size, self.size - offset))
+            return memoryview(pages)[: os.preadv(self._fd, [pages], offset)]
+        except (OSError, ValueError):
+            return memoryview(b"")
 
     def read_at(self, vaddr: int, size: int) -> bytes:
         """Like `read`, by the address that the linker gave."""

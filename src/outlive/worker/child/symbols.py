@@ -8,8 +8,9 @@ death costs nothing. An address between two functions of known size has no symbo
 
 from __future__ import annotations
 
+import heapq
+import mmap
 import struct
-from array import array
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from typing import NamedTuple
@@ -25,6 +26,7 @@ _STT_GNU_IFUNC = 10
 _MAX_SYMBOLS = 1 << 22  # eight times TensorFlow's
 _MAX_NAME_BYTES = 4096
 _MAX_ALIASES = 16
+_PART = 4096  # numbers that are sorted at once
 _MAX_STEPS = 64  # back over labels that are no functions
 
 _NOTHING = elf.Section(0, 0, 0, 0, 0)
@@ -44,6 +46,17 @@ class Symbol(NamedTuple):
     source: str
 
 
+def _sorted_apart(values: memoryview) -> memoryview:
+    """The numbers in order, in pages that malloc knows nothing of: see `ElfFile.read_apart`."""
+    if not values:
+        return values
+    room = memoryview(mmap.mmap(-1, values.nbytes)).cast("Q")
+    parts = (sorted(values[start : start + _PART]) for start in range(0, len(values), _PART))
+    for place, value in enumerate(heapq.merge(*parts)):
+        room[place] = value
+    return room
+
+
 class SymbolTable:
     """The functions of one file.
 
@@ -55,14 +68,14 @@ class SymbolTable:
         """Read and sort; a file without a usable table has no symbols."""
         self._file = file
         self._table, self._strings = _choose(file.sections())
-        words = array("Q")
         count = min(self._table.size // _ENTRY_BYTES, _MAX_SYMBOLS)
-        data = file.read(self._table.offset, count * _ENTRY_BYTES)
-        words.frombytes(data[: len(data) - len(data) % _ENTRY_BYTES])
+        data = file.read_apart(self._table.offset, count * _ENTRY_BYTES)
+        words = data[: len(data) - len(data) % _ENTRY_BYTES].cast("Q")
         # Elf64_Sym: name (32 bits), info (8), other (8), section (16); value; size
         self._heads, self._sizes = words[0::3], words[2::3]
-        self._values = words[1::3].tobytes()
-        self._sorted: array[int] | None = None
+        values = words[1::3]  # piece by piece: a copy of all of it would be made on the way
+        self._values = b"".join(values[at : at + _PART].tobytes() for at in range(0, len(values), _PART))
+        self._sorted: memoryview | None = None
 
     def find(self, vaddr: int, start: int | None = None) -> Symbol | None:
         """The function that holds the address (and starts at `start`, if that is known)."""
@@ -74,7 +87,7 @@ class SymbolTable:
     def _nearest(self, vaddr: int) -> tuple[int, list[int]]:
         """Start and numbers of the last functions that start at or before the address."""
         if self._sorted is None:
-            self._sorted = array("Q", sorted(memoryview(self._values).cast("Q")))
+            self._sorted = _sorted_apart(memoryview(self._values).cast("Q"))
         at = bisect_right(self._sorted, vaddr)
         for _ in range(_MAX_STEPS):
             if not at:

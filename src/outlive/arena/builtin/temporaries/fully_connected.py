@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from outlive.arena.builtin.temporaries.filling import Unprepared, dims, elements, empty, needed, slot
 from outlive.arena.builtin.temporary import Situation, Slots, Temporary
 from outlive.model import Tensor
@@ -26,7 +28,7 @@ def fully_connected(situation: Situation) -> Slots | None:
     shape = dims(situation, source)
     batch = elements(shape) // depth
     if _is_packed(situation, weights, elements(shape), batch, units):
-        return _packed(batch, elements(shape) // batch, units)
+        return _packed(batch, elements(shape) // batch, units, written=not _is_blockwise(weights))
     filled = [
         slot(shape, "int8", name="input_quantized"),
         slot((batch,), "float32", name="scaling_factors"),
@@ -47,8 +49,7 @@ def packed_weights_bytes(situation: Situation) -> int:
     """What the 4-bit kernel packs weights into when it first runs (EvalHybridDense4Bit); 0 if it does not."""
     source, weights = needed(situation, 0), needed(situation, 1)
     shape, size = situation.shape(weights), elements(situation.shape(source))
-    blockwise = weights.quantization is not None and weights.quantization.kind == "blockwise"
-    if source.dtype != "float32" or len(shape) != 2 or not shape[1] or blockwise:
+    if source.dtype != "float32" or len(shape) != 2 or not shape[1] or _is_blockwise(weights):
         return 0
     if not _is_packed(situation, weights, size, size // shape[1], shape[0]):
         return 0
@@ -63,7 +64,12 @@ def _is_packed(situation: Situation, weights: Tensor, size: int, batch: int, uni
     return columns % 2 == 0 and units >= _PACKED_WIDTH and columns >= _PACKED_DEPTH
 
 
-def _packed(batch: int, columns: int, units: int) -> Slots:
+def _is_blockwise(weights: Tensor) -> bool:
+    """True if the kernel keeps what it needs on the heap (EvalBlockwise4Bit), and not in its temporaries."""
+    return weights.quantization is not None and weights.quantization.kind == "blockwise"
+
+
+def _packed(batch: int, columns: int, units: int, *, written: bool) -> Slots:
     """The 4-bit kernel of PrepareImpl4Bit: all rounded up to its tiles, the fifth slot never filled."""
     rows_at_once = next(rows for rows in (_PACKED_ROWS, 2, 1) if batch >= rows)
     rows = _rounded(batch, rows_at_once)
@@ -73,7 +79,7 @@ def _packed(batch: int, columns: int, units: int) -> Slots:
         slot((rows, _rounded(units, _PACKED_WIDTH)), "int32", name="accum_scratch"),
         slot((rows,), "int32", name="input_offsets"),
     ]
-    return _six(filled, 5)
+    return _six([replace(each, written=written) for each in filled], 5)
 
 
 def _rounded(size: int, step: int) -> int:
