@@ -16,7 +16,7 @@ examples:
   outlive check model.tflite --device raspberry-pi-pico  and whether it fits
   outlive check model.tflite --inputs samples.npz        and whether these values are right for it
   outlive check model.tflite --expect int8               and whether it was quantized as it was to be
-  outlive check models/ --select F,Q --ignore zero-scale every model below a folder
+  outlive check models/ --select F,Q --ignore zero-scale   every model below a folder
   outlive check --changed                                models that git has not committed yet
   outlive check --changed=origin/main                    models that this branch changes
   outlive check model.tflite --format sarif --output outlive.sarif

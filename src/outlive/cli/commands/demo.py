@@ -63,10 +63,17 @@ def _tour(every: bool, report: str | None) -> Iterator[RenderableType]:
     stops = (*_STOPS, *_MORE_STOPS) if every else _STOPS
     for number, (title, command, part) in enumerate(stops, 1):
         yield Text.assemble((f"{number}. {title}\n", "bold"), (f"   {command}\n" if command else "", "green"))
-        yield from part()
+        yield from draw_text(page_of(part()))
+        yield ""
+    if every:
+        title = "Any Python function, with a limit"
+        yield Text.assemble(
+            (f"{len(stops) + 1}. {title}\n", "bold"), ("   outlive.guard(function, memory='64MB')\n", "green")
+        )
+        yield from _guarded()
         yield ""
     if report is not None:
-        yield from _report(report, len(stops) + 1)
+        yield from _report(report, len(stops) + (2 if every else 1))
     if not every:
         yield Text.assemble(
             "The whole tour, in less than a minute: ", ("outlive demo --all --report demo.html", "green")
@@ -74,81 +81,9 @@ def _tour(every: bool, report: str | None) -> Iterator[RenderableType]:
     yield Text.assemble("Try them yourself: ", ("outlive demo --copy here", "green"))
 
 
-def _draw(result: Any) -> Iterator[RenderableType]:
-    yield from draw_text(page_of(result))
-
-
-def _listed() -> Iterator[RenderableType]:
-    yield from _draw(read_files(demo_paths()))
-
-
-def _read() -> Iterator[RenderableType]:
-    yield from _draw(verbs.read(demo_path("healthy")))
-
-
-def _planned() -> Iterator[RenderableType]:
-    yield from _draw(verbs.plan(demo_path("healthy")))
-
-
-def _too_big() -> Iterator[RenderableType]:
-    yield from _draw(verbs.plan(demo_path("too_big"), "builtin", ram="64MB"))
-
-
-def _wasteful() -> Iterator[RenderableType]:
-    yield from _draw(verbs.check(demo_path("wasteful"), config=False))
-
-
-def _lying() -> Iterator[RenderableType]:
+def _half_checked() -> Any:
     data = Path(demo_path("healthy")).read_bytes()
-    yield from _draw(verbs.check(data[: len(data) // 2], config=False))
-
-
-def _foretold() -> Iterator[RenderableType]:
-    yield from _draw(verbs.check(demo_path("deadly"), config=False))
-
-
-def _dies() -> Iterator[RenderableType]:
-    from outlive.rendering import page_of
-    from outlive.rendering.media.text import draw_text
-
-    flight = verbs.run(demo_path("deadly"))
-    yield from draw_text(page_of(flight))
-
-
-def _diagnosed() -> Iterator[RenderableType]:
-    from outlive.rendering import page_of
-    from outlive.rendering.media.text import draw_text
-
-    yield from draw_text(page_of(verbs.diagnose(demo_path("deadly"))))
-
-
-def _compared() -> Iterator[RenderableType]:
-    from outlive.rendering import page_of
-    from outlive.rendering.media.text import draw_text
-
-    yield from draw_text(page_of(verbs.compare(demo_path("healthy"), demo_path("healthy_int8"))))
-
-
-def _accelerated() -> Iterator[RenderableType]:
-    from outlive.rendering import page_of
-    from outlive.rendering.media.text import draw_text
-
-    coverage = verbs.delegates(demo_path("healthy"), only=("xnnpack",))
-    yield from draw_text(page_of(coverage))
-
-
-def _repeated() -> Iterator[RenderableType]:
-    from outlive.rendering import page_of
-    from outlive.rendering.media.text import draw_text
-
-    yield from draw_text(page_of(verbs.leak(demo_path("healthy"), "invoke", 300)))
-
-
-def _fitted() -> Iterator[RenderableType]:
-    from outlive.rendering import page_of
-    from outlive.rendering.media.text import draw_text
-
-    yield from draw_text(page_of(verbs.fit(demo_path("healthy"), ram="400KB")))
+    return verbs.check(data[: len(data) // 2], config=False)
 
 
 def _guarded() -> Iterator[RenderableType]:
@@ -171,27 +106,68 @@ def _hungry() -> int:
     return sum(len(part) for part in [bytes(8_000_000) for _ in range(125)])
 
 
-_STOPS: tuple[tuple[str, str, Callable[[], Iterator[RenderableType]]], ...] = (
-    ("Models that ship with outlive", "outlive read *.tflite", _listed),
-    ("What is in a healthy one", "outlive read healthy.tflite", _read),
-    ("How much memory it will need, before it runs", "outlive plan healthy.tflite", _planned),
+def _checked(name: str) -> Any:
+    return verbs.check(demo_path(name), config=False)
+
+
+# What is shown, the command for it, and what gives the result.
+Stop = tuple[str, str, Callable[[], Any]]
+_STOPS: tuple[Stop, ...] = (
+    ("Models that ship with outlive", "outlive read *.tflite", lambda: read_files(demo_paths())),
+    ("What is in a healthy one", "outlive read healthy.tflite", lambda: verbs.read(demo_path("healthy"))),
+    (
+        "How much memory it will need, before it runs",
+        "outlive plan healthy.tflite",
+        lambda: verbs.plan(demo_path("healthy")),
+    ),
     (
         "A small file that needs much",
         "outlive plan too_big.tflite --accelerator builtin --ram 64MB",
-        _too_big,
+        lambda: verbs.plan(demo_path("too_big"), "builtin", ram="64MB"),
     ),
-    ("What a wasteful one could do without", "outlive check wasteful.tflite", _wasteful),
-    ("A file that lies: the healthy model, cut in half", "", _lying),
-    ("A model that kills whoever runs it, before it runs", "outlive check deadly.tflite", _foretold),
-    ("The same model, run: it dies, we do not", "outlive run deadly.tflite", _dies),
+    (
+        "What a wasteful one could do without",
+        "outlive check wasteful.tflite",
+        lambda: _checked("wasteful"),
+    ),
+    ("A file that lies: the healthy model, cut in half", "", _half_checked),
+    (
+        "A model that kills whoever runs it, before it runs",
+        "outlive check deadly.tflite",
+        lambda: _checked("deadly"),
+    ),
+    (
+        "The same model, run: it dies, we do not",
+        "outlive run deadly.tflite",
+        lambda: verbs.run(demo_path("deadly")),
+    ),
 )
-_MORE_STOPS: tuple[tuple[str, str, Callable[[], Iterator[RenderableType]]], ...] = (
-    ("Why it dies, and what works", "outlive diagnose deadly.tflite", _diagnosed),
-    ("What quantization changed", "outlive compare healthy.tflite healthy_int8.tflite", _compared),
-    ("What an accelerator takes", "outlive delegates healthy.tflite --only xnnpack", _accelerated),
-    ("Does it leak?", "outlive leak healthy.tflite --cycle invoke --repeat 300", _repeated),
-    ("What would fit into 400 KB?", "outlive fit healthy.tflite --ram 400KB", _fitted),
-    ("Any Python function, with a limit", "outlive.guard(function, memory='64MB')", _guarded),
+_MORE_STOPS: tuple[Stop, ...] = (
+    (
+        "Why it dies, and what works",
+        "outlive diagnose deadly.tflite",
+        lambda: verbs.diagnose(demo_path("deadly")),
+    ),
+    (
+        "What quantization changed",
+        "outlive compare healthy.tflite healthy_int8.tflite",
+        lambda: verbs.compare(demo_path("healthy"), demo_path("healthy_int8")),
+    ),
+    (
+        "What an accelerator takes",
+        "outlive delegates healthy.tflite --only xnnpack",
+        lambda: verbs.delegates(demo_path("healthy"), only=("xnnpack",)),
+    ),
+    (
+        "Does it leak?",
+        "outlive leak healthy.tflite --cycle invoke --repeat 300",
+        lambda: verbs.leak(demo_path("healthy"), "invoke", 300),
+    ),
+    (
+        "What would fit into 400 KB?",
+        "outlive fit healthy.tflite --ram 400KB",
+        lambda: verbs.fit(demo_path("healthy"), ram="400KB"),
+    ),
 )
 
 

@@ -12,7 +12,7 @@ from outlive.names import safe
 from outlive.rendering.page import Listing, Page, Section, findings_sections, make_page
 from outlive.rendering.pages.diagnose import diagnosis_section
 from outlive.rendering.pages.report import report_verdict
-from outlive.units import format_shape, plural
+from outlive.units import format_bytes, format_shape, plural
 
 _NAME = 48
 _SHOWN_ENDS = 4
@@ -37,7 +37,8 @@ def _sections(seen: Examination) -> Iterator[Section]:
 
 def _facts(model: Model) -> Iterator[str]:
     operators = sum(1 for _ in model.operators())
-    yield f"{plural(operators, 'operator')}, {plural(len(model.subgraphs), 'subgraph')}"
+    parts = (plural(operators, "operator"), plural(len(model.subgraphs), "subgraph"))
+    yield ", ".join((format_bytes(model.file_bytes), *parts))
     yield f"inputs: {_ends(model.inputs)}"
     yield f"outputs: {_ends(model.outputs)}"
 
