@@ -1,7 +1,7 @@
 """A thousand files on every engine: `python benchmarks/scan_scaling.py [--quick]`.
 
 Files are made of the model corpus, or of the models that ship with outlive where there is none: the models
-themselves, renamed copies, and mutants. They are scanned, run and diagnosed on joblib's processes, on a Dask
+themselves, renamed copies, and mutants. They are scanned, run and diagnosed on processes here, on a Dask
 LocalCluster and on local Ray: the tables must be the same. Then: an engine process is killed in the middle;
 one job against two; and the memory of the process that coordinates, at 100 and at 10,000 files.
 
@@ -50,7 +50,7 @@ def kill_one(tally, state=[]):
         import os, signal
         for listed in Path("/proc/self/task").glob("*/children"):
             for pid in listed.read_text().split():
-                if not state and b"popen_loky" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                if not state and b"outlive.fleet.local" in Path(f"/proc/{pid}/cmdline").read_bytes():
                     state.append(os.kill(int(pid), signal.SIGKILL))
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Any
 
 from outlive.finding import Finding
@@ -67,6 +68,23 @@ class InternalError(Exception):
     def __str__(self) -> str:
         """What went wrong; names in it are escaped."""
         return safe_lines(super().__str__())
+
+
+# What a system answers that has nothing left to give, or a broken disk: no bug of ours.
+_SHORTAGES = (
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
+    errno.ENOBUFS, errno.EAGAIN,
+)  # fmt: skip
+
+
+def shortage(error: BaseException) -> str:
+    """What the system refuses, in words; empty for an error that says anything else."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory here"
+    if not isinstance(error, OSError) or error.errno not in _SHORTAGES:
+        return ""
+    about = f": {error.filename}" if error.filename else ""
+    return f"the system refuses to go on: {error.strerror}{about}"
 
 
 class SilentFailure(UserWarning):

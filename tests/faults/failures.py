@@ -10,6 +10,7 @@ import contextlib
 import gc
 import json
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -18,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -148,6 +150,17 @@ def must_end_badly(*words: str) -> Failure:
     return call
 
 
+def scan_in(python: str) -> Failure:
+    """A scan whose engine processes are this program: one that there is not, or that ends at once."""
+
+    def call() -> None:
+        with mock.patch.object(sys, "executable", python):
+            [row] = outlive.scan(HEALTHY, cache=False, jobs=1)
+        _needs(row.outcome == "lost")
+
+    return call
+
+
 FAILURES: dict[str, Failure] = {
     "open a missing file": lambda: outlive.Interpreter(MISSING),
     "open bytes that are no model": lambda: outlive.Interpreter(model_content=BAD),
@@ -197,6 +210,8 @@ FAILURES: dict[str, Failure] = {
     "autopsy of a missing file": must_end_badly("autopsy", MISSING),
     "blackbox without a record": must_end_badly("blackbox", "show", "no-such-record"),
     "scan a missing folder": must_end_badly("scan", "FOLDER/nothing", "--no-cache"),
+    "scan where no process starts": scan_in(MISSING),
+    "scan whose processes die": scan_in(shutil.which("false") or ""),
 }
 
 

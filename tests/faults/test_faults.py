@@ -15,6 +15,7 @@ from outlive.cli.main import main
 from outlive.meter.machine import read_machine
 from outlive.quant.lending import needs_conversion
 from tests.deaths.restrictions import linux_only
+from tests.faults import mutant_scan
 from tests.faults.campaign import Campaign, Driver, sample, trials_of
 from tests.faults.verbs import VERBS
 
@@ -70,6 +71,14 @@ def test_a_scan_leaves_no_folders_in_shared_memory(tmp_path: Path) -> None:
     assert len(list(outlive.scan([demo_models.path("healthy")], cache=False, jobs=1))) == 1
     made = {name for name in set(os.listdir("/dev/shm")) - before if f"_{os.getpid()}_" in name}
     assert made == set()
+
+
+def test_a_scan_of_damaged_models_with_few_descriptors_judges_every_row(tmp_path: Path) -> None:
+    """The soak has 2,000 of them. A refused model that kept its descriptors would use up 64 in some files."""
+    mutant_scan.make_models(tmp_path / "models", 12)
+    assert mutant_scan.scan(tmp_path, descriptors=64, seconds=None)
+    seen = mutant_scan.judge(tmp_path, 12)
+    assert (seen["rows"], seen["bad"]) == (12, [])
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOMEM, errno.ENOSPC])

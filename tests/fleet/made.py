@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -110,3 +111,26 @@ def examine_and_kill_once(asked: Task) -> Row:
         mark.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return examine(asked)
+
+
+def refuse(asked: Task) -> Row:
+    """Raise, which no engine function should."""
+    raise KeyError("planted")
+
+
+def mark_and_hang(asked: Task) -> Row:
+    """Make the file that is asked about, and never answer."""
+    Path(asked.path).touch()
+    time.sleep(600)
+    return only_named(asked)
+
+
+def leave_a_child_and_die(asked: Task) -> Row:
+    """Die with a child that holds all that this process has open; its number is in the file asked about."""
+    child = os.fork()
+    if not child:
+        time.sleep(600)
+        os._exit(0)
+    Path(asked.path).write_text(str(child), "utf-8")
+    os.kill(os.getpid(), signal.SIGKILL)
+    return only_named(asked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -153,6 +154,26 @@ def test_a_bug_of_ours_costs_its_own_row(monkeypatch: pytest.MonkeyPatch) -> Non
     row = examine(task(DEMO["healthy"]))
     assert row.outcome == "failed"
     assert row.note == "a bug of outlive: ZeroDivisionError: planted"
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.EMFILE, "Too many open files", "table.json"), "Too many open files: table.json"),
+        (MemoryError(), "there is not enough memory here"),
+    ],
+)
+def test_what_the_system_refuses_is_no_bug_of_ours(
+    error: Exception, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> object:
+        raise error
+
+    monkeypatch.setattr(examining, "check_reading", refuse)
+    row = examine(task(DEMO["healthy"]))
+    assert (row.outcome, row.passing) == ("failed", True)
+    assert row.note.endswith(words)
+    assert "bug" not in row.note
 
 
 def test_a_planner_that_falls_over_costs_its_own_part(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,17 @@ def test_a_worker_that_nobody_calls_ends_and_the_next_call_gets_another(impatien
     assert whose() == second
 
 
+def test_a_spare_that_leaves_as_its_first_call_comes_is_replaced_unnoticed(
+    impatient: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spare = process.GuardProcess()
+    spare.greet()
+    pool.give(spare)
+    assert gone(spare.pid)
+    monkeypatch.setattr(process.GuardProcess, "is_alive", lambda _: True)  # seen a moment before
+    assert outlive.guard(os.getpid)() != spare.pid
+
+
 def test_a_worker_that_is_called_goes_on(impatient: None) -> None:
     whose = outlive.guard(os.getpid)
     first = whose()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -105,3 +106,15 @@ def test_version_2_is_read_as_well(tmp_path: Path) -> None:
     root = write(tmp_path, {"proc/self/cgroup": "0::/app\n", "sys/fs/cgroup/app/pids.max": "9\n"})
     assert limited_folders(root) == (root / "sys/fs/cgroup/app",)
     assert limited_folders(tmp_path / "nothing") == ()
+
+
+def test_a_folder_that_cannot_be_looked_at_limits_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: object, **_: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+
+    root = write(tmp_path, {"proc/self/cgroup": "0::/app\n", "sys/fs/cgroup/app/pids.max": "9\n"})
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", refuse)
+        assert limited_folders(root) == ()

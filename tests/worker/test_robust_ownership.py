@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import signal
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -14,6 +15,8 @@ import pytest
 
 import outlive
 from outlive.errors import OutliveError
+from outlive.worker.hatchery import Kind
+from outlive.worker.nursery import Nursery
 from tests.deaths import scenes
 from tests.worker.dropin_models import ranged
 
@@ -57,6 +60,32 @@ def test_a_restart_with_a_broken_file_is_refused_until_the_file_is_whole(tmp_pat
         shutil.copy(scenes.HEALTHY, path)
         scenes.feed(interpreter)
         interpreter.invoke()
+
+
+def test_a_nursery_that_two_threads_close_gives_its_file_back_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    nursery = Nursery(Kind(runtime="litert", python=sys.executable))
+    [number] = nursery._errors
+    closed, close = [], os.close
+
+    def close_slowly(descriptor: int) -> None:
+        close(descriptor)
+        if descriptor == number:
+            closed.append(descriptor)
+            if len(closed) == 1:
+                nursery.close()  # what another thread does before this call is back
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "close", close_slowly)
+        nursery.close()
+    assert closed == [number]
+
+
+def test_a_file_that_is_gone_since_it_was_found_is_left_to_who_opens_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os.path, "isfile", lambda path: True)
+    with pytest.raises(OutliveError):
+        outlive.Interpreter("/nonexistent.tflite")
 
 
 def test_a_large_result_of_a_signature_is_here_once() -> None:

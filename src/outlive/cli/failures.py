@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import os
 import sys
 import traceback
 
 from outlive.cli import exits
 from outlive.cli.output import OutputError, complain, complain_lines
-from outlive.errors import LimitReached, ModelDied, ModelError, OutliveError
-
-# What a system answers that has nothing left to give, or a broken disk: no bug of ours.
-_SHORTAGES = (
-    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
-    errno.ENOBUFS, errno.EAGAIN,
-)  # fmt: skip
+from outlive.errors import LimitReached, ModelDied, ModelError, OutliveError, shortage
 
 
 def tell_failure(args: argparse.Namespace, error: Exception) -> int:
@@ -39,13 +32,10 @@ def exit_code_after(error: Exception) -> int:
     if isinstance(error, ModelError):  # the file has changed since it was read
         complain(error)
         return exits.FINDINGS
-    if isinstance(error, OSError) and error.errno in _SHORTAGES:
-        _silence_stdout()
-        about = f": {error.filename}" if error.filename else ""
-        complain(f"outlive: the system refuses to go on: {error.strerror}{about}")
-        return exits.USAGE
-    if isinstance(error, MemoryError):
-        complain("outlive: there is not enough memory here")
+    if words := shortage(error):
+        if isinstance(error, OSError):
+            _silence_stdout()
+        complain(f"outlive: {words}")
         return exits.USAGE
     complain_lines("".join(traceback.format_exception(error)).rstrip())
     complain("outlive: this is a bug of outlive, not of your model; please report it with the lines above")

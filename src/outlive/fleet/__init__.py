@@ -4,7 +4,7 @@
                                                        │  ▲
                                               one task │  │ one Row
                                                        ▼  │
-        engines (joblib: loky here, Dask, Ray) ── looking (read, check, plan, run, diagnose; in any process)
+        engines (processes here, Dask, Ray) ── looking (read, check, plan, run, diagnose; in any process)
                                                        │
     journal (a line per row, as they come) ◄───────────┘      comparing (what got worse since another scan)
 

@@ -1,9 +1,8 @@
-"""Who does the work: joblib's processes here, or a Dask or Ray cluster. The engine is the user's."""
+"""Who does the work: processes of this machine, or a Dask or Ray cluster. The engine is the user's."""
 
 from __future__ import annotations
 
 import os
-import signal
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -14,13 +13,10 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
-from outlive.apart import need_thread
+from outlive.fleet.local import Examine, LocalEngine
 from outlive.fleet.nouns import EngineError, Task
 from outlive.fleet.rows import Row
 
-_DESCRIPTORS = 16  # for joblib's queues and the start of a process; each takes two in the end
-# Processes of joblib that have nothing to do, and that we could not end, are gone after this.
-_IDLE_S = 60
 _CONNECT_S = 15
 # For engines that answer only when all of a call is done: how many tasks for each process are one call.
 _WAVE = 12
@@ -28,11 +24,9 @@ _ALLOWED_FAILURES = "distributed.scheduler.allowed-failures"
 _SPAWN_ENVIRONMENT = "distributed.nanny.pre-spawn-environ"
 _DEFAULT_PORTS = {"dask": 8786, "ray": 10001}
 
-Examine = Callable[[Task], Row]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
+class JoblibEngine:
     """An engine that is ready: how joblib is asked for it, and how many tasks it does at the same time."""
 
     name: str
@@ -63,6 +57,9 @@ class Engine:
         return Parallel(return_as=return_as, batch_size=1, max_nbytes=None, **place, **own, **self.options)
 
 
+Engine = JoblibEngine | LocalEngine
+
+
 def _quietly(rows: Any) -> Iterator[Row]:
     """The rows; joblib's word about tasks that an early end leaves undone is for others: we know."""
     try:
@@ -86,8 +83,9 @@ def open_engine(on: Any = None, jobs: int | None = None) -> Iterator[Engine]:
     _need("joblib", "joblib")
     with ExitStack() as undo:
         if on is None or on == "local":
-            undo.callback(_end_local, getattr(_holder(), "_executor", None))
-            yield _local(jobs)
+            local = LocalEngine(jobs or _processors())
+            undo.callback(local.close)
+            yield local
         elif on == "joblib":
             yield _configured(jobs)
         elif isinstance(on, str) and on.startswith("dask://"):
@@ -112,67 +110,17 @@ def _processors() -> int:
     return max(1, int(cpu_count()))
 
 
-def _need_descriptors(count: int) -> None:
-    """EngineError unless so many files can be opened.
-
-    joblib leaves a pipe open if it cannot have the next one (joblib, loky/backend/popen_loky_posix.py).
-    """
-    with ExitStack() as held:
-        try:
-            for _ in range(count):
-                held.callback(os.close, os.open(os.devnull, os.O_RDONLY))
-        except OSError as error:
-            raise EngineError(f"the engine cannot start: {error.strerror}") from error
-
-
-def _local(jobs: int | None) -> Engine:
-    jobs = jobs or _processors()
-    _need_descriptors(_DESCRIPTORS + 2 * max(2, jobs))
-    try:
-        need_thread()
-    except MemoryError as error:
-        raise EngineError("the engine cannot start: there is no memory for a thread") from error
-    # joblib does one job in this very process, which a file must not be able to end. So there are always two
-    # processes, and with one job only one task is given out at a time.
-    options = {
-        "backend": "loky",
-        "n_jobs": max(2, jobs),
-        "idle_worker_timeout": _IDLE_S,
-        "pre_dispatch": "2 * n_jobs" if jobs > 1 else 1,
-    }
-    return Engine(name="local", jobs=jobs, streams=True, options=options)
-
-
-def _holder() -> Any:
-    """What of joblib holds the executor, which has its processes of this program; None for none."""
-    return import_module("joblib.externals.loky.reusable_executor")
-
-
-def _end_local(theirs: Any) -> None:
-    """End joblib's processes, which would wait for more to do, unless the user had them before."""
-    executor = getattr(_holder(), "_executor", None)
-    if executor is None or executor is theirs:
-        return
-    try:
-        executor.shutdown(wait=True, kill_workers=True)
-    except RuntimeError:  # it joins a thread of its own first, which may not have been to be had
-        for process in getattr(executor, "_processes", {}).values():
-            os.kill(process.pid, signal.SIGKILL)  # not waited for yet: the number is still its own
-            process.join()
-        _holder()._executor = None
-
-
-def _configured(jobs: int | None) -> Engine:
+def _configured(jobs: int | None) -> JoblibEngine:
     from joblib.parallel import get_active_backend
 
     backend, configured = get_active_backend()
     count = backend.effective_n_jobs(jobs or configured)
     streams = bool(getattr(backend, "supports_return_generator", False))
     options = {} if jobs is None else {"n_jobs": jobs}
-    return Engine(name="joblib", jobs=count, streams=streams, options=options)
+    return JoblibEngine(name="joblib", jobs=count, streams=streams, options=options)
 
 
-def _dask(undo: ExitStack, host: str, jobs: int | None) -> Engine:
+def _dask(undo: ExitStack, host: str, jobs: int | None) -> JoblibEngine:
     _need("distributed", "dask")
     dask: Any = import_module("distributed")
     try:
@@ -194,7 +142,7 @@ def _dask(undo: ExitStack, host: str, jobs: int | None) -> Engine:
     if not count:
         raise EngineError(f"the Dask scheduler at {host!r} has no workers; start some with `dask worker`")
     in_flight = {} if jobs is None else {"pre_dispatch": jobs}
-    return Engine(
+    return JoblibEngine(
         name=f"dask://{host}",
         jobs=min(jobs or count, count),
         streams=True,
@@ -244,7 +192,7 @@ def _dask_backend(client: Any) -> Any:
     return Backend(client=client, wait_for_workers_timeout=_CONNECT_S)
 
 
-def _ray(undo: ExitStack, host: str, jobs: int | None) -> Engine:
+def _ray(undo: ExitStack, host: str, jobs: int | None) -> JoblibEngine:
     _need("ray", "ray")
     from joblib import parallel_config
 
@@ -263,7 +211,7 @@ def _ray(undo: ExitStack, host: str, jobs: int | None) -> Engine:
     options: dict[str, Any] = {"n_jobs": max(2, wanted)}
     if count == 1:
         options["ray_remote_args"] = {"num_cpus": 0.5}
-    return Engine(name=f"ray://{host}", jobs=wanted, streams=False, options=options)
+    return JoblibEngine(name=f"ray://{host}", jobs=wanted, streams=False, options=options)
 
 
 def _ray_address(host: str, jobs: int | None) -> dict[str, Any]:

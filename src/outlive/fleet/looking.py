@@ -20,6 +20,7 @@ from outlive.arena.budget import needed_bytes
 from outlive.arena.plan import Verdict
 from outlive.diagnosis.examination import Examination
 from outlive.diagnosis.nouns import Diagnosis
+from outlive.errors import shortage
 from outlive.finding import Finding, Severity
 from outlive.fleet.admission import admitted, usable_bytes
 from outlive.fleet.nouns import Order, Task, versions
@@ -90,7 +91,8 @@ def _look(task: Task, examine: ExamineModel, read: Read) -> Row:
         return _row(bare, _examined(task, examine, read), task)
     except Exception as error:
         # A bug of ours must not cost the other files; the row says what to report.
-        return replace(bare, note=f"a bug of outlive: {type(error).__name__}: {error}"[:_MOST_NOTE])
+        note = shortage(error) or f"a bug of outlive: {type(error).__name__}: {error}"
+        return replace(bare, note=note[:_MOST_NOTE])
 
 
 def stamp(path: str) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 An engine process may live long after the scan (a Dask or Ray worker does), so nothing of ours stays in it;
 what its user has open there is left alone. A process that this machine's scan started itself goes with it,
-even if the scan is killed.
+even if the scan is killed. A thread is asked for before one is started: see `apart.py`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
+from outlive.apart import need_thread
 from outlive.worker.nurseries import close_idle_hatcheries
 
 # Longer than it takes until the next task, shorter than anybody minds.
@@ -50,9 +51,15 @@ class Nest:
             with self._lock:
                 self._tasks -= 1
                 if not self._tasks:
-                    self._timer = threading.Timer(self._idle_s, self._leave)
-                    self._timer.daemon = True
-                    self._timer.start()
+                    self._wait_to_leave()
+
+    def _wait_to_leave(self) -> None:
+        timer = threading.Timer(self._idle_s, self._leave)
+        timer.daemon = True
+        with suppress(MemoryError, RuntimeError):  # without a thread they end with this process
+            need_thread()
+            timer.start()
+            self._timer = timer
 
     def _leave(self) -> None:
         with self._lock:  # a task that begins now waits, and then starts a nursery of its own
@@ -75,7 +82,9 @@ def go_with(owner: int) -> None:
     _guarded.add(owner)
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_watch, args=(owner,), daemon=True).start()
+    with suppress(MemoryError, RuntimeError):  # no thread to watch with: it ends when it gets no more tasks
+        need_thread()
+        threading.Thread(target=_watch, args=(owner,), daemon=True).start()
 
 
 def _watch(owner: int) -> None:

@@ -15,9 +15,10 @@ from outlive.arena.devices import Device
 from outlive.cache import ResultCache
 from outlive.fleet.comparing import Comparison, Tolerances, compare_rows
 from outlive.fleet.desk import Desk
-from outlive.fleet.engines import Engine, Examine, open_engine
+from outlive.fleet.engines import Engine, open_engine
 from outlive.fleet.gathering import Found
 from outlive.fleet.journal import Journal, RowFile, drop_old_rows, read_rows
+from outlive.fleet.local import Examine
 from outlive.fleet.nouns import EngineError, Order, versions
 from outlive.fleet.rows import Row
 from outlive.records import NOT_WRITTEN, in_document, written
@@ -252,6 +253,9 @@ def _drive(desk: Desk, engine: Engine, examine: Examine) -> None:
         try:
             for row in rows:
                 desk.take(row)
+        except EngineError:  # no process could be started
+            desk.raise_problem()
+            raise
         except Exception as error:
             desk.raise_problem()
             # Tasks do not raise: whatever comes here is a process or a connection that the engine lost.

@@ -309,7 +309,8 @@ class GuardedCall:
         if isinstance(error, wire.Malformed):
             return self._death("malformed", str(error))
         if isinstance(error, wire.Closed):
-            if self._process.calls > 1 and not self._process.took_all:
+            has_waited = self._process.was_idle or self._process.calls > 1
+            if has_waited and not self._process.took_all:
                 self.abandon()
                 return NotBegun()
             return self._death("")

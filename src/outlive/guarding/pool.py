@@ -75,6 +75,7 @@ class Pool:
                 best, best_rank = process, rank
         if best is not None:
             self._idle.remove(best)
+            best.was_idle = True
         return best
 
     def give(self, process: GuardProcess) -> None:

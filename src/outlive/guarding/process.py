@@ -50,6 +50,7 @@ class GuardProcess:
         self.owner = os.getpid()
         self.flight: Flight | None = None
         self.calls = 0
+        self.was_idle = False  # true of one that has waited for a call: it may leave just as one comes
         self.is_plain = False  # true of one that runs models, and nothing else
         # Private memory, resident memory, and what RLIMIT_DATA counts, as of its last answer.
         self.sizes: tuple[Any, ...] = (0, 0, 0)

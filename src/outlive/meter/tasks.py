@@ -77,7 +77,7 @@ def limited_folders(root: Path = _ROOT) -> tuple[Path, ...]:
             continue
         top = root / _MOUNTS[version]
         own = top / path.lstrip("/")
-        levels = [own, *own.parents] if own.is_dir() and ".." not in path else [top]
+        levels = [own, *own.parents] if os.path.isdir(own) and ".." not in path else [top]
         found = [
             one for one in levels if one.is_relative_to(top) and read_number(one / "pids.max") is not None
         ]

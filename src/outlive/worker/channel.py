@@ -116,7 +116,7 @@ class Channel:
         view = memoryview(data)
         while view:
             try:
-                view = view[_quiet_write(self.commands, view) :]
+                view = view[quiet_write(self.commands, view) :]
             except BlockingIOError:
                 if not unpatched.wait(self._can_write, _slice_ms(deadline)) and self.is_gone():
                     raise wire.Closed("the worker is gone") from None
@@ -124,7 +124,7 @@ class Channel:
                 raise wire.Closed(str(error)) from None
 
 
-def _quiet_write(descriptor: int, data: memoryview) -> int:
+def quiet_write(descriptor: int, data: memoryview) -> int:
     """Write; a reader that is gone is an error and never a signal, also in programs that die of SIGPIPE."""
     if _SIGPIPE is None or signal.getsignal(_SIGPIPE) is not signal.SIG_DFL:
         return unpatched.write(descriptor, data)

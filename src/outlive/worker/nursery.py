@@ -70,7 +70,7 @@ class Nursery:
         self._wanted = {_HELLO}
         self._answers: dict[int, dict[str, Any]] = {}
         self._endings: dict[int, Ending] = {}
-        self._errors = -1
+        self._errors: list[int] = []
         self._lost = False
         self._silent_since: float | None = None
         self.facts: dict[str, Any] | None = None
@@ -85,7 +85,7 @@ class Nursery:
                 undo.callback(ours.close)
                 with theirs:
                     ours.setblocking(False)
-                    self._errors = anonymous_file("outlive-nursery")
+                    self._errors.append(anonymous_file("outlive-nursery"))
                     undo.callback(self._close_errors)
                     control = theirs.fileno()
                     arguments = {
@@ -95,7 +95,7 @@ class Nursery:
                         "oom_counter": oom_counter_file(),
                         "cgroup_home": find_cgroup_home(),
                     }
-                    process = spawn(kind, "nursery", arguments, [control], self._errors)
+                    process = spawn(kind, "nursery", arguments, [control], self._errors[0])
                 undo.pop_all()
                 return ours, process
         except OSError as error:
@@ -164,7 +164,7 @@ class Nursery:
         return message
 
     def _not_started(self) -> CannotHatch:
-        said = tail_of(self._errors).strip() or "it says nothing"
+        said = tail_of(next(iter(self._errors), -1)).strip() or "it says nothing"
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._process.wait(_GLANCE_S)
             if code < 0:  # killed from outside: the next one may live
@@ -280,9 +280,8 @@ class Nursery:
         self._process.returncode = 0  # not ours to wait for
 
     def _close_errors(self) -> None:
-        if self._errors >= 0:
-            os.close(self._errors)
-            self._errors = -1
+        with contextlib.suppress(IndexError):  # two threads may close it at once, and one number only once
+            os.close(self._errors.pop())
 
     def _silence(self) -> CannotHatch:
         """Why it does not answer. One that still runs is ended, with all its workers: the next one may."""

@@ -370,7 +370,10 @@ def _room_for(size: int) -> NDArray[np.uint8]:
 
 
 def _file_bytes(path: Any) -> int:
-    return os.stat(path).st_size if path and os.path.isfile(path) else 0
+    try:
+        return os.stat(path).st_size if path and os.path.isfile(path) else 0
+    except OSError:  # whoever opens it says what is wrong with it
+        return 0
 
 
 def _folder() -> str:
