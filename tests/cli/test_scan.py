@@ -52,7 +52,7 @@ def test_a_death_ends_with_3_and_is_told(folder: Path, capsys: pytest.CaptureFix
     assert main(["scan", str(folder), "--run", "--repeat", "2"]) == 3
     shown = capsys.readouterr().out
     assert "2 ran, 1 died" in shown
-    assert "causes  option-out-of-range 1" in shown
+    assert "option-out-of-range 1" in shown
 
 
 def test_what_does_not_fit_ends_with_4(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -119,7 +119,8 @@ def _findings(block: Findings, detail: int) -> Iterator[RenderableType]:
     notes = [item for item in block.findings if not detail and item.severity is Severity.NOTE]
     yield from (rich_finding(item) for item in block.findings if item not in notes)
     for item in notes:
-        yield _indented(Text(f"note[{item.code}]: {safe(item.headline, _TEXT)}"))
+        head = (f"note[{item.code}]", "bold cyan")
+        yield _indented(Text.assemble(head, f": {safe(item.headline, _TEXT)}"))
     if notes:
         yield _indented(Text("-v shows what to do about notes", style="dim"))
 
