@@ -26,7 +26,7 @@ FILES = {
     "package/dist/uPlot.min.css": "uPlot.min.css",
     "package/LICENSE": "LICENSE",
 }
-FOLDER = Path(__file__).resolve().parent.parent / "src" / "outlive" / "report" / "html" / "vendor" / NAME
+FOLDER = Path(__file__).resolve().parent.parent / "src" / "outlive" / "rendering" / "web" / "vendor" / NAME
 
 
 def main() -> int:

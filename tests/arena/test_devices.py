@@ -10,7 +10,7 @@ import outlive
 from outlive.arena.devices import Device, DeviceError, find_device, known_devices, read_device
 from outlive.arena.questions import ABIS
 
-FILES = sorted((Path(outlive.__file__).parent / "devices").glob("*.toml"))
+FILES = sorted((Path(outlive.__file__).parent / "device_data").glob("*.toml"))
 MICRO = """
 title = "Mine"
 runtime = "tflm"

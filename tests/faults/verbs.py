@@ -23,6 +23,7 @@ from outlive.arena.asking import CannotResize
 from outlive.arena.devices import DeviceError
 from outlive.cli.main import main
 from outlive.fleet.nouns import EngineError
+from outlive.project.values import UnreadableConfig
 
 HEALTHY, INT8 = str(demo_models.path("healthy")), str(demo_models.path("healthy_int8"))
 DEADLY = str(demo_models.path("deadly"))
@@ -175,7 +176,7 @@ def diagnose(folder: Path) -> Any:
 
 
 def probe(folder: Path) -> Any:
-    coverage = outlive.probe(HEALTHY, only=("builtin", "cpu"), cache=False)
+    coverage = outlive.delegates(HEALTHY, only=("builtin", "cpu"), cache=False)
     return [one.name for one in coverage.accelerators]
 
 
@@ -291,11 +292,14 @@ VERBS: dict[str, Verb] = {
     "guard-print": Verb(call=guard_print),
     "guard-die": Verb(call=guard_die, exact=False),
     "read": Verb(call=read),
-    "check": Verb(call=check, exact=False, errors=(*ALWAYS, DeviceError)),
+    "check": Verb(call=check, exact=False, errors=(*ALWAYS, DeviceError, UnreadableConfig)),
     "plan": Verb(call=plan, errors=(*ALWAYS, CannotResize)),
     "cut": Verb(call=cut),
     "diagnose": Verb(call=diagnose, exact=False),
-    "probe": Verb(call=probe, exact=False),
+    "delegates": Verb(call=probe, exact=False),
+    "devices": Verb(call=lambda folder: len(outlive.devices()), errors=(*ALWAYS, DeviceError)),
+    "doctor": Verb(call=lambda folder: outlive.doctor().ready, exact=False, slow=True),
+    "snippet": Verb(call=lambda folder: len(str(outlive.snippet(HEALTHY)))),
     "compare": Verb(call=compare),
     "quantize": Verb(call=quantize),
     "fit": Verb(call=fit, exact=False, slow=True),

@@ -61,7 +61,7 @@ def test_the_command_prints_the_reason(tmp_path: Path, capsys: pytest.CaptureFix
     (tmp_path / "a.tflite").write_bytes(WHOLE)
     (tmp_path / "b.tflite").write_bytes(narrower())
     assert main(["compare", str(tmp_path / "a.tflite"), str(tmp_path / "b.tflite")]) == 0
-    assert "was not compared: it has 8 values" in capsys.readouterr().out
+    assert "it has 8 values (1x8), the reference's 16 values" in capsys.readouterr().out
 
 
 def test_the_command_names_the_least_memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

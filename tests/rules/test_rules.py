@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from outlive import verbs
+from outlive.model import read_source
 from outlive.rendering.finding_text import plain_finding
 from outlive.rules import Judgement
-from outlive.rules.catalogue import RULES
+from outlive.rules.catalogue import RULES, assess
 from outlive.surgery import write
 from tests.rules.expected import case_names, expected_text, hold_pairs
 from tests.rules.small import dense
@@ -37,6 +38,8 @@ def cases(kind: str) -> list[Any]:
 def judged(code: str, case: str, tmp_path: Path) -> tuple[Judgement, str]:
     """What the rules say about a case, and its path, if it has one."""
     made = importlib.import_module(f"tests.rules.{code.lower()}.{case}").source(tmp_path)
+    if isinstance(made, (str, os.PathLike)) and os.path.isdir(made):  # check looks at the models in it
+        return assess(read_source(made)), os.fspath(made)
     return verbs.check(made), os.fspath(made) if isinstance(made, (str, os.PathLike)) else ""
 
 

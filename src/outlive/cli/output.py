@@ -79,6 +79,14 @@ def writing(path: FilePath) -> Iterator[None]:
         ) from error
 
 
+def words_of(error: Exception, *outputs: str | None) -> str:
+    """What went wrong; of a file that a verb was to write, that it cannot be written, and why."""
+    named = str(getattr(error, "filename", "") or "")
+    if isinstance(error, OSError) and any(named.startswith(output) for output in outputs if output and named):
+        return f"cannot write {named}: {error.strerror or error}"
+    return str(error)
+
+
 def refuse_to_overwrite(output: str | None, inputs: Sequence[str]) -> None:
     """`OutputError` if the output would take the place of one of the inputs."""
     if output is None or not os.path.exists(output):

@@ -238,7 +238,7 @@ def _meant(one: Any, force_exclude: bool) -> Iterable[tuple[Any, bool]]:
         return [(word, force_exclude)]
     found = [item.path for item in gather([word])]
     if not found:
-        raise ValueError(f"there is no model in {word}")
+        return [(word, False)]  # a folder without models is told as that (F103)
     return [(path, path != word or force_exclude) for path in found]
 
 

@@ -6,7 +6,7 @@ import argparse
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import complain, progress, refuse_to_overwrite
+from outlive.cli.output import complain, progress, refuse_to_overwrite, words_of
 from outlive.cli.present import add_output_options, need_a_file, present
 from outlive.cli.run_options import add_run_options, options_for
 from outlive.errors import OutliveError
@@ -51,6 +51,6 @@ def run(args: argparse.Namespace) -> int:
         complain(error)
         return exits.FINDINGS
     except (ValueError, OSError) as error:
-        complain(f"outlive diagnose: {error}")
+        complain(f"outlive diagnose: {words_of(error, args.bundle, args.reduce)}")
         return exits.USAGE
     return present(args, diagnosis)

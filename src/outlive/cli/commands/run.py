@@ -7,7 +7,7 @@ import warnings
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import complain
+from outlive.cli.output import complain, words_of
 from outlive.cli.present import add_output_options, need_a_file, present, present_refusal
 from outlive.cli.run_options import add_run_options, add_sandbox_option, options_for
 from outlive.errors import LimitReached, OutliveError
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         complain(error)
         return exits.FINDINGS
     except (ValueError, OSError) as error:
-        complain(f"outlive run: {error}")
+        complain(f"outlive run: {words_of(error, args.save)}")
         return exits.USAGE
     for name, why in flight.runtime.get("skipped", ()):
         complain(f"outlive run: {name} is not used: {why}")
