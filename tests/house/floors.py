@@ -14,6 +14,7 @@ FLOORS = (
     ("rendering",),
     ("fleet",),
     ("fitting", "diagnosis", "exporting"),
+    ("planning",),
     ("rules",),
     ("quant", "accelerators", "kernel_deaths", "growth", "environment"),
     ("guarding",),

@@ -11,7 +11,7 @@ import pytest
 from outlive.arena.budget import Budget, Way, device_budget, weigh
 from outlive.arena.devices import find_device, known_devices
 from outlive.arena.plan import Plan, PlannedSetting
-from outlive.fitting.verdicts import judge_plan
+from outlive.planning.verdicts import judge_plan
 from outlive.records import part_of
 from outlive.rendering.media.json import document_of, dump
 from outlive.rendering.pages.plan import plan_section, plan_tiles, plan_verdict

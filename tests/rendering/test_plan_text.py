@@ -12,7 +12,7 @@ from outlive.arena.accuracy import said_of
 from outlive.arena.budget import Budget, weigh
 from outlive.arena.plan import OpLoad, Plan, PlannedSetting
 from outlive.arena.stages import set_beside
-from outlive.fitting.verdicts import judge_plan
+from outlive.planning.verdicts import judge_plan
 from outlive.rendering import page_of
 from outlive.rendering.media.text import draw_text
 from tests.arena.sketches import KIB, MIB, OPS, PARTS, PLACES, micro, refused, sketch

@@ -15,8 +15,7 @@ from outlive.model import Model, Quantization
 from outlive.rendering import page_of
 from outlive.rendering.finding_text import count_findings, finding_pieces, plain_finding, rich_finding
 from outlive.rendering.media.text import draw_text
-from outlive.rendering.model_lists import graph_list, operator_list, tensor_list
-from outlive.rendering.model_text import quantization_text
+from outlive.rendering.model_lists import graph_list, operator_list, quantization_text, tensor_list
 from outlive.rendering.page import Page, PageVerdict, Section
 from outlive.rendering.pages.explain import rule_markdown, rule_page
 from outlive.rules import Rule

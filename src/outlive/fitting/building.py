@@ -16,12 +16,12 @@ from outlive.arena.questions import Wish, input_shapes
 from outlive.cache import ResultCache
 from outlive.errors import InputError, OutliveError
 from outlive.fitting.nouns import Candidate, Inputs, NamedShape, Shape
-from outlive.fitting.planning import for_worker
 from outlive.fitting.reconverting import Origin, words_of
-from outlive.fitting.reshaping import cut_part
 from outlive.fitting.sample_set import SampleSet
 from outlive.guarding.guarding import make_guarded
 from outlive.model import Model, Tensor, read_source
+from outlive.planning.reshaping import cut_part
+from outlive.planning.with_worker import for_worker
 from outlive.quant.comparing import ModelComparison
 from outlive.quant.graphs import CONVERSIONS
 from outlive.quant.lining_up import CompareTask

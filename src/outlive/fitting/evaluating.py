@@ -17,7 +17,7 @@ from outlive.fitting.building import Built, CandidateBuilder, NotBuilt
 from outlive.fitting.capping import LimitedRuns
 from outlive.fitting.comparing import LossMeter, TimeIsUp, Unknown
 from outlive.fitting.nouns import Candidate, Outcome, Word
-from outlive.fitting.planning import plan_model
+from outlive.planning.with_worker import plan_model
 
 # How far a plan may be off: what pages, the allocator's reserve and the runtime's first use account for.
 SLACK_BYTES, SLACK_SHARE = 1_048_576, 0.1

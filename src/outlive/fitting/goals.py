@@ -12,10 +12,10 @@ from outlive.arena.devices import Device, find_device
 from outlive.arena.questions import Wish, check_shape, choose_abi, input_shapes, parse_input
 from outlive.fitting.nouns import Fit, Shape
 from outlive.fitting.reconverting import Origin
-from outlive.fitting.reshaping import cut_part
 from outlive.fitting.searching import Goal, Tell, search
 from outlive.guarding.guarding import make_guarded
 from outlive.model import Model, read_source
+from outlive.planning.reshaping import cut_part
 from outlive.surgery.cutting import Request
 from outlive.units import parse_bytes
 from outlive.worker.verdicts import Judge

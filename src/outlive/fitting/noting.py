@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from outlive.arena.budget import Budget
 from outlive.arena.questions import Wish
 from outlive.fitting.nouns import Outcome
-from outlive.fitting.planning import left_out
 from outlive.fitting.sample_set import SampleSet
 from outlive.model import Model
+from outlive.planning.with_worker import left_out
 from outlive.quant.recipes import find_recipe, needs_samples
 from outlive.units import format_shape
 

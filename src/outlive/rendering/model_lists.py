@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from outlive.model import Model, Operator, Options, Subgraph, Tensor
+from outlive.model import Model, Operator, Options, Quantization, Subgraph, Tensor
 from outlive.model.schema import load_schema
-from outlive.rendering.model_text import quantization_text, shape_text
-from outlive.rendering.page import Cell, Column, Listing, Section, Words
-from outlive.rendering.page import Table as PageTable
+from outlive.rendering.page import Cell, Column, Listing, Section, Table, Words
 from outlive.units import format_shape
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
 _NAME, _OPTIONS = 40, 160
-_NUMBERS = ("op", "tensor", "version", "bytes", "size", "ops", "errors", "warnings", "notes")
 # What enums are at by default in options.
 _FIRST_NAMES = ("NONE", "FLOAT32", "DEFAULT")
 
@@ -79,7 +73,7 @@ def _list(
 ) -> Section:
     title = _title(what, subgraph, model)
     ident = f"{what.lower()}-{subgraph.index}"
-    table = PageTable(id=f"{ident}-list", caption=title, columns=columns, rows=rows, brief=len(rows))
+    table = Table(id=f"{ident}-list", caption=title, columns=columns, rows=rows, brief=len(rows))
     return Section(id=ident, title=title, blocks=(table,))
 
 
@@ -125,7 +119,7 @@ def sparsity_sections(found: Any) -> list[Section]:
         )
         for weight in sorted(found.weights, key=lambda weight: -weight.zeros)
     ]
-    weights = PageTable(id="weights", caption="Weights", columns=columns, rows=rows)
+    weights = Table(id="weights", caption="Weights", columns=columns, rows=rows)
     worth = (_forms(found), Listing(items=tuple(_worth(found))))
     how = "Measured." if found.forms[0].measured_bytes else "Planned."
     return [
@@ -136,7 +130,7 @@ def sparsity_sections(found: Any) -> list[Section]:
     ]
 
 
-def _forms(found: Any) -> PageTable:
+def _forms(found: Any) -> Table:
     ways = [way for way, _ in _peaks(found.forms[0])]
     titles = ("file", "compressed", *(f"RAM, {way}" for way in ways))
     columns = (Column(title=""), *(Column(title=title, kind="bytes") for title in titles))
@@ -144,7 +138,7 @@ def _forms(found: Any) -> PageTable:
         (form.name, form.file_bytes, form.compressed_bytes, *(_known(size) for _, size in _peaks(form)))
         for form in found.forms
     ]
-    return PageTable(id="forms", caption="Dense and sparse", columns=columns, rows=rows)
+    return Table(id="forms", caption="Dense and sparse", columns=columns, rows=rows)
 
 
 def _known(size: int | None) -> Cell:
@@ -229,12 +223,25 @@ def _named_tensor(subgraph: Subgraph, index: int) -> str:
     return f"{tensor.name[:_NAME] or index} {format_shape(tensor.shape)}"
 
 
-def listing(*columns: str) -> Table:
-    """An empty table without lines; columns of numbers are to the right."""
-    from rich.table import Table
+def shape_text(tensor: Tensor) -> str:
+    """A tensor's shape, and its signature where that leaves dimensions open."""
+    if tensor.shape_signature and tensor.shape_signature != tensor.shape:
+        return f"{format_shape(tensor.shape)} ({format_shape(tensor.shape_signature)})"
+    return format_shape(tensor.shape)
 
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for column in columns:
-        right = column in _NUMBERS
-        table.add_column(column, justify="right" if right else "left", overflow="fold")
-    return table
+
+def quantization_text(quantization: Quantization | None) -> str:
+    """How a tensor is quantized, in a few words."""
+    if quantization is None:
+        return ""
+    scales, zeros = quantization.scales, quantization.zero_points
+    if quantization.kind == "per-tensor" and scales:
+        return f"scale {scales[0]:.6g}, zero point {zeros[0] if zeros else 'none'}"
+    if quantization.kind == "per-channel":
+        low, high = min(scales), max(scales)
+        return f"{len(scales)} scales {low:.3g} to {high:.3g} along axis {quantization.axis}"
+    if quantization.kind == "blockwise":
+        return f"blocks of {quantization.block_size} along axis {quantization.axis}"
+    if quantization.kind == "range-only" and quantization.minimum and quantization.maximum:
+        return f"range {quantization.minimum[0]:.4g} to {quantization.maximum[0]:.4g}, not quantized"
+    return quantization.kind

@@ -133,11 +133,6 @@ def uses(feed: Feed, given: Given) -> Iterator[tuple[Operator, int]]:
             same |= set(step.outputs[:1])
 
 
-def find_given(feed: Feed, index: int) -> Given | None:
-    """What is given for a tensor."""
-    return next((item for item in feed.given if item.tensor.index == index), None)
-
-
 def input_place(given: Given) -> str:
     """An input as `input "image", tensor 0`."""
     return f'input "{given.tensor.name}", tensor {given.tensor.index}'

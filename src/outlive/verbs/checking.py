@@ -16,11 +16,11 @@ from outlive.environment.surroundings import Surroundings, look_around
 from outlive.errors import ModelError
 from outlive.finding import Finding
 from outlive.fitting.feeding import calls_of, make_feed
-from outlive.fitting.planning import plan_model
-from outlive.fitting.verdicts import here_budget, judge_fit
 from outlive.fleet.gathering import gather
 from outlive.model import Model, Reading, Source
 from outlive.model.file_bytes import FileChanged
+from outlive.planning.verdicts import here_budget, judge_fit
+from outlive.planning.with_worker import plan_model
 from outlive.project.changed import changed_models
 from outlive.project.config import NOTHING, Asked, Config, find_config
 from outlive.project.values import UnreadableConfig

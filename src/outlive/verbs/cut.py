@@ -35,7 +35,7 @@ def cut(
     `ModelError` for parts of a kind that the schema does not know.
     """
     from outlive.arena.questions import check_shape
-    from outlive.fitting.reshaping import cut_part
+    from outlive.planning.reshaping import cut_part
     from outlive.surgery import Request
     from outlive.surgery.tree import UnknownOptions
 

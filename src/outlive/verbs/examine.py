@@ -18,9 +18,9 @@ from outlive.arena.room import arena_for
 from outlive.diagnosis.examination import Examination
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import OutliveError, RuntimeMissing
-from outlive.fitting.planning import plan_model
-from outlive.fitting.verdicts import judge_plan
 from outlive.model import Model, Reading
+from outlive.planning.verdicts import judge_plan
+from outlive.planning.with_worker import plan_model
 from outlive.rules.catalogue import file_errors
 from outlive.verbs.checking import Criteria, check_reading, device_wish
 from outlive.verbs.compare import compare

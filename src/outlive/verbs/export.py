@@ -42,8 +42,8 @@ def export(
     is written for a model that cannot run there: `.findings` say why. ValueError for what cannot be written.
     """
     from outlive.exporting.micro import NotExported, export_micro
-    from outlive.fitting.planning import plan_model
-    from outlive.fitting.verdicts import judge_plan
+    from outlive.planning.verdicts import judge_plan
+    from outlive.planning.with_worker import plan_model
     from outlive.surgery.trimming import trim as trim_model
 
     if not tflm:

@@ -86,7 +86,7 @@ def _find_with_model(flight: Flight, source: Source) -> tuple[Finding, Flight]:
 
     flight = _with_limit(_with_op_index(flight, source))
     if lacked_memory(flight) or may_lack_memory(flight):
-        from outlive.fitting.verdicts import with_plan
+        from outlive.planning.verdicts import with_plan
 
         flight = with_plan(flight, source)
     return _name_file(with_told_cause(_first("flight", flight), flight, source), source), flight

@@ -55,8 +55,8 @@ def plan(
     """
     from outlive.arena.devices import find_device
     from outlive.arena.questions import input_shapes
-    from outlive.fitting.planning import plan_model
-    from outlive.fitting.verdicts import judge_fit, judge_plan
+    from outlive.planning.verdicts import judge_fit, judge_plan
+    from outlive.planning.with_worker import plan_model
 
     board = find_device(device) if isinstance(device, str) else device
     compared = compare.split(",") if isinstance(compare, str) else list(compare)
@@ -94,7 +94,7 @@ def find_budget(ram: str | int | None, device: Device | None, here: bool = False
     if device is not None:
         return device_budget(device)
     if here:
-        from outlive.fitting.verdicts import here_budget
+        from outlive.planning.verdicts import here_budget
 
         return here_budget()
     if ram is None:
@@ -166,7 +166,7 @@ def _row(model: Model, label: dict[str, str], wish: Wish, budget: Budget | None)
     from outlive.arena.budget import weigh
     from outlive.arena.plan import PlannedSetting
     from outlive.arena.room import arena_for
-    from outlive.fitting.planning import plan_model
+    from outlive.planning.with_worker import plan_model
 
     try:
         found = plan_model(model, wish)

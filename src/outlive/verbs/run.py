@@ -160,7 +160,7 @@ def _refuse_hopeless(
 ) -> None:
     """LimitReached if the plan says for certain that the limit is not enough."""
     from outlive.arena.questions import Wish, input_rows
-    from outlive.fitting.verdicts import hopeless
+    from outlive.planning.verdicts import hopeless
     from outlive.rendering.finding_text import plain_finding
     from outlive.worker.feeding import given_shapes
 

@@ -115,7 +115,7 @@ def _left_out(checks: Checks) -> Iterator[Block]:
     needs = Counter(filter(None, (_need(item) for item in skipped.values() if item not in failed)))
     if needs:
         said = (f"{plural(n, 'rule')} that need{'s' * (n == 1)} {what}" for what, n in needs.items())
-        yield Words(text=f"Not checked: {', '.join(said)}.")
+        yield Words(text=f"Not checked: {', '.join(said)}.", detail=1)
     for word, reason in checks.reasons:
         yield Words(text=f"Ignored: {word}, because {reason}")
 

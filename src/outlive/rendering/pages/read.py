@@ -14,8 +14,14 @@ from outlive.model import Model, Operator, Signature, Subgraph, Tensor, TensorCa
 from outlive.model.file_parts import map_bytes
 from outlive.quant.nouns import Drift
 from outlive.rendering.finding_text import count_findings
-from outlive.rendering.model_lists import graph_list, operator_list, sparsity_sections, tensor_list
-from outlive.rendering.model_text import quantization_text, shape_text
+from outlive.rendering.model_lists import (
+    graph_list,
+    operator_list,
+    quantization_text,
+    shape_text,
+    sparsity_sections,
+    tensor_list,
+)
 from outlive.rendering.page import (
     Block,
     Cell,

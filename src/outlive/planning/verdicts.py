@@ -13,10 +13,10 @@ from outlive.arena.plan import Plan
 from outlive.arena.questions import Wish
 from outlive.arena.room import arena_for
 from outlive.finding import Finding
-from outlive.fitting.planning import prepare_with
-from outlive.fitting.ways import find_ways
 from outlive.meter import MachineMemory, read_machine
 from outlive.model import Model, read_source
+from outlive.planning.ways import find_ways
+from outlive.planning.with_worker import prepare_with
 from outlive.rules import judge
 from outlive.rules.catalogue import RULES
 from outlive.rules.planned import facts
