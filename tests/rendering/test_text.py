@@ -11,6 +11,7 @@ import pytest
 
 from outlive import demo_models, verbs
 from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag
+from outlive.meter import Point
 from outlive.model import Model, Quantization
 from outlive.rendering import page_of
 from outlive.rendering.finding_text import count_findings, finding_pieces, plain_finding, rich_finding
@@ -18,6 +19,7 @@ from outlive.rendering.media.text import draw_text
 from outlive.rendering.model_lists import graph_list, operator_list, quantization_text, tensor_list
 from outlive.rendering.page import Page, PageVerdict, Section
 from outlive.rendering.pages.explain import rule_markdown, rule_page
+from outlive.rendering.pages.run import timeline_chart
 from outlive.rules import Rule
 from outlive.rules.catalogue import RULES
 from outlive.surgery import write
@@ -243,3 +245,14 @@ def test_constants_that_share_a_buffer_are_big_once() -> None:
     made = tree(graph(tensors, steps, [0], [3]), buffers=[np.asarray(ones(8))])
     assert "32 B a 8 float32" in squeezed(summary(verbs.read(write(made))))
     assert "32 B b 8 float32" not in squeezed(summary(verbs.read(write(made))))
+
+
+def test_memory_over_time_is_a_curve_in_a_line() -> None:
+    points = [Point(seconds=n / 10, bytes=n * 1000, rss_bytes=0) for n in range(1, 9)]
+    chart = timeline_chart(points)
+    (line,) = [
+        line for line in listed([Section(id="m", title="m", blocks=(chart,))]).splitlines() if "█" in line
+    ]
+    steps = line.strip()
+    assert len(steps) >= 40
+    assert list(steps) == sorted(steps), "it grows, and so do the blocks"

@@ -38,6 +38,8 @@ _TEXT = 600
 _NAME = 160
 _SHORT = 60
 _BAR = 16
+_CURVE = 48
+_EIGHTHS = " ▁▂▃▄▅▆▇█"
 # A chart in words has so many rows at most; neighbours share one where there are more points.
 _CHART_ROWS = 24
 _RIGHT = ("number", "bytes", "bar", "share")
@@ -182,9 +184,28 @@ def _chart(block: Chart, detail: int) -> Iterator[RenderableType]:
     from rich.text import Text
 
     yield _indented(Text(safe(block.summary, 2 * _TEXT)))
+    curve = _curve(block.data)
+    if curve:
+        yield _indented(Text(curve, style="blue"))
     table = _bars(block.data) if detail and block.data.get("kind") == "lines" else None
     if table is not None:
         yield from _table(table, 1)
+
+
+def _curve(data: Any) -> str:
+    """Bytes over time as one line of blocks; empty for other charts."""
+    series: Any = data.get("series") or ()
+    places: Any = data.get("x") or ()
+    if data.get("x_kind") != "seconds" or data.get("y_kind") != "bytes" or not series or len(places) < 3:
+        return ""
+    end, most = places[-1] or 1.0, max(value or 0 for value in series[0]["values"])
+    columns = [0] * _CURVE
+    for place, value in zip(places, series[0]["values"], strict=True):
+        at = min(_CURVE - 1, int(place / end * _CURVE))
+        columns[at] = max(columns[at], value or 0)
+    for at in range(1, _CURVE):
+        columns[at] = columns[at] or columns[at - 1]
+    return "".join(_EIGHTHS[min(8, round(8 * value / max(1, most)))] for value in columns)
 
 
 def _bars(data: Any) -> Table | None:

@@ -18,7 +18,6 @@ def page(end: ScriptEnd) -> Page:
     sentence = f"Memory: {format_bytes(peak)} at most above what it began with, in {took:,.2f} s."
     sections = findings_sections(end.findings)
     if len(flight.timeline) > 2:
-        chart = memory_chart(flight, None)
-        sections.append(Section(id="memory", title="Memory", blocks=(chart,), detail=1))
+        sections.append(Section(id="memory", title="Memory", blocks=(memory_chart(flight, None),)))
     verdict = PageVerdict(tone=tone, word=word, sentence=sentence)
     return make_page("guard", end.script, verdict, (), sections)

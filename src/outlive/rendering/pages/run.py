@@ -97,17 +97,23 @@ def _lead(flight: Flight) -> str:
 def memory_chart(flight: Flight, plan: Plan | None, ident: str = "over-time") -> Chart:
     """Private memory over time; the stages as moments, what the plan expects of each as a dashed line."""
     points = thin(flight.timeline, _MOST_POINTS)
+    return timeline_chart(points, _expected(points, plan), len(flight.timeline), ident)
+
+
+def timeline_chart(
+    points: Sequence[Point], expected: Sequence[int] = (), measured: int = 0, ident: str = "over-time"
+) -> Chart:
+    """Private memory over time, from `measured` points, with marks as moments."""
     peak = max(points, key=lambda point: point.bytes)
     series: list[dict[str, Any]] = [
         {"name": "measured", "tone": "0", "style": "area", "values": [point.bytes for point in points]}
     ]
-    expected = _expected(points, plan)
     if expected:
         series.append({"name": "planned", "tone": "1", "style": "dash", "values": expected})
     moments = [{"x": point.seconds, "name": point.mark} for point in points if point.mark][:200]
     summary = (
         f"At most {format_bytes(peak.bytes)} of private memory, {peak.seconds * 1000:,.0f} ms after the start"
-        f"; {len(flight.timeline):,} measurements in {points[-1].seconds * 1000:,.0f} ms."
+        f"; {measured or len(points):,} measurements in {points[-1].seconds * 1000:,.0f} ms."
     )
     if expected:
         summary += f" The plan expects {format_bytes(max(expected))}."
@@ -125,6 +131,7 @@ def memory_chart(flight: Flight, plan: Plan | None, ident: str = "over-time") ->
     }
     return Chart(
         id=ident,
+        detail=0,
         title="Memory over time" + (", measured against planned" if expected else ""),
         summary=summary,
         data=data,

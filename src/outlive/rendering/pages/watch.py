@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from outlive.meter import Timeline
-from outlive.rendering.page import Column, Page, PageVerdict, Section, Table
+from outlive.rendering.page import Block, Column, Page, PageVerdict, Section, Table
+from outlive.rendering.pages.run import timeline_chart
 from outlive.units import format_bytes
 
 _MOST_MARKS = 20
@@ -15,10 +16,11 @@ def page(timeline: Timeline) -> Page:
     columns = (Column(title="mark"), Column(title="after"), Column(title="memory then", kind="bytes"))
     caption = "Private memory above what the process held before it"
     table = Table(id="marks", caption=caption, columns=columns, rows=rows, brief=_MOST_MARKS)
+    blocks: list[Block] = [timeline_chart(timeline.points)] if len(timeline.points) > 2 else []
     word = f"{format_bytes(max(0, timeline.peak_bytes))} at most"
     return Page(
         title="memory of this block",
         kind="watch",
         verdict=PageVerdict(tone="plain", word=word),
-        sections=(Section(id="marks", title="Marks", blocks=(table,)),),
+        sections=(Section(id="marks", title="Marks", blocks=(*blocks, table)),),
     )
