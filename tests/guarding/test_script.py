@@ -54,7 +54,7 @@ def test_it_runs_as_the_main_program_and_its_exit_code_is_passed_on(script: Path
     done = guard("--memory", "1GB", script, 5, "--memory", "x")
     assert done.returncode == 5, done.stderr
     assert done.stdout == "program.py ['5', '--memory', 'x'] a line\nthread\nbye\n"
-    said, end, memory = done.stderr.splitlines()
+    said, end, memory, *_ = done.stderr.splitlines()
     assert said == "on stderr"
     assert end.endswith("program.py  ended with exit code 5")
     assert memory.startswith("  Memory: ")
