@@ -261,7 +261,8 @@ def test_that_a_run_took_too_long_is_not_remembered(monkeypatch: pytest.MonkeyPa
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
     slow = LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE).weigh(built, Candidate(), 10**9)
     assert slow.fits(10**9) is False
-    assert "deadline" in slow.problem or "SIGABRT" in slow.problem
+    # A quick machine is done before its end comes; then it is only late.
+    assert slow.late or "deadline" in slow.problem or "SIGABRT" in slow.problem
     monkeypatch.undo()
     assert LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE).weigh(built, Candidate(), 10**9).fits(10**9)
 
