@@ -55,7 +55,7 @@ def test_what_is_expected_has_a_name() -> None:
 def test_nothing_is_expected_unless_said(capsys: Capture) -> None:
     found = document(capsys, "check", HEALTHY, "--no-config")
     assert {"code": "Q201", "name": "not-as-expected", "reason": "needs expectation"} in found["not_checked"]
-    assert main(["check", HEALTHY, "--no-config"]) == 0
+    assert main(["check", HEALTHY, "--no-config", "-v"]) == 0
     assert "--expect" in capsys.readouterr().out
 
 
