@@ -87,7 +87,7 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPath:
-    """Which file a result is about, where only its path is told; None for bytes."""
+    """The path of the model that a result is about; None for a model given as bytes."""
 
     path: str | None
 

@@ -42,7 +42,7 @@ class Placement:
     """A tensor's place: `tensor` is the index the interpreter uses, kernel temporaries included.
 
     It is alive from `first_op` to `last_op`, both included; -1 is before the first operator (an input), and
-    the number of operators is after the last (an output nobody frees).
+    the number of operators is after the last (an output, which is never freed).
     """
 
     tensor: int

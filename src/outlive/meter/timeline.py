@@ -17,7 +17,7 @@ MOST_POINTS = 2000
 class Point:
     """Memory at one moment: seconds from the start, private bytes above the baseline, resident bytes.
 
-    `gpu_bytes` is what it holds on GPUs, None where nobody has looked.
+    `gpu_bytes` is GPU memory held; None where it was not measured.
     """
 
     seconds: float

@@ -96,11 +96,12 @@ class ReferenceTensor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TensorDrift:
-    """One tensor of the candidate beside the one of the reference that it stands for.
+    """One tensor of the candidate, paired with its tensor in the reference.
 
-    `metrics` is the accumulated view, `born_here` that of the operator alone; where there is none, `alone`
-    says why. `input_sqnr_db` is how good the worst of the operator's inputs is, by the accumulated view;
-    `used_sqnr_db` how good the worst is that operators make of this tensor, and `used_by` which one that is.
+    `metrics` compares the tensor after all operators before it, `born_here` after its operator alone; `alone`
+    says why `born_here` is missing. `input_sqnr_db` is the lowest signal-to-noise ratio among the operator's
+    inputs. `used_sqnr_db` is the lowest among the outputs computed from this tensor, and `used_by` names that
+    operator.
     """
 
     name: str

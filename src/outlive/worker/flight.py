@@ -37,9 +37,9 @@ class OpSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputSeen:
-    """An output of a run in numbers; `untouched_bytes` were never written, None if nobody looked.
+    """An output of a run. `untouched_bytes` counts bytes never written; None if this was not checked.
 
-    `not_finite` of its numbers are NaN or infinite.
+    `not_finite` counts values that are NaN or infinite.
     """
 
     name: str
