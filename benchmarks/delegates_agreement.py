@@ -26,8 +26,8 @@ import outlive
 from outlive.accelerators.trying import Order, attempt
 from outlive.accelerators.ways import choose_ways
 from outlive.accelerators.xnnpack_taking import see_xnnpack
+from outlive.interpreter.compiled_ways import AcceleratorWarning, has_gpu, software_driver
 from outlive.verbs.judging import JUDGE
-from outlive.worker.compiled_ways import AcceleratorWarning, has_gpu, software_driver
 from tests.accelerators.small_library import build
 from tests.accelerators.test_gpu import _by_hand
 from tests.accelerators.test_ladder import _outputs

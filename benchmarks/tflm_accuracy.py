@@ -24,8 +24,8 @@ from side_by_side import Claim, write_results
 
 from outlive.arena.plan import Question
 from outlive.arena.tflm.planning import plan_tflm
+from outlive.interpreter.micro import MicroMeasure, NotMeasured, measure_micro
 from outlive.model import Model, read_source
-from outlive.worker.micro import MicroMeasure, NotMeasured, measure_micro
 
 PACKAGES = ("outlive", "mcufit")
 DEFAULT_CORPUS = os.environ.get("OUTLIVE_CORPUS") or str(Path(__file__).resolve().parents[2] / "shared")

@@ -13,8 +13,8 @@ import pytest
 
 import outlive
 from outlive import demo_models
+from outlive.interpreter import running
 from outlive.meter import Point
-from outlive.worker import running
 from tests.model.small import tensor
 from tests.worker.dropin_models import graph, model, op
 

@@ -39,13 +39,13 @@ class Target:
 TARGETS = {
     "reader": Target(instrumented=("outlive.model",), feeder="tests.fuzz.reader"),
     "answers": Target(
-        instrumented=("outlive.worker.answers", "outlive.worker.details", "outlive.worker.channel"),
+        instrumented=("outlive.process.answers", "outlive.interpreter.details", "outlive.process.channel"),
         feeder="tests.fuzz.answers",
     ),
     "guard-frames": Target(
         instrumented=(
-            "outlive.worker.child.guard_plain",
-            "outlive.worker.child.guard_wire",
+            "outlive.process.child.guard_plain",
+            "outlive.process.child.guard_wire",
             "outlive.guarding",
         ),
         feeder="tests.fuzz.guard_frames",

@@ -23,10 +23,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from outlive.guarding import outputs
 from outlive.guarding.process import read_applied
 from outlive.guarding.raised import rebuild_plain
+from outlive.process.child import guard_plain
+from outlive.process.child.guard_wire import MOST_PLAIN_HEAD_BYTES, Inlet, Malformed
+from outlive.process.flight import Flight
 from outlive.verbs.judging import JUDGE
-from outlive.worker.child import guard_plain
-from outlive.worker.child.guard_wire import MOST_PLAIN_HEAD_BYTES, Inlet, Malformed
-from outlive.worker.flight import Flight
 from tests.guarding.payloads import BODIES, ERRORS, LOGS, STREAMS, frame
 
 _MOST_BYTES = 1 << 16

@@ -46,8 +46,12 @@ if TYPE_CHECKING:
     from outlive.fleet.rows import Row
     from outlive.fleet.scanning import Scan
     from outlive.growth.growth import Growth
+    from outlive.interpreter.options import Delegate, OpResolverType, load_delegate
+    from outlive.interpreter.signature import SignatureRunner
     from outlive.jupyter.protecting import protect, unprotect
     from outlive.model import Model, Operator, Quantization, Signature, Subgraph, Tensor
+    from outlive.process.flight import Flight
+    from outlive.process.limits import Limits
     from outlive.quant.converting import Converted
     from outlive.quant.nouns import Drift
     from outlive.quant.quantized import Quantized
@@ -84,10 +88,6 @@ if TYPE_CHECKING:
     from outlive.verbs.debugger import QuantizationDebugger, QuantizationDebugOptions
     from outlive.verbs.interpreter import Interpreter, InterpreterWithCustomOps
     from outlive.verbs.tensor_buffer import TensorBuffer
-    from outlive.worker.flight import Flight
-    from outlive.worker.limits import Limits
-    from outlive.worker.options import Delegate, OpResolverType, load_delegate
-    from outlive.worker.signature import SignatureRunner
 
 __all__ = [
     "Accelerator",
@@ -231,10 +231,10 @@ _ROOMS = {
     "outlive.verbs.debugger": ("QuantizationDebugOptions", "QuantizationDebugger"),
     "outlive.verbs.interpreter": ("Interpreter", "InterpreterWithCustomOps"),
     "outlive.verbs.tensor_buffer": ("TensorBuffer",),
-    "outlive.worker.flight": ("Flight",),
-    "outlive.worker.limits": ("Limits",),
-    "outlive.worker.options": ("Delegate", "OpResolverType", "load_delegate"),
-    "outlive.worker.signature": ("SignatureRunner",),
+    "outlive.process.flight": ("Flight",),
+    "outlive.process.limits": ("Limits",),
+    "outlive.interpreter.options": ("Delegate", "OpResolverType", "load_delegate"),
+    "outlive.interpreter.signature": ("SignatureRunner",),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 

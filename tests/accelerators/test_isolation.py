@@ -20,7 +20,7 @@ with outlive.Interpreter(model_content=model, accelerator="auto", ladder=("cpu",
 with outlive.CompiledModel.from_buffer(model) as compiled:
     compiled.run_by_index(0, compiled.create_input_buffers(0), compiled.create_output_buffers(0))
 maps = open("/proc/self/maps").read()
-from outlive.worker.nurseries import close_hatcheries
+from outlive.process.nurseries import close_hatcheries
 close_hatcheries()
 children = [name for name in os.listdir("/proc") if name.isdigit() and _parent(name) == os.getpid()]
 print(json.dumps({

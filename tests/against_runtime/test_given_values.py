@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import outlive
+from outlive.process.flight import Flight
 from outlive.rules.given import Feed
-from outlive.worker.flight import Flight
 from tests.rules.expected import case_names
 
 # Rules whose finding is certain whatever the model makes of the values afterwards.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.worker.measuring import measure
+from outlive.interpreter.measuring import measure
 from tests.arena.tflm_models import scaled
 from tests.model.small import Tree, tensor
 from tests.worker.dropin_models import graph, model, op

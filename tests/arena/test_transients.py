@@ -15,8 +15,8 @@ from outlive.arena.builtin.eigen import block_bytes
 from outlive.arena.builtin.packing import RuyArena
 from outlive.arena.glibc_heap import Heap
 from outlive.arena.plan import Plan
+from outlive.interpreter.measuring import measure
 from outlive.model import read_source
-from outlive.worker.measuring import measure
 from tests.arena import builtin_models
 from tests.arena.tflm_models import scaled
 from tests.model.small import tensor

@@ -13,8 +13,8 @@ import pytest
 
 from outlive import demo_models, verbs
 from outlive.cli.main import main
+from outlive.interpreter.untouched import can_watch
 from outlive.surgery import write
-from outlive.worker.untouched import can_watch
 from tests.rules.places import machine
 from tests.worker.test_delegation import IDLE
 from tests.worker.test_untouched import detector

@@ -6,7 +6,7 @@ from typing import Any
 
 from outlive.diagnosis.nouns import Conditions, Trial
 from outlive.finding import Evidence, Fault, Finding, OpPlace, Severity
-from outlive.worker.flight import Flight, OpSeen
+from outlive.process.flight import Flight, OpSeen
 
 RAN = Flight(died=False, stage="done")
 

@@ -12,7 +12,7 @@ import outlive
 from outlive.cli.main import main
 from outlive.diagnosis.autopsy import read_remains, read_text
 from outlive.diagnosis.messages import Message, known_messages, matches, translate
-from outlive.worker.flight import OpSeen
+from outlive.process.flight import OpSeen
 
 SOURCES = {
     "LiteRT",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.worker.flight import OpSeen
+from outlive.process.flight import OpSeen
 from tests.deaths import models
 from tests.deaths.restrictions import linux_only
 from tests.deaths.scenes import DEADLY, HEALTHY, TOO_BIG
@@ -105,7 +105,7 @@ def test_a_flight_is_judged_without_a_model() -> None:
 
 
 def test_nothing_is_left_behind() -> None:
-    from outlive.worker import nurseries
+    from outlive.process import nurseries
 
     outlive.diagnose(DEADLY)
     assert not [kind for kind in nurseries._hatcheries if kind.environment]
@@ -113,7 +113,7 @@ def test_nothing_is_left_behind() -> None:
 
 @linux_only
 def test_a_perturbed_heap_reaches_the_worker_and_only_it() -> None:
-    from outlive.worker import nurseries
+    from outlive.process import nurseries
 
     with outlive.Interpreter(HEALTHY, _environment={"MALLOC_PERTURB_": "165"}) as special:
         seen = Path(f"/proc/{special.pid}/environ").read_bytes()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import outlive
-from outlive.worker.flight import OpSeen
+from outlive.process.flight import OpSeen
 from tests.deaths import models, scenes
 from tests.deaths.restrictions import linux_only
 from tests.deaths.scenes import DEADLY, HEALTHY

@@ -9,7 +9,7 @@ import pytest
 
 import outlive
 from outlive.diagnosis.autopsy import read_text
-from outlive.worker.flight import OpSeen
+from outlive.process.flight import OpSeen
 from tests.deaths import models
 from tests.deaths.scenes import HEALTHY
 from tests.model.small import tensor

@@ -12,7 +12,7 @@ from outlive.diagnosis.ending import cause_of_end
 from outlive.diagnosis.nouns import Trial
 from outlive.diagnosis.verdict import Seen, decide, decide_unhurt, refused_probes
 from outlive.finding import Severity
-from outlive.worker.flight import Flight, OpSeen
+from outlive.process.flight import Flight, OpSeen
 from tests.diagnosis.made import RAN, finding, flight, refusal, trial
 from tests.flights.replay import load, rebuild, recordings
 

@@ -29,7 +29,7 @@ import numpy as np
 
 import outlive
 from outlive.guarding.pool import pool
-from outlive.worker import nurseries
+from outlive.process import nurseries
 from tests.deaths import scenes
 
 THREADS, DEADLINE_S, HANG_S, SETTLE_S = 8, 2.0, 60.0, 20.0

@@ -190,7 +190,7 @@ def _kind_of(target: str) -> str:
 def end_all_workers() -> None:
     """The next call starts all that it needs."""
     from outlive.guarding.pool import pool
-    from outlive.worker import nurseries
+    from outlive.process import nurseries
 
     pool.close()
     nurseries.close_hatcheries()

@@ -16,7 +16,7 @@ import sys
 from typing import Any
 
 import outlive
-from outlive.worker import nurseries, nursery
+from outlive.process import nurseries, nursery
 from tests.deaths import scenes
 
 LIMIT_BYTES = 300_000_000

@@ -28,12 +28,12 @@ from outlive.fitting.losing import CHOICE, REAL, WHOLE, Incomparable, Judging, o
 from outlive.fitting.nouns import Candidate, Fit, Outcome, Shortage
 from outlive.fitting.offering import RECIPES, Offer, rounds_for, settings_for, smaller_batches
 from outlive.fitting.scoring_child import count_arguments, load_metric
+from outlive.process.flight import Flight
 from outlive.rendering import page_of
 from outlive.rendering.fit_plot import draw_fit
 from outlive.rendering.media.notebook import card_bundle
 from outlive.rendering.plan_plot import svg
 from outlive.verbs.judging import JUDGE
-from outlive.worker.flight import Flight
 
 HEALTHY = outlive.read(demo_models.path("healthy"))
 USUAL = settings_for(None, None)

@@ -23,10 +23,10 @@ from outlive.fitting.capping import engine_arguments
 from outlive.fitting.evaluating import SLACK_BYTES, SLACK_SHARE
 from outlive.fitting.nouns import Candidate, Fit, Outcome
 from outlive.fitting.sample_set import SampleSet
+from outlive.interpreter.options import ACCELERATORS
+from outlive.interpreter.running import fly
 from outlive.units import format_shape
 from outlive.verbs.judging import JUDGE
-from outlive.worker.options import ACCELERATORS
-from outlive.worker.running import fly
 from tests.quant.networks import dense_float, weights
 
 FAMILIES = ("mobilenet", "keyword_spotter")

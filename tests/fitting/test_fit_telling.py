@@ -28,9 +28,9 @@ from outlive.fitting.evaluating import Evaluation, Weighed
 from outlive.fitting.loading import loading_snippet, stale_caches
 from outlive.fitting.losing import scored
 from outlive.fitting.nouns import Candidate, Fit, Loss, Outcome
+from outlive.process.flight import Flight
 from outlive.rendering.pages.fit import loss_words
 from outlive.verbs.judging import JUDGE
-from outlive.worker.flight import Flight
 from tests.arena.sketches import MIB, sketch
 from tests.model.small import tensor
 from tests.quant.networks import dense_float

@@ -10,12 +10,12 @@ import outlive
 from outlive import demo_models
 from outlive.arena.budget import Budget, needed_bytes
 from outlive.arena.questions import Wish
+from outlive.interpreter import micro
 from outlive.meter import MachineMemory
 from outlive.planning import with_worker as planning
 from outlive.planning.verdicts import here_budget, hopeless, judge_fit, judge_plan
 from outlive.planning.ways import find_ways, options_of
 from outlive.planning.with_worker import plan_model, prepare_with
-from outlive.worker import micro
 
 GIB = 2**30
 BIG = outlive.read(demo_models.path("too_big"))

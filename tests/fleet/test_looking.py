@@ -12,9 +12,9 @@ import pytest
 
 from outlive import demo_models
 from outlive.arena.devices import find_device
+from outlive.process.nurseries import close_hatcheries
 from outlive.verbs import examine as examining
 from outlive.verbs.scan import examine_task as examine
-from outlive.worker.nurseries import close_hatcheries
 from tests.fleet.made import task
 
 DEMO = {name: str(demo_models.path(name)) for name in demo_models.NAMES}

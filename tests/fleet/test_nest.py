@@ -14,7 +14,7 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.fleet import nest
-from outlive.worker.nurseries import close_hatcheries
+from outlive.process.nurseries import close_hatcheries
 from tests.deaths.scenes import wait_for_death
 
 # A parent that starts a child like joblib does, and is killed. The child has our end of stderr.

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from outlive.process.flight import Flight
 from outlive.records import read_part
-from outlive.worker.flight import Flight
 
 FOLDER = Path(__file__).parent
 

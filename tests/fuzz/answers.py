@@ -13,10 +13,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from outlive.worker import answers, details
-from outlive.worker.answers import Malformed
-from outlive.worker.channel import Channel
-from outlive.worker.child import codec, wire
+from outlive.interpreter import details
+from outlive.process import answers
+from outlive.process.answers import Malformed
+from outlive.process.channel import Channel
+from outlive.process.child import codec, wire
 from tests.worker.test_robust_wire import END, ENDS, HEAD, HOSTILE
 
 QUESTIONS = ("open", "allocate", "share", "get", "call", "report", "ready", *details._FORMS)

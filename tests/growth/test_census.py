@@ -10,8 +10,8 @@ import pytest
 
 from outlive.growth.growth import Census, Keeper
 from outlive.growth.leak_running import read_census
+from outlive.process.child.leak_census import census, size_of
 from outlive.verbs.guard import guarded
-from outlive.worker.child.leak_census import census, size_of
 
 SCRIPT = Path(__file__).with_name("leakers.py")
 _census = guarded(census)  # one worker for all: the script is imported anew each time

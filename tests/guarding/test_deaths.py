@@ -15,7 +15,7 @@ import pytest
 
 import outlive
 from outlive.guarding.process import GuardProcess
-from outlive.worker.limits import DeadlineMissed
+from outlive.process.limits import DeadlineMissed
 from tests.deaths.restrictions import linux_only
 from tests.guarding.scenes import gone, play, shared_memory
 

@@ -20,10 +20,10 @@ import pytest
 import outlive
 from outlive.guarding.raised import CannotReturn
 from outlive.guarding.wires import Wires
+from outlive.process.channel import DeadlineMissed
+from outlive.process.child import guard_wire as wire
 from outlive.quant import quantizing
 from outlive.verbs.guard import guarded
-from outlive.worker.channel import DeadlineMissed
-from outlive.worker.child import guard_wire as wire
 from tests.deaths.restrictions import linux_only
 from tests.guarding.payloads import STREAMS, frame, head
 from tests.guarding.scenes import gone

@@ -13,7 +13,7 @@ import pytest
 
 import outlive
 from outlive.guarding.pool import pool
-from outlive.worker.child import guard_blocks, guard_pages, guard_pickle
+from outlive.process.child import guard_blocks, guard_pages, guard_pickle
 from tests.deaths.restrictions import linux_only
 
 pytestmark = linux_only

@@ -17,9 +17,9 @@ import pytest
 import outlive
 from outlive.guarding.scripts import run_script
 from outlive.meter import make_cgroup
+from outlive.process.limits import Limits
 from outlive.rules.witness import lacked_memory
 from outlive.verbs.judging import JUDGE
-from outlive.worker.limits import Limits
 from tests.deaths.restrictions import linux_only
 
 pytestmark = linux_only

@@ -16,11 +16,11 @@ from outlive.guarding.forms import check_form
 from outlive.guarding.process import read_applied
 from outlive.guarding.raised import GuardedError, rebuild_plain
 from outlive.guarding.reading import SegmentReader
+from outlive.process.child import guard_blocks, guard_errors, guard_plain
+from outlive.process.child.guard_wire import Inlet, Malformed
+from outlive.process.child.leak_targets import CannotRepeat
+from outlive.process.flight import Flight
 from outlive.verbs.judging import JUDGE
-from outlive.worker.child import guard_blocks, guard_errors, guard_plain
-from outlive.worker.child.guard_wire import Inlet, Malformed
-from outlive.worker.child.leak_targets import CannotRepeat
-from outlive.worker.flight import Flight
 from tests.deaths.restrictions import linux_only
 from tests.guarding.payloads import BODIES, ERROR, ERRORS, LOGS, STREAMS
 

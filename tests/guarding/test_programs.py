@@ -225,7 +225,7 @@ def test_the_caller_loads_nothing_for_it() -> None:
 def test_a_system_that_cannot_fork() -> None:
     done = play(
         """
-        from outlive.worker import nurseries
+        from outlive.process import nurseries
         nurseries.can_fork = lambda kind: False
         print(outlive.guard(lambda x: x + 1)(1))
         try:

@@ -18,7 +18,8 @@ FLOORS = (
     ("rules",),
     ("quant", "accelerators", "kernel_deaths", "growth", "environment"),
     ("guarding",),
-    ("worker",),
+    ("interpreter",),
+    ("process",),
     ("surgery", "arena"),
     ("meter", "model", "project"),
     ("finding", "errors", "names", "records", "units", "version", "apart", "keeping", "cache", "demo_models"),
@@ -26,7 +27,7 @@ FLOORS = (
 # The shared words are single files that make up one room: an error carries a finding.
 SHARED_WORDS = frozenset(FLOORS[-1])
 # A worker carries bytes, arrays and op indices; names are put to them upstairs.
-STRANGERS = frozenset({("worker", "model")})
+STRANGERS = frozenset({("process", "model"), ("interpreter", "model")})
 DATA_ONLY = frozenset({"device_data"})
 
 _FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -11,7 +11,7 @@ from tests.house.modules import Module, read_modules
 # Modules, or packages, that may keep something, and why.
 KEEPERS = {
     "outlive.verbs.progress": "a notebook shows bars for verbs that its user calls, who hands nothing in",
-    "outlive.worker.child": "a worker's process has one caller: what that sets is the state of the process",
+    "outlive.process.child": "a worker's process has one caller: what that sets is the state of the process",
 }
 # Numbers and words are values: what changes what a module does is an object or a function.
 _VALUES = frozenset({"bool", "bytes", "float", "int", "str"})

@@ -15,7 +15,7 @@ ROOMS = {
     "cli/main.py": "from outlive import verbs",
     "rendering/__init__.py": "",
     "rules/__init__.py": "",
-    "worker/__init__.py": "",
+    "process/__init__.py": "",
     "meter/__init__.py": "",
     "model/__init__.py": "from outlive.model.reader import read",
     "model/reader.py": "from outlive.errors import ModelError\nfrom . import tensor",
@@ -71,8 +71,8 @@ def test_an_import_from_next_door_is_found(plant: Plant) -> None:
 
 
 def test_the_worker_does_not_know_the_model(plant: Plant) -> None:
-    (problem,) = imports_not_going_down(plant({**ROOMS, "worker/__init__.py": "import outlive.model"}))
-    assert "a room that worker must not know" in problem
+    (problem,) = imports_not_going_down(plant({**ROOMS, "process/__init__.py": "import outlive.model"}))
+    assert "a room that process must not know" in problem
 
 
 def test_other_packages_are_none_of_our_business(plant: Plant) -> None:

@@ -9,7 +9,7 @@ from tests.house.handing import KEEPERS, kept_parameters, workers_without_judge
 
 TIDY = """
     import sys
-    from outlive.worker import limits
+    from outlive.process import limits
 
     _known: dict[str, int] = {}
     _alive = []
@@ -32,7 +32,7 @@ TIDY = """
 
 
 def test_what_is_handed_on_is_fine(plant: Plant) -> None:
-    assert kept_parameters(plant({"worker/handle.py": TIDY})) == []
+    assert kept_parameters(plant({"process/handle.py": TIDY})) == []
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,9 @@ def test_what_is_handed_on_is_fine(plant: Plant) -> None:
 )
 @pytest.mark.parametrize("name", ["set_judge", "install", "open_worker"])
 def test_a_hook_is_found_whatever_its_name(plant: Plant, name: str, line: str) -> None:
-    head = "from outlive.worker import limits\n_judges = []\n_state = object()\n"
+    head = "from outlive.process import limits\n_judges = []\n_state = object()\n"
     text = f"{head}def {name}(judge):\n    if judge:\n        {line}\n"
-    (problem,) = kept_parameters(plant({"worker/verdicts.py": text}))
+    (problem,) = kept_parameters(plant({"interpreter/verdicts.py": text}))
     assert f"verdicts.py:6: {name} keeps what it is given in" in problem
 
 

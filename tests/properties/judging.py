@@ -19,6 +19,8 @@ from outlive.diagnosis.sizing import sized_by_inputs
 from outlive.diagnosis.verdict import Seen, decide, decide_unhurt
 from outlive.finding import Finding
 from outlive.model import Model, read_source
+from outlive.process.flight import Flight, OpSeen, OutputSeen
+from outlive.process.limits import Limits
 from outlive.rendering import page_of
 from outlive.rendering.media.github import workflow_commands
 from outlive.rendering.media.json import document_of, dump
@@ -29,8 +31,6 @@ from outlive.rules.checked import Checks
 from outlive.surgery import Request
 from outlive.verbs.checking import check_reading, make_criteria
 from outlive.verbs.judging import JUDGE
-from outlive.worker.flight import Flight, OpSeen, OutputSeen
-from outlive.worker.limits import Limits
 
 # A mutant that does no harm must not take long, and one that does must not take all.
 _LIMITS = Limits(memory=1 << 29, seconds=1.5)

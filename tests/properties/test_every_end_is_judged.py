@@ -10,12 +10,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from outlive.interpreter.verdicts import Call
+from outlive.process.child.wire import STAGES
+from outlive.process.flight import Flight, OpSeen
 from outlive.rules import judge
 from outlive.rules.catalogue import RULES
 from outlive.verbs.judging import JUDGE
-from outlive.worker.child.wire import STAGES
-from outlive.worker.flight import Flight, OpSeen
-from outlive.worker.verdicts import Call
 
 SIGNALS = (
     "SIGABRT", "SIGBUS", "SIGFPE", "SIGHUP", "SIGILL", "SIGINT", "SIGKILL", "SIGSEGV", "SIGSYS", "SIGTERM",

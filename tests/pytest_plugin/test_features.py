@@ -330,5 +330,5 @@ def test_the_plugin_costs_nothing_until_it_is_used() -> None:
     loaded = set(done.stdout.split())
     assert not {name for name in loaded if name.split(".")[0] in ("numpy", "rich", "ai_edge_litert")}
     assert not {
-        name for name in loaded if name.startswith(("outlive.worker", "outlive.verbs", "outlive.rendering"))
+        name for name in loaded if name.startswith(("outlive.process", "outlive.verbs", "outlive.rendering"))
     }

@@ -11,8 +11,8 @@ import pytest
 from outlive import demo_models, verbs
 from outlive.arena.plan import Plan, PlannedSetting
 from outlive.meter import Point
+from outlive.process.flight import Flight
 from outlive.rendering.media.csv import coverage_csv, plan_csv, run_csv, settings_csv
-from outlive.worker.flight import Flight
 from tests.rendering.test_overlay import accelerator, coverage
 
 

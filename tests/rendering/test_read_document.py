@@ -14,8 +14,8 @@ from outlive.arena.budget import Way, device_budget, weigh
 from outlive.arena.devices import find_device
 from outlive.arena.plan import Plan, PlannedSetting
 from outlive.fleet.rows import Row
+from outlive.process.flight import Flight
 from outlive.rendering.media.json import document_of, dump, read_document
-from outlive.worker.flight import Flight
 from tests.arena.sketches import micro, refused, sketch
 from tests.fleet.made import death, row
 from tests.flights.replay import load, rebuild, recordings

@@ -11,11 +11,11 @@ import pytest
 
 from outlive import demo_models, verbs
 from outlive.meter import Point
+from outlive.process.flight import Flight
 from outlive.rendering.media.json import dump
 from outlive.rendering.media.trace_plan import plan_trace
 from outlive.rendering.media.trace_run import place_stages, run_trace
 from outlive.verbs.judging import JUDGE
-from outlive.worker.flight import Flight
 from tests.arena.sketches import sketch
 from tests.flights.replay import load, rebuild, recordings
 from tests.rendering.stage import HOSTILE, unsafe

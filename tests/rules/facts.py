@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from outlive.worker.delegation import DelegationSeen
-from outlive.worker.flight import Flight, OpSeen, OutputSeen
-from outlive.worker.verdicts import Call
+from outlive.interpreter.verdicts import Call
+from outlive.process.delegation import DelegationSeen
+from outlive.process.flight import Flight, OpSeen, OutputSeen
 
 MIB = 1 << 20
 GIB = 1 << 30

@@ -11,8 +11,8 @@ import pytest
 
 import outlive
 from outlive import demo_models
+from outlive.interpreter.feeding import make_feeds
 from outlive.surgery import Trimmed, tree_of, trim, write
-from outlive.worker.feeding import make_feeds
 from tests.surgery import cut_models, trim_models
 from tests.worker import dropin_models
 

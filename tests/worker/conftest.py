@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from outlive.guarding.pool import pool
-from outlive.worker import nurseries
+from outlive.process import nurseries
 from tests.deaths import scenes
 
 

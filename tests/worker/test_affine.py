@@ -10,8 +10,8 @@ import pytest
 
 import outlive
 from outlive import demo_models
+from outlive.interpreter.affine import Affine, dequantize, quantize
 from outlive.surgery import write
-from outlive.worker.affine import Affine, dequantize, quantize
 from tests.rules.small import graph, operator, tensor, tree
 
 Array = np.ndarray[Any, Any]

@@ -15,8 +15,8 @@ import pytest
 
 import outlive
 from outlive.meter import find_cgroup_home, find_memory_cgroup, make_cgroup
-from outlive.worker import nurseries
-from outlive.worker.child.cgroups import Cgroups, End
+from outlive.process import nurseries
+from outlive.process.child.cgroups import Cgroups, End
 from tests.deaths import scenes
 from tests.deaths.restrictions import linux_only
 from tests.meter.trees import GIB, UNLIMITED_V1, v1, v2

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from outlive import demo_models, verbs
+from outlive.interpreter.options import load_delegate
+from outlive.process.delegation import ask_delegation, see_delegation
 from outlive.surgery import write
-from outlive.worker.delegation import ask_delegation, see_delegation
-from outlive.worker.options import load_delegate
 from tests.rules.small import graph, operator, tensor, tree
 
 # A delegate that loads, is asked, and takes nothing. The fields are those of TfLiteDelegate in LiteRT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from outlive.worker.child.division import Division, decode
+from outlive.process.child.division import Division, decode
 
 _RAX, _RDX, _RCX, _RSP, _R9 = 0, 1, 2, 7, 9
 _PC = 1000 - 16 - 6

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.worker.flight import Flight
+from outlive.process.flight import Flight
 from tests.deaths.models import LEAST, dividing, endless
 from tests.worker.dropin_models import MODELS
 

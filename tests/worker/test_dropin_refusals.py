@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.worker import session
+from outlive.interpreter import session
 from tests.worker.dropin_models import MODELS, unary
 
 F4 = np.float32

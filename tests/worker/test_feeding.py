@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.worker.feeding import make_feeds
+from outlive.interpreter.feeding import make_feeds
 from tests.worker.dropin_models import text
 
 MEGABYTES = 48

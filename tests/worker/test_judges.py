@@ -11,11 +11,11 @@ import pytest
 
 import outlive
 from outlive import demo_models
+from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.running import fly
+from outlive.interpreter.verdicts import Call, Judge
+from outlive.process.flight import Flight, Unjudged
 from outlive.verbs.judging import JUDGE
-from outlive.worker.flight import Flight, Unjudged
-from outlive.worker.interpreter import WorkerInterpreter
-from outlive.worker.running import fly
-from outlive.worker.verdicts import Call, Judge
 
 DEADLY, HEALTHY = (str(demo_models.path(name)) for name in ("deadly", "healthy"))
 

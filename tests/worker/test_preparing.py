@@ -9,9 +9,9 @@ import pytest
 
 import outlive  # opens the public door: workers get their judge
 from outlive import demo_models
+from outlive.interpreter.measuring import measure
+from outlive.interpreter.preparing import _prepared_shapes, preparer
 from outlive.surgery import write
-from outlive.worker.measuring import measure
-from outlive.worker.preparing import _prepared_shapes, preparer
 from tests.rules.small import graph, operator, tensor, tree
 
 HEALTHY = str(demo_models.path("healthy"))

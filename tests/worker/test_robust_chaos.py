@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.worker import nurseries
+from outlive.process import nurseries
 from tests.deaths import scenes
 from tests.deaths.scenes import open_healthy, result
 
@@ -173,9 +173,9 @@ def test_threads_and_a_killer() -> None:
 
 
 def test_a_nursery_that_stands_still_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("outlive.worker.nursery._FORK_TIMEOUT_S", 0.5)
-    monkeypatch.setattr("outlive.worker.nursery._ECHO_TIMEOUT_S", 0.5)
-    monkeypatch.setattr("outlive.worker.handle._ENDING_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("outlive.process.nursery._FORK_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("outlive.process.nursery._ECHO_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("outlive.process.handle._ENDING_TIMEOUT_S", 0.5)
     interpreter = open_healthy(seconds=0.3)
     worker, old = interpreter.pid, nursery_pid()
     os.kill(old, signal.SIGSTOP)
@@ -267,7 +267,7 @@ def test_a_thread_that_ends_with_a_lock_in_its_hands(what: str) -> None:
     """Python ends daemon threads wherever they are when a program ends: nobody may wait for their locks."""
     process = scenes.start(f"""
     import atexit
-    from outlive.worker import nurseries
+    from outlive.process import nurseries
     opened = {OPENED[what]}
     locks = [hatchery._io for hatchery in nurseries._hatcheries.values()]
     atexit._run_exitfuncs()  # as at a program's end, after which its threads go
@@ -283,7 +283,7 @@ def test_a_thread_that_ends_with_a_lock_in_its_hands(what: str) -> None:
 
 def test_a_worker_started_afresh_ends_with_its_parent() -> None:
     process = scenes.start("""
-    from outlive.worker import nurseries
+    from outlive.process import nurseries
     nurseries.can_fork = lambda kind: False
     stuck = outlive.Interpreter(model_content=models.endless())
     stuck.allocate_tensors()

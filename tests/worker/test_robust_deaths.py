@@ -15,7 +15,7 @@ import pytest
 
 import outlive
 from outlive.meter import make_cgroup
-from outlive.worker.child import oomcount
+from outlive.process.child import oomcount
 from tests.deaths import models, scenes
 from tests.deaths.scenes import DEADLY, HEALTHY, TOO_BIG, open_healthy, play, result
 

@@ -11,7 +11,7 @@ import pytest
 
 import outlive
 from outlive.meter import MachineMemory, make_cgroup
-from outlive.worker.limits import Limits, default_memory_bytes
+from outlive.process.limits import Limits, default_memory_bytes
 from tests.deaths import scenes
 from tests.deaths.restrictions import linux_only, without_call
 
@@ -177,7 +177,7 @@ def test_the_command_says_so_too(tmp_path: Path) -> None:
 def test_a_worker_that_was_not_forked_watches_itself() -> None:
     facts = scenes.play("""
     import resource
-    from outlive.worker import nurseries
+    from outlive.process import nurseries
     nurseries.can_fork = lambda kind: False
     interpreter = outlive.Interpreter(TOO_BIG, memory="100MB")
     resource.prlimit(interpreter.pid, resource.RLIMIT_DATA, (-1, -1))

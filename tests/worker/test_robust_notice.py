@@ -159,7 +159,7 @@ def test_a_stopped_nursery_ends_with_its_program() -> None:
 
 def test_a_storm_of_interrupts_leaves_no_zombies() -> None:
     process = scenes.start("""
-    from outlive.worker import nurseries
+    from outlive.process import nurseries
     open_healthy().close()
     stop = threading.Event()
     def storm():

@@ -15,8 +15,8 @@ import pytest
 
 import outlive
 from outlive.errors import OutliveError
-from outlive.worker.hatchery import Kind
-from outlive.worker.nursery import Nursery
+from outlive.process.hatchery import Kind
+from outlive.process.nursery import Nursery
 from tests.deaths import scenes
 from tests.worker.dropin_models import ranged
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.worker import nurseries
+from outlive.process import nurseries
 from tests.deaths import scenes
 from tests.deaths.restrictions import as_nobody, as_root, in_own_mounts, linux_only, without_call
 from tests.deaths.scenes import ROUND, assert_well, open_healthy, play, result
@@ -158,7 +158,7 @@ def test_workers_started_afresh() -> None:
     facts = play(
         ROUND
         + """
-from outlive.worker import nurseries
+from outlive.process import nurseries
 nurseries.can_fork = lambda kind: False
 go_round()
 interpreter = open_healthy()
@@ -176,7 +176,7 @@ def test_a_runtime_that_is_not_there(tmp_path: Path) -> None:
     lines = "import sys\nsys.modules['ai_edge_litert'] = None"
     facts = play(
         """
-    from outlive.worker import nurseries
+    from outlive.process import nurseries
     for way in ("forked", "fresh"):
         try:
             open_healthy()

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 import outlive
-from outlive.worker import nurseries
+from outlive.process import nurseries
 from tests.deaths import scenes
 from tests.deaths.restrictions import linux_only
 from tests.deaths.scenes import open_healthy, result

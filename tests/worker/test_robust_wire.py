@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.worker import answers, details
-from outlive.worker.answers import Malformed
-from outlive.worker.child import codec, wire
+from outlive.interpreter import details
+from outlive.process import answers
+from outlive.process.answers import Malformed
+from outlive.process.child import codec, wire
 from tests.deaths import scenes
 from tests.worker.hostile import python_with
 

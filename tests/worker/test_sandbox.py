@@ -20,9 +20,9 @@ import pytest
 
 import outlive
 from outlive.demo_models import path as path_of
-from outlive.worker.child import sandbox
-from outlive.worker.hatchery import Kind
-from outlive.worker.sandbox import choose_mode, make_order
+from outlive.process.child import sandbox
+from outlive.process.hatchery import Kind
+from outlive.process.sandbox import choose_mode, make_order
 
 HEALTHY, DEADLY = str(path_of("healthy")), str(path_of("deadly"))
 SOURCE = Path(__file__).with_name("hostile_delegate.c")

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import pytest
 
-from outlive.worker import waiting
-from outlive.worker.block import SharedBlock
+from outlive.process import waiting
+from outlive.process.block import SharedBlock
 from tests.worker.dropin_models import unary
 
 
@@ -35,8 +35,8 @@ import gc, json, os, subprocess, sys
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
 import numpy as np
 import outlive
-from outlive.worker.handle import Worker
-from outlive.worker.waiting import way_to_wait
+from outlive.process.handle import Worker
+from outlive.process.waiting import way_to_wait
 
 def asleep(pid):
     lines = open(f"/proc/{pid}/status").read().splitlines()

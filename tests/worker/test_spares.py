@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.worker.child import spare
+from outlive.process.child import spare
 from tests.deaths import scenes
 from tests.deaths.scenes import open_healthy, result
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outlive.worker.child import callframes, demangle, elf, opnames, symbols, tracee
+from outlive.process.child import callframes, demangle, elf, opnames, symbols, tracee
 
 PACKAGE = Path(__file__).parent.parent.parent / "src" / "outlive"
 KERNEL_FUNCTION = ("Eval", "Prepare")

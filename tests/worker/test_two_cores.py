@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from outlive.worker import waiting
-from outlive.worker.child import confine
+from outlive.process import waiting
+from outlive.process.child import confine
 from tests.deaths import scenes
 
 pytestmark = pytest.mark.skipif(

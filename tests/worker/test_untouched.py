@@ -9,8 +9,8 @@ import pytest
 from flatbuffers import flexbuffers
 
 from outlive import demo_models, verbs
+from outlive.interpreter.untouched import can_watch, untouched_bytes
 from outlive.surgery import write
-from outlive.worker.untouched import can_watch, untouched_bytes
 from tests.rules.small import Tree, graph, operator, tensor, tree
 
 FIRST, SECOND = (0x5A, 0xC3)  # what glibc fills memory with when it hands it out, in the first and second run

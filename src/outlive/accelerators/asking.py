@@ -9,10 +9,10 @@ from outlive.accelerators.nouns import Coverage
 from outlive.accelerators.probing import has_flex, probe_model
 from outlive.accelerators.trying import Order
 from outlive.accelerators.ways import choose_ways
+from outlive.interpreter.options import Delegate
+from outlive.interpreter.verdicts import Judge
 from outlive.model import Model
-from outlive.worker.limits import Limits
-from outlive.worker.options import Delegate
-from outlive.worker.verdicts import Judge
+from outlive.process.limits import Limits
 
 # An accelerator that has not answered by then is not going to.
 USUAL_SECONDS = 60.0

@@ -18,8 +18,8 @@ from outlive.accelerators.taking import Partition, crossings_of
 from outlive.accelerators.trying import Attempt, Order, attempt
 from outlive.accelerators.ways import Way
 from outlive.arena.xnnpack.partition import partition
+from outlive.interpreter.compiled_ways import NO_ADAPTER
 from outlive.model import Model
-from outlive.worker.compiled_ways import NO_ADAPTER
 
 ELSEWHERE = "it could take this one, but takes only the largest partition of a graph"
 _SOURCE = "its report and the runtime's way to group operators"

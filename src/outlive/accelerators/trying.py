@@ -13,12 +13,12 @@ from outlive.accelerators.comparing import Values
 from outlive.accelerators.nouns import Death
 from outlive.accelerators.ways import Way
 from outlive.errors import OutliveError, RuntimeMissing
-from outlive.worker.feeding import make_feeds
-from outlive.worker.flight import Flight
-from outlive.worker.interpreter import WorkerInterpreter
-from outlive.worker.limits import Limits
-from outlive.worker.running import allocate_for
-from outlive.worker.verdicts import Judge
+from outlive.interpreter.feeding import make_feeds
+from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.running import allocate_for
+from outlive.interpreter.verdicts import Judge
+from outlive.process.flight import Flight
+from outlive.process.limits import Limits
 
 # A run is timed until it has taken this long altogether, or has been run this often.
 _TIMED_S, _TIMED_RUNS = 0.3, 15

@@ -19,8 +19,8 @@ from typing import Any
 
 from outlive.accelerators import vela
 from outlive.accelerators.libraries import library_problem
-from outlive.worker.compiled_ways import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
-from outlive.worker.options import Delegate, OpResolverType
+from outlive.interpreter.compiled_ways import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
+from outlive.interpreter.options import Delegate, OpResolverType
 
 # TFLITE_XNNPACK_DELEGATE_FLAG_FORCE_FP16: tflite/delegates/xnnpack/xnnpack_delegate.h
 _FORCE_FP16 = 4

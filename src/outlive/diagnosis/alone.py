@@ -11,7 +11,7 @@ from dataclasses import replace
 from outlive.diagnosis.ending import cause_of_end
 from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Trial
 from outlive.finding import Finding, OpPlace
-from outlive.worker.flight import Flight, OpSeen
+from outlive.process.flight import Flight, OpSeen
 
 
 def with_cause_of_end(finding: Finding, flight: Flight) -> Finding:

@@ -14,8 +14,8 @@ from outlive.diagnosis.frames import operator_of, stage_in, stage_said
 from outlive.diagnosis.messages import Match, matches
 from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Trial
 from outlive.names import safe
+from outlive.process.flight import Flight, OpSeen
 from outlive.records import NOT_WRITTEN, in_document, written
-from outlive.worker.flight import Flight, OpSeen
 
 # The end of a log tells most; what lies before this is not read.
 _MOST_BYTES = 16 << 20

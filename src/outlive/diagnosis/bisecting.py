@@ -16,8 +16,8 @@ from outlive.diagnosis.nouns import Conditions, Trial
 from outlive.diagnosis.probing import by_tensor, feedable, usual
 from outlive.diagnosis.trying import attempt
 from outlive.model import Model
+from outlive.process.flight import OpSeen
 from outlive.surgery import Cut, Request, cut_model
-from outlive.worker.flight import OpSeen
 
 _NUMBER = re.compile(r"\d+")
 

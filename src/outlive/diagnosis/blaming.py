@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from outlive.finding import Finding
-from outlive.worker.flight import Flight, OpSeen
+from outlive.process.flight import Flight, OpSeen
 
 # Where several faults are seen at one operator, the one that makes the others: most basic first.
 _BASIC_FIRST = (

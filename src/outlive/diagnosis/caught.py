@@ -10,10 +10,10 @@ from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Diagnosis, Trial
 from outlive.diagnosis.verdict import Seen, decide, with_call_cause
 from outlive.errors import OutliveError
 from outlive.finding import Finding
+from outlive.interpreter.verdicts import Call
+from outlive.process.flight import Flight, OpSeen
 from outlive.rules import judge
 from outlive.rules.catalogue import RULES
-from outlive.worker.flight import Flight, OpSeen
-from outlive.worker.verdicts import Call
 
 # Methods of interpreters, LiteRT's and ours, and of what else takes a model: which stage a call is.
 STAGE_OF_CALL = {

@@ -10,10 +10,10 @@ from outlive.arena.devices import Device
 from outlive.arena.plan import Plan, Verdict
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.finding import Finding, Severity
+from outlive.process.flight import Flight
 from outlive.quant.nouns import Drift
 from outlive.records import NOT_WRITTEN
 from outlive.rules.checked import Checked
-from outlive.worker.flight import Flight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

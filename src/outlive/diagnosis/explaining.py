@@ -12,7 +12,7 @@ from outlive.diagnosis.sizing import sized_by_inputs
 from outlive.diagnosis.verdict import Seen, decide
 from outlive.finding import Evidence, Finding
 from outlive.model import read_source
-from outlive.worker.flight import Flight
+from outlive.process.flight import Flight
 
 
 def with_told_cause(finding: Finding, flight: Flight, source: str | bytes | None) -> Finding:

@@ -22,10 +22,10 @@ from outlive.diagnosis.trying import PERTURBED, attempt, looked_into
 from outlive.diagnosis.verdict import Seen, decide, decide_unhurt, refused_probes
 from outlive.finding import Finding, Severity
 from outlive.model import Model, Reading
+from outlive.process.flight import OpSeen
+from outlive.process.nurseries import close_special_hatcheries
 from outlive.rules.catalogue import assess_run
 from outlive.rules.witness import starved
-from outlive.worker.flight import OpSeen
-from outlive.worker.nurseries import close_special_hatcheries
 
 # A whole diagnosis should be a matter of seconds; a trial that would begin later than this is left out.
 _ENOUGH_S = 14.0

@@ -8,7 +8,7 @@ from dataclasses import replace
 from outlive.diagnosis.nouns import Diagnosis, Trial
 from outlive.finding import Finding, shell_path
 from outlive.model import Model, Reading
-from outlive.worker.flight import OpSeen
+from outlive.process.flight import OpSeen
 
 _LOOPS = frozenset({"WHILE", "STABLEHLO_WHILE"})
 # Where the reader met a flaw: `buffer 3`, `subgraph 0, tensor 12`, `subgraph 0, operator 4`.

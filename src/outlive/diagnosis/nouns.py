@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from outlive.finding import Finding
+from outlive.interpreter.verdicts import Judge
 from outlive.model import Model
 from outlive.names import safe
+from outlive.process.flight import Flight, OpSeen
 from outlive.records import NOT_WRITTEN, ModelPath, in_document, written
-from outlive.worker.flight import Flight, OpSeen
-from outlive.worker.verdicts import Judge
 
 # The name of the trial in which nothing is changed.
 AS_IT_IS = "as it is"

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from outlive.arena.questions import input_rows
 from outlive.diagnosis.sizing import fitting_sizes
+from outlive.interpreter.feeding import make_feeds
 from outlive.model import Model, Tensor
 from outlive.units import count_elements
-from outlive.worker.feeding import make_feeds
 
 # What each probe puts into integers; floats get numbers of that sign and size.
 PROBES = ("zeros", "ones", "negative", "large", "largest", "smallest")

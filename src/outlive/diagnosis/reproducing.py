@@ -9,9 +9,9 @@ import numpy as np
 
 from outlive.diagnosis.nouns import Diagnosis, Trial
 from outlive.diagnosis.probing import by_tensor, feedable, usual
+from outlive.interpreter.options import ACCELERATORS
 from outlive.keeping import whole_file, write_whole
 from outlive.model import read_source
-from outlive.worker.options import ACCELERATORS
 
 _SCRIPT = '''\
 """{headline}

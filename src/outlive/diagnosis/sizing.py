@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Operator, Subgraph
-from outlive.worker.flight import OpSeen
+from outlive.process.flight import OpSeen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

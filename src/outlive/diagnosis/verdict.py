@@ -15,10 +15,10 @@ from outlive.diagnosis.ending import Told, cause_of_end
 from outlive.diagnosis.frames import hinted_causes
 from outlive.diagnosis.nouns import AS_IT_IS, Trial, Verdict
 from outlive.finding import Evidence, Finding, OpPlace, Remedy, Severity, Tag
+from outlive.process.flight import OpSeen
 from outlive.rules import judge
 from outlive.rules.catalogue import RULES
 from outlive.rules.death.d521_refused_values import RefusedValues
-from outlive.worker.flight import OpSeen
 
 # Causes that show in how it ended, whatever else is wrong with the file.
 _TOLD_BY_THE_END = frozenset({"infinite-loop", "hang"})

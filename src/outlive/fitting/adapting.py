@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outlive.worker.affine import affine_of, dequantize, quantize
+from outlive.interpreter.affine import affine_of, dequantize, quantize
 
 Values = list[NDArray[Any]]
 

@@ -18,11 +18,11 @@ from outlive.cache import ResultCache
 from outlive.errors import InputError
 from outlive.fitting.building import Built
 from outlive.fitting.nouns import Candidate
-from outlive.worker.compiled_ways import cpu_way
-from outlive.worker.flight import Flight
-from outlive.worker.options import ACCELERATORS
-from outlive.worker.running import fly
-from outlive.worker.verdicts import Judge
+from outlive.interpreter.compiled_ways import cpu_way
+from outlive.interpreter.options import ACCELERATORS
+from outlive.interpreter.running import fly
+from outlive.interpreter.verdicts import Judge
+from outlive.process.flight import Flight
 
 _SECONDS = 120.0
 # The first run touches memory for the first time; the others say how long a run takes.

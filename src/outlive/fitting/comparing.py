@@ -22,9 +22,9 @@ from outlive.fitting.reconverting import words_of
 from outlive.fitting.sample_set import SampleSet
 from outlive.fitting.scoring_child import score_model
 from outlive.guarding.guarding import make_guarded
+from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.options import ACCELERATORS
 from outlive.model import Model
-from outlive.worker.interpreter import WorkerInterpreter
-from outlive.worker.options import ACCELERATORS
 
 Metric = Callable[..., Any] | str
 _KEPT = "original"

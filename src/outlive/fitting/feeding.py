@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.arena.questions import find_input
+from outlive.interpreter.affine import Affine, affine_of
+from outlive.interpreter.session import End
+from outlive.interpreter.slots import describe_call, problem_with
+from outlive.interpreter.statistics import look_at
+from outlive.interpreter.verdicts import Call
 from outlive.model import Model, Tensor
 from outlive.rules.given import Feed, Given, quantized
-from outlive.worker.affine import Affine, affine_of
-from outlive.worker.session import End
-from outlive.worker.slots import describe_call, problem_with
-from outlive.worker.statistics import look_at
-from outlive.worker.verdicts import Call
 
 # Types that numpy has no name for, or that are set in another way: nothing is said about those.
 _PLAIN = "biufc"

@@ -15,12 +15,12 @@ from tempfile import TemporaryDirectory
 
 from outlive.arena.questions import Wish
 from outlive.errors import OutliveError
+from outlive.interpreter.measuring import measure
 from outlive.model import Model, read_source
 from outlive.model.zeros import WeightZeros, count_zeros
 from outlive.planning.with_worker import plan_model
 from outlive.records import NOT_WRITTEN, in_document
 from outlive.surgery.sparsifying import sparsify
-from outlive.worker.measuring import measure
 
 ACCELERATORS = ("cpu", "builtin")
 _CHUNK_BYTES = 1 << 20

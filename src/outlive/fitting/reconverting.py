@@ -16,10 +16,10 @@ from typing import Any
 from outlive.cache import ResultCache
 from outlive.errors import ModelError
 from outlive.fitting.nouns import Shape
+from outlive.interpreter.preparing import preparer
+from outlive.interpreter.verdicts import Judge
 from outlive.model import Model, read_source
 from outlive.quant.converting import convert_with_shapes
-from outlive.worker.preparing import preparer
-from outlive.worker.verdicts import Judge
 
 _PIECE = 1 << 20
 _REFUSED = "refused"

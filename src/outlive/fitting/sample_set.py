@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.fitting.adapting import in_portions
+from outlive.interpreter.verdicts import Judge
 from outlive.model import Model
 from outlive.quant.feeding import Samples, some_samples
-from outlive.worker.verdicts import Judge
 
 # Enough to tell candidates apart; whoever wants to know what they cost gives samples.
 _RANDOM_SAMPLES = 8

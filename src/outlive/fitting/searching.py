@@ -34,8 +34,8 @@ from outlive.fitting.nouns import Candidate, Fit, Outcome
 from outlive.fitting.offering import MIXED_FROM, Offer, SearchRound, mixed, rounds_for, settings_for
 from outlive.fitting.reconverting import Origin
 from outlive.fitting.sample_set import SampleSet
+from outlive.interpreter.verdicts import Judge
 from outlive.model import Model
-from outlive.worker.verdicts import Judge
 
 _MOST_JOBS = 4
 # What was begun in time may still do this much.

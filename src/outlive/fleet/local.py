@@ -25,10 +25,10 @@ from outlive.apart import run_apart
 from outlive.fleet.nest import go_with
 from outlive.fleet.nouns import EngineError, Task
 from outlive.fleet.rows import Row, read_row
-from outlive.worker import unpatched
-from outlive.worker.channel import quiet_write
-from outlive.worker.descriptors import above_standard
-from outlive.worker.hatchery import in_words, starting, wait_for_end
+from outlive.process import unpatched
+from outlive.process.channel import quiet_write
+from outlive.process.descriptors import above_standard
+from outlive.process.hatchery import in_words, starting, wait_for_end
 
 Examine = Callable[[Task], Row]
 

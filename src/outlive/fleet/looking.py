@@ -35,9 +35,9 @@ from outlive.fleet.rows import (
     RunSeen,
 )
 from outlive.model import Reading
+from outlive.process.flight import Flight
 from outlive.rules.catalogue import file_errors
 from outlive.units import format_bytes
-from outlive.worker.flight import Flight
 
 # Waits until there is room for a model; gives why there never is, or nothing.
 Admit = Callable[[Examination], AbstractContextManager[str]]

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from outlive.apart import need_thread
-from outlive.worker.nurseries import close_idle_hatcheries
+from outlive.process.nurseries import close_idle_hatcheries
 
 # Longer than it takes until the next task, shorter than anybody minds.
 _IDLE_S = 5.0

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from outlive.arena.devices import Device, find_device
 from outlive.fleet.nouns import Order
+from outlive.interpreter.options import ACCELERATORS
+from outlive.process.limits import Limits
 from outlive.rules.choosing import choose_rules
-from outlive.worker.limits import Limits
-from outlive.worker.options import ACCELERATORS
 
 
 def make_order(

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, NamedTuple
 from outlive.finding import Finding, Severity
 from outlive.growth.growth_trend import Trend
 from outlive.names import safe
+from outlive.process.flight import Flight
 from outlive.records import NOT_WRITTEN, in_document, written
 from outlive.units import format_bytes
-from outlive.worker.flight import Flight
 
 LEAKS, NO_LEAK, UNCLEAR = "leaks", "no leak", "not enough evidence"
 _WORST_FIRST = {LEAKS: 0, UNCLEAR: 1, NO_LEAK: 2}

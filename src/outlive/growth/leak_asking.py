@@ -11,9 +11,9 @@ from outlive.growth.growth import UNCLEAR, Growth, Stage
 from outlive.growth.growth_verdict import Room
 from outlive.growth.leak_running import Order, find_room, measure_stage
 from outlive.guarding.raised import WorkerTraceback
+from outlive.interpreter.options import ACCELERATORS
+from outlive.process.flight import Flight
 from outlive.units import parse_bytes
-from outlive.worker.flight import Flight
-from outlive.worker.options import ACCELERATORS
 
 CYCLES = ("load", "invoke", "resize")
 # The runtime's own functions, as they stand in a traceback, and what we call that stage.

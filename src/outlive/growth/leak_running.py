@@ -21,12 +21,12 @@ from outlive.growth.growth import LEAKS, NO_LEAK, UNCLEAR, Census, Keeper, PerRo
 from outlive.growth.growth_trend import FEWEST, FEWEST_OF_ALL
 from outlive.growth.growth_verdict import Room, find_ends, is_doubtful, weigh
 from outlive.guarding.guarding import make_guarded
+from outlive.interpreter.verdicts import Judge
 from outlive.meter import read_machine
 from outlive.meter.machine import read_rlimit
-from outlive.worker.child import leak_census, leak_rounds, leak_sites
-from outlive.worker.child.leak_targets import CannotRepeat
-from outlive.worker.limits import default_memory_bytes
-from outlive.worker.verdicts import Judge
+from outlive.process.child import leak_census, leak_rounds, leak_sites
+from outlive.process.child.leak_targets import CannotRepeat
+from outlive.process.limits import default_memory_bytes
 
 # Quick rounds: so many before no leak is said, and so many before a leak is.
 _FLAT_CALLS, _LEAK_CALLS, _MOST_CALLS = 150, 1200, 6000

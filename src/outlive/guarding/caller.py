@@ -15,8 +15,8 @@ from typing import Any
 from outlive.guarding import nesting
 from outlive.guarding.reloads import Reloads
 from outlive.meter.gpu import find_gpus
-from outlive.worker.child import guard_pickle
-from outlive.worker.child.guard_random import RandomWatch
+from outlive.process.child import guard_pickle
+from outlive.process.child.guard_random import RandomWatch
 
 # Libraries that a process loads because it wants to, never because a result mentions them.
 NATIVE = ("tensorflow", "keras", "jax", "torch", "ai_edge_litert", "tflite_runtime")

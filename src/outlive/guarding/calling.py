@@ -15,11 +15,11 @@ from outlive.guarding.functions import SentFunction
 from outlive.guarding.process import GuardProcess
 from outlive.guarding.raised import CannotReturn, CannotSend, load_value, rebuild, rebuild_plain
 from outlive.guarding.streams import GuardedStream
-from outlive.worker.child import guard_errors, guard_pickle, guard_plain
-from outlive.worker.child import guard_wire as wire
-from outlive.worker.limits import DeadlineMissed, Limits
-from outlive.worker.sandbox import is_whole
-from outlive.worker.verdicts import Judge
+from outlive.interpreter.verdicts import Judge
+from outlive.process.child import guard_errors, guard_pickle, guard_plain
+from outlive.process.child import guard_wire as wire
+from outlive.process.limits import DeadlineMissed, Limits
+from outlive.process.sandbox import is_whole
 
 # How long a function that was interrupted may take for its `finally`, before it is ended without.
 _GRACE_S = 3.0

@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from outlive.worker.child import guard_pickle
+from outlive.process.child import guard_pickle
 
 _numbers = itertools.count(1)
 _TENSORFLOW = frozenset({"tensorflow", "keras", "tf_keras", "tensorflow_hub", "tensorflow_datasets"})

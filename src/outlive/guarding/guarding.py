@@ -14,12 +14,12 @@ from outlive.guarding.functions import SentFunction, mentions_tensorflow
 from outlive.guarding.pool import pool
 from outlive.guarding.process import GuardProcess
 from outlive.guarding.raised import CannotSend
+from outlive.interpreter.verdicts import Judge
+from outlive.process.child import guard_errors
+from outlive.process.hatchery import CannotHatch
+from outlive.process.limits import Limits
+from outlive.process.sandbox import choose_mode
 from outlive.units import parse_bytes
-from outlive.worker.child import guard_errors
-from outlive.worker.hatchery import CannotHatch
-from outlive.worker.limits import Limits
-from outlive.worker.sandbox import choose_mode
-from outlive.worker.verdicts import Judge
 
 # A worker that has grown by this much since it was new is replaced, unless the user says otherwise.
 _MOST_GROWTH_BYTES = 2_000_000_000

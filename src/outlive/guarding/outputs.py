@@ -16,10 +16,10 @@ import sys
 from typing import Any
 
 from outlive.guarding.patience import Unhurried
-from outlive.worker import unpatched
-from outlive.worker.child.guard_plain import MOST_TEXT_BYTES
-from outlive.worker.child.guard_wire import Malformed
-from outlive.worker.hatchery import in_words
+from outlive.process import unpatched
+from outlive.process.child.guard_plain import MOST_TEXT_BYTES
+from outlive.process.child.guard_wire import Malformed
+from outlive.process.hatchery import in_words
 
 # More than a pipe holds: one read empties it.
 _PIPE_BYTES = 1 << 18

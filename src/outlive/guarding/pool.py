@@ -12,8 +12,8 @@ import weakref
 
 from outlive.apart import need_thread
 from outlive.guarding.process import GuardProcess
-from outlive.worker.child import guard_wire as wire
-from outlive.worker.hatchery import CannotHatch
+from outlive.process.child import guard_wire as wire
+from outlive.process.hatchery import CannotHatch
 
 _MOST_IDLE = 4
 # How long a call waits for a worker that is being started in the background before it starts its own.

@@ -15,15 +15,15 @@ from outlive.guarding.wires import NAMES, Wires
 from outlive.meter import Probe, Sample, read_machine
 from outlive.meter.activity import stands_still, watch_activity
 from outlive.meter.gpu import GpuMeter, watch_gpu
-from outlive.worker.child import guard_wire as wire
-from outlive.worker.child.guard_variables import LOOK
-from outlive.worker.child.nursery import NO_RUNTIME
-from outlive.worker.flight import Flight, StageSeconds
-from outlive.worker.hatchery import CannotHatch, Hatchery, Kind, in_words, starting
-from outlive.worker.limits import DeadlineMissed, Limits
-from outlive.worker.nurseries import with_hatchery
-from outlive.worker.recorder import LastWords, Recorder
-from outlive.worker.story import Story
+from outlive.process.child import guard_wire as wire
+from outlive.process.child.guard_variables import LOOK
+from outlive.process.child.nursery import NO_RUNTIME
+from outlive.process.flight import Flight, StageSeconds
+from outlive.process.hatchery import CannotHatch, Hatchery, Kind, in_words, starting
+from outlive.process.limits import DeadlineMissed, Limits
+from outlive.process.nurseries import with_hatchery
+from outlive.process.recorder import LastWords, Recorder
+from outlive.process.story import Story
 
 _ENDING_TIMEOUT_S = 5.0
 _START_TIMEOUT_S = 120.0

@@ -14,12 +14,12 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.guarding.caller import NATIVE
+from outlive.interpreter.verdicts import Call, Judge
 from outlive.meter import Point, read_machine
 from outlive.names import safe_lines
-from outlive.worker.child import guard_errors, guard_plain, guard_variables
-from outlive.worker.child.guard_wire import Malformed
-from outlive.worker.flight import Flight
-from outlive.worker.verdicts import Call, Judge
+from outlive.process.child import guard_errors, guard_plain, guard_variables
+from outlive.process.child.guard_wire import Malformed
+from outlive.process.flight import Flight
 
 _NO_THREAD = "can't start new thread"
 # Libraries of many megabytes, which are not loaded here for the type of an error alone.
@@ -30,7 +30,7 @@ _PYTHONS: dict[str, type[Exception]] = {
     for name, kind in vars(builtins).items()
     if isinstance(kind, type) and issubclass(kind, Exception)
 }
-_OURS = ("outlive.worker.child.leak_targets", "CannotRepeat")
+_OURS = ("outlive.process.child.leak_targets", "CannotRepeat")
 _NONE = type(None)
 # What a worker says of an exception in plain words (child/guard_errors.py), and of samples that it refuses
 # (child/calibration_watch.py).
@@ -174,7 +174,7 @@ def _named(facts: dict[str, Any]) -> BaseException | None:
     """An exception of Python's, or the one of ours that workers raise; None for all others."""
     kind = _PYTHONS.get(facts["name"]) if facts["module"] == "builtins" else None
     if (facts["module"], facts["name"]) == _OURS:
-        from outlive.worker.child.leak_targets import CannotRepeat
+        from outlive.process.child.leak_targets import CannotRepeat
 
         kind = CannotRepeat
     if kind is None:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 
 from outlive.meter import read_machine
-from outlive.worker.child.guard_blocks import check_segment
+from outlive.process.child.guard_blocks import check_segment
 
 # A .tflite file has 2 GiB at most, and nothing that comes this way is larger.
 _MOST_BYTES = 4 << 30

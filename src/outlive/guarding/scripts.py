@@ -14,12 +14,12 @@ from outlive.guarding.functions import SentFunction
 from outlive.guarding.pool import alive
 from outlive.guarding.process import GuardProcess
 from outlive.guarding.raised import raised_flight
+from outlive.interpreter.verdicts import Judge
 from outlive.names import safe
+from outlive.process.flight import Flight, RunTold, StageSeconds
+from outlive.process.hatchery import CannotHatch
+from outlive.process.limits import Limits
 from outlive.records import ModelPath
-from outlive.worker.flight import Flight, RunTold, StageSeconds
-from outlive.worker.hatchery import CannotHatch
-from outlive.worker.limits import Limits
-from outlive.worker.verdicts import Judge
 
 # `outlive_child.guard_script.run`, by the name it has in a worker: pickle's opcodes GLOBAL and STOP.
 _RUN = b"coutlive_child.guard_script\nrun\n."

@@ -13,14 +13,14 @@ from typing import Any
 
 from outlive.guarding.outputs import Echo, deliver_log
 from outlive.guarding.reading import SegmentReader
-from outlive.worker import unpatched
-from outlive.worker.child import guard_wire as wire
-from outlive.worker.child.anonymous import log_file, tail_of
-from outlive.worker.child.guard_blocks import Inbox, Outbox, make_private, new_segment
-from outlive.worker.child.guard_lane import BLOCK_BYTES, DONE, ROUSED_NS, WAKE, Lane, is_long, is_worth_it
-from outlive.worker.descriptors import above_standard, close_all
-from outlive.worker.hatchery import CannotHatch, in_words
-from outlive.worker.limits import DeadlineMissed
+from outlive.process import unpatched
+from outlive.process.child import guard_wire as wire
+from outlive.process.child.anonymous import log_file, tail_of
+from outlive.process.child.guard_blocks import Inbox, Outbox, make_private, new_segment
+from outlive.process.child.guard_lane import BLOCK_BYTES, DONE, ROUSED_NS, WAKE, Lane, is_long, is_worth_it
+from outlive.process.descriptors import above_standard, close_all
+from outlive.process.hatchery import CannotHatch, in_words
+from outlive.process.limits import DeadlineMissed
 
 # What the worker is given, in this order.
 NAMES = ["talk", "rights", "out", "errors", "faults", "block", "stdin"]

@@ -16,7 +16,7 @@ RESULTS = (
     ("outlive.growth.growth", "Growth"),
     ("outlive.kernel_deaths.record", "KernelDeaths"),
     ("outlive.verbs.devices", "Devices"),
-    ("outlive.worker.flight", "Flight"),
+    ("outlive.process.flight", "Flight"),
     ("outlive.model.nouns", "Model"),
     ("outlive.surgery.cutting", "Cut"),
     ("outlive.quant.nouns", "Drift"),

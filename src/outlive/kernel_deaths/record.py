@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 from outlive.finding import Finding
 from outlive.meter import Point, Timeline
 from outlive.names import safe
+from outlive.process.flight import Flight, StageSeconds
 from outlive.records import NOT_WRITTEN, in_document
 from outlive.units import plural
-from outlive.worker.flight import Flight, StageSeconds
 
 # faulthandler's first line, CPython Modules/faulthandler.c: "Fatal Python error: Segmentation fault".
 _DUMPED = re.compile(r"^Fatal Python error: (.+)$", re.MULTILINE)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from outlive.interpreter.preparing import Shapes, preparer
 from outlive.model import Model
 from outlive.surgery.cutting import Cut, Request, cut_model
 from outlive.units import format_shape
-from outlive.worker.preparing import Shapes, preparer
 
 
 def cut_part(model: Model, request: Request) -> Cut:

@@ -13,17 +13,17 @@ from outlive.arena.plan import Plan
 from outlive.arena.questions import Wish
 from outlive.arena.room import arena_for
 from outlive.finding import Finding
+from outlive.interpreter.options import ACCELERATORS
 from outlive.meter import MachineMemory, read_machine
 from outlive.model import Model, read_source
 from outlive.planning.ways import find_ways
 from outlive.planning.with_worker import prepare_with
+from outlive.process.flight import Flight
 from outlive.rules import judge
 from outlive.rules.catalogue import RULES
 from outlive.rules.planned import facts
 from outlive.rules.shortage import had
 from outlive.units import format_bytes
-from outlive.worker.flight import Flight
-from outlive.worker.options import ACCELERATORS
 
 _FACTS = ("plan", "verdict")
 

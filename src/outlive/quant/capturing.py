@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.apart import need_thread
+from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.options import ACCELERATORS
+from outlive.interpreter.verdicts import Judge
 from outlive.model import Model
+from outlive.process.hatchery import in_words
 from outlive.surgery import tree_of, write
 from outlive.surgery.tree import Tree
-from outlive.worker.hatchery import in_words
-from outlive.worker.interpreter import WorkerInterpreter
-from outlive.worker.options import ACCELERATORS
-from outlive.worker.verdicts import Judge
 
 Values = dict[int, NDArray[Any]]
 # The FlatBuffer's offsets end at 2 GiB: constants of more than this go behind it.

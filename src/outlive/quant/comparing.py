@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.errors import RunError
+from outlive.interpreter.affine import Affine, dequantize
 from outlive.model import Operator, Tensor
 from outlive.quant.capturing import Capture, Values, with_outputs
 from outlive.quant.feeding import Feed, Samples, translated
@@ -31,7 +32,6 @@ from outlive.quant.summing import PIECE, Own
 from outlive.quant.tallying import ErrorTally
 from outlive.quant.turns import Turn, divide, divide_usual
 from outlive.quant.weighing import weigh
-from outlive.worker.affine import Affine, dequantize
 
 Running = tuple[Future[Values], Future[Values]]  # the reference and the candidate
 

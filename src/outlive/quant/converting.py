@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 from outlive.errors import ModelError
 from outlive.finding import Evidence, Finding, Remedy, Tag
+from outlive.interpreter.verdicts import Call, Judge
 from outlive.keeping import write_whole
 from outlive.model import Tensor, read_source
 from outlive.names import foreign_lines, safe
@@ -25,7 +26,6 @@ from outlive.quant.feeding import Samples
 from outlive.quant.quantizing import Guard
 from outlive.records import NOT_WRITTEN, FileSize, in_document
 from outlive.units import format_bytes, plural
-from outlive.worker.verdicts import Call, Judge
 
 Signature = Sequence["tuple[Sequence[int | None], str] | str"]
 Shapes = Mapping[str, Sequence[int]]

@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outlive.interpreter.affine import affine_of, dequantize, quantize
+from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.verdicts import Judge
 from outlive.model import Model
 from outlive.quant.comparing import ModelComparison
 from outlive.quant.feeding import Samples
 from outlive.quant.graphs import grid
 from outlive.quant.lining_up import CompareTask
 from outlive.quant.pairing import Pair
-from outlive.worker.affine import affine_of, dequantize, quantize
-from outlive.worker.interpreter import WorkerInterpreter
-from outlive.worker.verdicts import Judge
 
 VERIFY = "NumericVerify"
 Metric = Callable[..., float]

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.arena.questions import find_input
+from outlive.interpreter.affine import Affine, dequantize, quantize
+from outlive.interpreter.session import End
+from outlive.interpreter.slots import describe_call, problem_with
+from outlive.interpreter.verdicts import Call, Judge
 from outlive.model import Model, Tensor
 from outlive.quant.graphs import affine, numpy_type
 from outlive.quant.sources import open_source
-from outlive.worker.affine import Affine, dequantize, quantize
-from outlive.worker.session import End
-from outlive.worker.slots import describe_call, problem_with
-from outlive.worker.verdicts import Call, Judge
 
 Feed = tuple[NDArray[Any], ...]  # a value for each input, in the model's order
 

@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
+from outlive.interpreter.affine import Affine
 from outlive.model import Model, Operator, Tensor
 from outlive.quant.tallying import Grid
-from outlive.worker.affine import Affine
 
 # Operators that change how numbers are written, and not what they mean.
 CONVERSIONS = ("QUANTIZE", "DEQUANTIZE")

@@ -17,12 +17,12 @@ from typing import Any
 from numpy.typing import NDArray
 
 from outlive.errors import OutliveError
+from outlive.interpreter.affine import quantize
+from outlive.interpreter.verdicts import Judge
 from outlive.quant.capturing import Capture, Values, file_of
 from outlive.quant.graphs import TensorGraph, affine
 from outlive.surgery import tree_of
 from outlive.surgery.tree import Tree, UnknownOptions
-from outlive.worker.affine import quantize
-from outlive.worker.verdicts import Judge
 
 Source = tuple[int, int]  # the candidate's tensor that is fed, the reference's tensor it stands for
 

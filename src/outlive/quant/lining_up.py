@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from outlive.interpreter.verdicts import Judge
 from outlive.model import Model
 from outlive.quant.graphs import TensorGraph, affine, grid
 from outlive.quant.isolating import Lone
@@ -17,7 +18,6 @@ from outlive.quant.nouns import OutputDrift
 from outlive.quant.pairing import Pair, pair_models
 from outlive.quant.tallying import ErrorTally
 from outlive.units import plural
-from outlive.worker.verdicts import Judge
 
 # One sample of one layer: the pair, what it should be, what it is, and the integers that stand for it.
 Watch = Callable[[Pair, NDArray[Any], NDArray[Any], NDArray[Any]], None]

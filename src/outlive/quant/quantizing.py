@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from outlive.errors import ModelDied, ModelError, RunError
+from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.verdicts import Call, Judge
 from outlive.model import Model, read_source
 from outlive.quant.child import quantize_content
 from outlive.quant.feeding import Samples, to_real
@@ -21,8 +23,6 @@ from outlive.quant.nouns import InputRange
 from outlive.quant.pairing import pair_models
 from outlive.quant.quantized import Layer, Quantized, Recipe
 from outlive.quant.recipes import find_layers, needs_samples
-from outlive.worker.interpreter import WorkerInterpreter
-from outlive.worker.verdicts import Call, Judge
 
 Tell = Callable[[int], None]  # how many samples the worker has taken
 # What ai-edge-quantizer raises for models and recipes that it cannot deal with.

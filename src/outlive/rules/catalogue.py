@@ -8,6 +8,7 @@ from outlive.errors import ModelError
 from outlive.finding import Finding
 from outlive.model import Identity, Reading
 from outlive.model.file_bytes import FileChanged
+from outlive.process.flight import Flight
 from outlive.rules.accelerator.a801_accelerator_died import accelerator_died
 from outlive.rules.accelerator.a802_accelerator_differs import accelerator_differs
 from outlive.rules.accelerator.a803_model_refused import model_refused
@@ -169,7 +170,6 @@ from outlive.rules.silent.s707_constant_output import constant_output
 from outlive.rules.silent.s708_rows_beyond_count import rows_beyond_count
 from outlive.rules.silent.s709_inputs_never_set import inputs_never_set
 from outlive.rules.silent.s710_xnnpack_not_used import xnnpack_not_used
-from outlive.worker.flight import Flight
 
 RULES: tuple[Rule, ...] = (
     accelerator_died,

@@ -17,6 +17,7 @@ from typing import Any
 
 from outlive.finding import Evidence, Remedy, Tag
 from outlive.meter import Rise, how_it_rose
+from outlive.process.flight import Flight
 from outlive.rules.tensorflow_words import Asked, asked_for, last_line
 from outlive.rules.witness import (
     amount,
@@ -31,7 +32,6 @@ from outlive.rules.witness import (
     status,
 )
 from outlive.units import format_bytes, format_shape, plural
-from outlive.worker.flight import Flight
 
 SET_LIMIT = "the limit that was set (memory=)"
 _TENSORS, _MOST_NAME, _MOST_WORDS = 3, 40, 120

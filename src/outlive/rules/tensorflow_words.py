@@ -10,8 +10,8 @@ import contextlib
 import re
 from dataclasses import dataclass
 
+from outlive.process.flight import Flight
 from outlive.units import parse_bytes, tensor_bytes
-from outlive.worker.flight import Flight
 
 # F0000 00:00:1794798364.010606   16640 tensor_shape.cc:362] Check failed: d < dims() (1 vs. 0)
 # 2024-05-01 10:00:00.123456: F tensorflow/core/framework/tensor_shape.cc:356] Check failed: ...
@@ -22,7 +22,7 @@ _CHECK = re.compile(
 )
 _GENERATED = re.compile(r'File ".*?[/\\]tensorflow[/\\]python[/\\]ops[/\\]gen_\w+\.py", line \d+ in (\w+)')
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>.+)')
-# How the stack of a process begins that was asked for it, and went on (worker/child/guard_variables.py).
+# How the stack of a process begins that was asked for it, and went on (process/child/guard_variables.py).
 _LOOK = "Stack (most recent call first)"
 _LIBRARIES = ("site-packages", "dist-packages", "importlib", "<frozen", "lib/python", "outlive/worker")
 # Allocation of 40000000000 exceeds 10% of free system memory.     tsl/framework/cpu_allocator_impl.cc

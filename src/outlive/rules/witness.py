@@ -7,10 +7,10 @@ import re
 from typing import Any
 
 from outlive.finding import Evidence, Remedy, Tag, shell_path
+from outlive.interpreter.verdicts import Call
+from outlive.process.flight import Flight
 from outlive.rules.tensorflow_words import failed_check, last_line, own_line, running_op
 from outlive.units import format_bytes, format_shape
-from outlive.worker.flight import Flight
-from outlive.worker.verdicts import Call
 
 STAGE_WORDS = {
     "start": "while the worker started",

@@ -18,7 +18,7 @@ def quantize_input(details: Mapping[str, Any] | Tensor, values: Any) -> Any:
     not quantized, the values in its type. ValueError for NaN.
     """
     from outlive.fitting.feeding import affine_parameters
-    from outlive.worker.affine import quantize
+    from outlive.interpreter.affine import quantize
 
     return quantize(affine_parameters(details), values)
 
@@ -26,6 +26,6 @@ def quantize_input(details: Mapping[str, Any] | Tensor, values: Any) -> Any:
 def dequantize_output(details: Mapping[str, Any] | Tensor, values: Any) -> Any:
     """The real numbers that values of a quantized output stand for; `details` as for `quantize_input`."""
     from outlive.fitting.feeding import affine_parameters
-    from outlive.worker.affine import dequantize
+    from outlive.interpreter.affine import dequantize
 
     return dequantize(affine_parameters(details), values)

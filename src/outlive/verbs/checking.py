@@ -17,6 +17,8 @@ from outlive.errors import ModelError
 from outlive.finding import Finding
 from outlive.fitting.feeding import calls_of, make_feed
 from outlive.fleet.gathering import gather
+from outlive.interpreter.feeding import given_shapes
+from outlive.interpreter.verdicts import Call
 from outlive.model import Model, Reading, Source
 from outlive.model.file_bytes import FileChanged
 from outlive.planning.verdicts import here_budget, judge_fit
@@ -33,8 +35,6 @@ from outlive.rules.quantization.expecting import EXPECTATIONS, Expectation, find
 from outlive.units import parse_bytes
 from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.read import reading_of
-from outlive.worker.feeding import given_shapes
-from outlive.worker.verdicts import Call
 
 # What whoever asks for a check needs besides: choices, and what can go wrong.
 __all__ = ["ACCELERATORS", "EXPECTATIONS", "FIT_CODES", "UnreadableConfig", "check_reading", "make_criteria"]

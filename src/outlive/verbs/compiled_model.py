@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from outlive.interpreter.compiled_ladder import absent
+from outlive.interpreter.compiled_ways import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
+from outlive.interpreter.engine import Engine
+from outlive.interpreter.options import OpResolverType, make_opening
+from outlive.process.child import codec
+from outlive.process.flight import Flight
+from outlive.process.limits import Limits
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.tensor_buffer import TensorBuffer
-from outlive.worker.child import codec
-from outlive.worker.compiled_ladder import absent
-from outlive.worker.compiled_ways import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
-from outlive.worker.engine import Engine
-from outlive.worker.flight import Flight
-from outlive.worker.limits import Limits
-from outlive.worker.options import OpResolverType, make_opening
 
 __all__ = ["CompiledModel", "HardwareAccelerator", "TensorBuffer"]
 

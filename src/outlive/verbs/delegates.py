@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.keeping import write_whole
 from outlive.model import Model, Source
+from outlive.process.limits import Limits
 from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import content_of, sound
 from outlive.verbs.progress import heard
-from outlive.worker.limits import Limits
 
 if TYPE_CHECKING:
     from outlive.accelerators import Coverage
     from outlive.finding import Finding
-    from outlive.worker.options import Delegate
+    from outlive.interpreter.options import Delegate
 
 
 @heard
@@ -86,7 +86,7 @@ def judge_coverage(coverage: Coverage) -> tuple[Finding, ...]:
 
 def parse_delegates(libraries: Sequence[str | Delegate], options: Sequence[str]) -> tuple[Delegate, ...]:
     """The delegates; libraries given by path share the options that are given."""
-    from outlive.worker.options import load_delegate
+    from outlive.interpreter.options import load_delegate
 
     named: dict[str, str] = {}
     for option in options:

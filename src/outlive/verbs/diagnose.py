@@ -8,16 +8,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Source
+from outlive.process.limits import Limits
 from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import content_of
 from outlive.verbs.progress import heard
-from outlive.worker.limits import Limits
 
 if TYPE_CHECKING:
     from outlive.diagnosis.nouns import Diagnosis
     from outlive.finding import Finding
-    from outlive.worker.flight import Flight
+    from outlive.process.flight import Flight
 
 
 @heard
@@ -65,7 +65,7 @@ def _diagnosis(
     from outlive.diagnosis.caught import diagnose_error, diagnose_flight
     from outlive.diagnosis.opening import diagnose_case, open_case
     from outlive.diagnosis.reducing import with_reproducer
-    from outlive.worker.flight import Flight
+    from outlive.process.flight import Flight
 
     if isinstance(source, Flight):
         return diagnose_flight(source)
@@ -78,7 +78,7 @@ def _diagnosis(
 
 def _weights(source: Any, diagnosis: Diagnosis) -> str | bytes | None:
     """The model to send along, by path or as bytes; None where only a run or an exception was given."""
-    from outlive.worker.flight import Flight
+    from outlive.process.flight import Flight
 
     if diagnosis.path is not None or isinstance(source, (Flight, BaseException)):
         return diagnosis.path

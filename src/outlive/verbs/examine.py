@@ -21,6 +21,8 @@ from outlive.errors import OutliveError, RuntimeMissing
 from outlive.model import Model, Reading
 from outlive.planning.verdicts import judge_plan
 from outlive.planning.with_worker import plan_model
+from outlive.process.flight import Flight
+from outlive.process.limits import Limits
 from outlive.rules.catalogue import file_errors
 from outlive.verbs.checking import Criteria, check_reading, device_wish
 from outlive.verbs.compare import compare
@@ -28,8 +30,6 @@ from outlive.verbs.delegates import delegates
 from outlive.verbs.diagnose import diagnose
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.run import run
-from outlive.worker.flight import Flight
-from outlive.worker.limits import Limits
 
 Tell = Callable[[str], None]
 # Waits until a model may be run; gives why it may not, or nothing.
@@ -136,10 +136,10 @@ def _fly(source: str | Model, request: Request) -> Flight:
     if not request.briefly:
         words: dict[str, Any] = {"limits": request.limits, "accelerator": request.accelerator}
         return run(source, request.inputs, repeat=request.repeat, **words)
+    from outlive.interpreter.compiled_ladder import run_arguments
+    from outlive.interpreter.intermediates import Feeding, with_inside
+    from outlive.interpreter.running import fly
     from outlive.verbs.opening import content_of
-    from outlive.worker.compiled_ladder import run_arguments
-    from outlive.worker.intermediates import Feeding, with_inside
-    from outlive.worker.running import fly
 
     given = {"model_path": source} if isinstance(source, str) else {"model_content": content_of(source)}
     given |= {"memory": request.limits.memory_bytes, **run_arguments(request.accelerator)}

@@ -14,6 +14,7 @@ from outlive.finding import Finding
 from outlive.fitting.file_read import FileRead
 from outlive.keeping import write_whole
 from outlive.model import Tensor
+from outlive.process.flight import RunTold
 from outlive.quant.nouns import Drift
 from outlive.records import ModelFile, ModelPath, in_document
 from outlive.rendering import page_of
@@ -22,7 +23,6 @@ from outlive.rendering.media.json import document_of
 from outlive.rendering.page import PageVerdict
 from outlive.rendering.pages.report import report_verdict
 from outlive.rules.checked import Checked
-from outlive.worker.flight import RunTold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -13,7 +13,7 @@ from outlive.verbs.judging import JUDGE
 if TYPE_CHECKING:
     from outlive.guarding.guarding import Guarded
     from outlive.guarding.scripts import ScriptEnd
-    from outlive.worker.limits import Limits
+    from outlive.process.limits import Limits
 
 
 @overload
@@ -71,8 +71,8 @@ def guard(
     `guard("train.py")("--epochs", "3")` runs a script with this process's streams, or a module with
     `as_module`: how it ended, its exit code, and the findings if it died.
     """
-    from outlive.worker.limits import Limits
-    from outlive.worker.sandbox import choose_mode
+    from outlive.process.limits import Limits
+    from outlive.process.sandbox import choose_mode
 
     limits, mode = Limits(memory=memory, seconds=seconds), choose_mode(sandbox)  # mistakes show at once
     if isinstance(function, (str, os.PathLike)):

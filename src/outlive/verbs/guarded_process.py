@@ -9,9 +9,9 @@ from outlive.guarding.calling import GuardedCall, NotBegun, Terms, caller_state
 from outlive.guarding.functions import SentFunction
 from outlive.guarding.pool import alive
 from outlive.guarding.process import GuardProcess
+from outlive.process.hatchery import CannotHatch
+from outlive.process.limits import Limits
 from outlive.verbs.judging import JUDGE
-from outlive.worker.hatchery import CannotHatch
-from outlive.worker.limits import Limits
 
 __all__ = ["CannotHatch", "GuardedProcess", "Limits", "NotBegun"]
 

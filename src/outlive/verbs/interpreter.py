@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.options import Delegate, OpResolverType, load_delegate
+from outlive.interpreter.signature import SignatureRunner
 from outlive.verbs.judging import JUDGE
-from outlive.worker.interpreter import WorkerInterpreter
-from outlive.worker.options import Delegate, OpResolverType, load_delegate
-from outlive.worker.signature import SignatureRunner
 
 # What else LiteRT's module of the Interpreter has.
 BESIDE = {

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from outlive.errors import InternalError, ModelError
-from outlive.worker.flight import Flight, OpSeen
-from outlive.worker.verdicts import Judge, Source
+from outlive.interpreter.verdicts import Judge, Source
+from outlive.process.flight import Flight, OpSeen
 
 if TYPE_CHECKING:
     from outlive.finding import Finding

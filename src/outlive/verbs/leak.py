@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from outlive.model import Model, Source
+from outlive.process.limits import Limits
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.progress import heard
 from outlive.verbs.read import read
-from outlive.worker.limits import Limits
 
 if TYPE_CHECKING:
     from outlive.arena.devices import Device

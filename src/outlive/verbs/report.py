@@ -40,11 +40,11 @@ def report(
     for `run`, `accelerator` is what it is planned for and run on. `delegates` tries every accelerator here;
     `reference` is the model it was made from, to compare it with on `samples`. `tell` hears what is done.
     """
+    from outlive.process.limits import Limits
     from outlive.verbs.checking import make_criteria
     from outlive.verbs.examine import Request, examine
     from outlive.verbs.examined import ModelReport
     from outlive.verbs.inputs import parse_inputs
-    from outlive.worker.limits import Limits
 
     if samples is not None and reference is None:
         raise ValueError("samples are for a comparison: say with which model, --reference FLOAT")
@@ -68,10 +68,10 @@ def report(
 
 def checkup(source: Source | Model, tell: Callable[[str], None] = lambda _: None) -> Checkup:
     """What `outlive MODEL` tells: read, checked, planned, run once, and diagnosed if that ends badly."""
+    from outlive.process.limits import Limits
     from outlive.verbs.checking import make_criteria
     from outlive.verbs.examine import Request, examine
     from outlive.verbs.examined import Checkup
-    from outlive.worker.limits import Limits
 
     request = Request(criteria=make_criteria(), limits=Limits(seconds=SECONDS), result=Checkup)
     return cast("Checkup", examine(reading_of(source), request, tell))

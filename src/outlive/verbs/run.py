@@ -10,20 +10,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from outlive.errors import LimitReached, OutliveError
+from outlive.interpreter.compiled_ways import AcceleratorWarning
 from outlive.keeping import whole_file
 from outlive.model import Model, Source
+from outlive.process.hatchery import RUNTIMES
+from outlive.process.limits import Limits
+from outlive.process.sandbox import MODES as SANDBOX_MODES
 from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import content_of
 from outlive.verbs.read import read, reading_of
-from outlive.worker.compiled_ways import AcceleratorWarning
-from outlive.worker.hatchery import RUNTIMES
-from outlive.worker.limits import Limits
-from outlive.worker.sandbox import MODES as SANDBOX_MODES
 
 if TYPE_CHECKING:
-    from outlive.worker.flight import Flight
-    from outlive.worker.options import Delegate
+    from outlive.interpreter.options import Delegate
+    from outlive.process.flight import Flight
 
 __all__ = ["RUNTIMES", "SANDBOX_MODES", "AcceleratorWarning", "run", "with_plan"]
 
@@ -95,8 +95,8 @@ def _opening(
     source: Source | Model, inputs: Any, accelerator: str, limits: Limits, force: bool, threads: Any
 ) -> dict[str, Any]:
     """What an interpreter is given of the model, the accelerator and the limits."""
-    from outlive.worker.compiled_ladder import run_arguments
-    from outlive.worker.options import ACCELERATORS
+    from outlive.interpreter.compiled_ladder import run_arguments
+    from outlive.interpreter.options import ACCELERATORS
 
     if isinstance(source, (str, os.PathLike)):
         _need_a_model_file(os.fspath(source))
@@ -112,9 +112,9 @@ def _opening(
 def _fly(
     inputs: Any, repeat: int, seed: int, twice: bool, given: dict[str, Any], meant: dict[str, Any]
 ) -> Flight:
-    from outlive.worker.intermediates import Feeding, with_inside
-    from outlive.worker.running import fly
-    from outlive.worker.untouched import fly_twice
+    from outlive.interpreter.intermediates import Feeding, with_inside
+    from outlive.interpreter.running import fly
+    from outlive.interpreter.untouched import fly_twice
 
     flight = (fly_twice if twice else fly)(inputs, repeat, seed, judge=JUDGE, **meant, **given)
     feeding = Feeding(inputs=inputs, seed=seed, quantized=meant["quantize"])
@@ -124,7 +124,7 @@ def _fly(
 def _delegate(item: str | Delegate) -> Delegate:
     """A library with its options, in words: LIBRARY,KEY=VALUE; ValueError if it cannot be loaded here."""
     from outlive.accelerators.libraries import library_problem
-    from outlive.worker.options import load_delegate
+    from outlive.interpreter.options import load_delegate
 
     if not isinstance(item, str):
         return item
@@ -160,9 +160,9 @@ def _refuse_hopeless(
 ) -> None:
     """LimitReached if the plan says for certain that the limit is not enough."""
     from outlive.arena.questions import Wish, input_rows
+    from outlive.interpreter.feeding import given_shapes
     from outlive.planning.verdicts import hopeless
     from outlive.rendering.finding_text import plain_finding
-    from outlive.worker.feeding import given_shapes
 
     model = source if isinstance(source, Model) else reading_of(source).model
     if model is None or model.flaws:

@@ -124,9 +124,9 @@ def examine_task(task: Task) -> Row:
 
 
 def _examine(reading: Reading, order: Order, admit: Admit) -> Examination:
+    from outlive.process.limits import Limits
     from outlive.verbs.checking import make_criteria
     from outlive.verbs.examine import Request, examine
-    from outlive.worker.limits import Limits
 
     request = Request(
         criteria=make_criteria(accelerator=order.accelerator, select=order.select, ignore=order.ignore),

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outlive.interpreter import slots
+from outlive.interpreter.session import End
 from outlive.verbs.judging import JUDGE
-from outlive.worker import slots
-from outlive.worker.session import End
 
 __all__ = ["TensorBuffer"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from outlive.meter import Point
-from outlive.worker.flight import Flight
+from outlive.process.flight import Flight
 from tests.rules.facts import MIB, death
 
 

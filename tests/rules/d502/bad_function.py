@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.worker.flight import Flight
+from outlive.process.flight import Flight
 from tests.rules.facts import LIMITS, MIB, death
 
 PRINTED = """W0000 1 cpu_allocator_impl.cc:84] Allocation of 40000000000 exceeds 10% of free system memory.

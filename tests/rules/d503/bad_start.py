@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.worker.flight import Flight
+from outlive.process.flight import Flight
 from tests.rules.facts import death
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.worker.flight import Flight
+from outlive.process.flight import Flight
 from tests.rules.facts import death
 
 LINE = "F0000 00:00:17.01 1 tensor_shape.cc:404] Check failed: 0 <= new_num_elements (0 vs. -1)\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from outlive.model import read_source
-from outlive.worker.flight import Flight, OutputSeen
+from outlive.process.flight import Flight, OutputSeen
 from tests.rules.small import graph, operator, save, tensor, tree
 
 

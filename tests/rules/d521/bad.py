@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from outlive.finding import OpPlace
+from outlive.process.flight import Flight
 from outlive.rules.death.d521_refused_values import RefusedValues
-from outlive.worker.flight import Flight
 
 WORDS = "tflite/kernels/div.cc:262 data[i] != zero_point was not true.Node number 1 (DIV) failed to invoke."
 

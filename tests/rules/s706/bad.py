@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from outlive.model import Model, read_source
-from outlive.worker.flight import Flight, InsideSeen, OutputSeen, TensorSeen
+from outlive.process.flight import Flight, InsideSeen, OutputSeen, TensorSeen
 from tests.rules.small import graph, noise, operator, save, tensor, tree
 
 Facts = dict[str, Any]

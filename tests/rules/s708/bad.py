@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from outlive.model import read_source
-from outlive.worker.flight import Flight, OutputSeen
+from outlive.process.flight import Flight, OutputSeen
 from tests.rules.small import graph, operator, save, tensor, tree
 
 NAMES = ("boxes", "classes", "scores", "count")

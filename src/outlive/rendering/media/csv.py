@@ -14,7 +14,7 @@ from typing import Any
 from outlive.accelerators import Accelerator, Coverage
 from outlive.arena.plan import Placement, Plan, PlannedSetting
 from outlive.names import plain_cell, safe
-from outlive.worker.flight import Flight
+from outlive.process.flight import Flight
 
 _NAME = 400
 _PLAN = (

@@ -16,7 +16,7 @@ __all__ = ["SCHEMA", "Json", "document_of", "dump", "read_document", "refusal_do
 # What is read back, by kind, and how much of it at most.
 _READ_BACK: Mapping[str, tuple[str, str]] = {
     "plan": ("outlive.arena.plan", "Plan"),
-    "run": ("outlive.worker.flight", "Flight"),
+    "run": ("outlive.process.flight", "Flight"),
     "scan-row": ("outlive.fleet.rows", "Row"),
 }
 _MOST_BYTES = 256 << 20

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from outlive.finding import Finding
 from outlive.names import safe
+from outlive.process.flight import Flight
 from outlive.records import Json
 from outlive.rendering.media.trace_events import counter, moment, name_process, name_track, slice_of, trace
 from outlive.units import format_bytes
-from outlive.worker.flight import Flight
 
 _MICROSECONDS = 1_000_000
 _STAGES = 1  # the track of slices

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.finding import shell_path
+from outlive.process.flight import OpSeen
 from outlive.rendering.page import (
     Block,
     Column,
@@ -24,7 +25,6 @@ from outlive.rendering.page import (
 from outlive.rendering.pages.read import model_sections, model_tiles, what_is_known
 from outlive.rendering.pages.run import flight_section
 from outlive.units import format_bytes, plural
-from outlive.worker.flight import OpSeen
 
 _TONES = {"ran": "good", "died": "bad", "deadline": "bad", "refused": "warn"}
 

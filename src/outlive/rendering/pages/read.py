@@ -12,6 +12,7 @@ from outlive.arena.plan import Plan
 from outlive.finding import Finding
 from outlive.model import Model, Operator, Signature, Subgraph, Tensor, TensorCard
 from outlive.model.file_parts import map_bytes
+from outlive.process.flight import Flight
 from outlive.quant.nouns import Drift
 from outlive.rendering.finding_text import count_findings
 from outlive.rendering.model_lists import (
@@ -37,7 +38,6 @@ from outlive.rendering.page import (
     make_page,
 )
 from outlive.units import format_bytes, format_shape, plural
-from outlive.worker.flight import Flight
 
 XNNPACK, KERNELS = "XNNPACK", "LiteRT's kernels"
 _BIGGEST = 5

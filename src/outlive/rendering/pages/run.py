@@ -8,6 +8,7 @@ from typing import Any
 from outlive.arena.plan import Plan, predict_stages
 from outlive.meter import Point
 from outlive.meter.timeline import thin
+from outlive.process.flight import Flight
 from outlive.rendering.page import (
     Block,
     Chart,
@@ -24,7 +25,6 @@ from outlive.rendering.page import (
 )
 from outlive.rendering.pages.read import model_sections, model_tiles, what_is_known
 from outlive.units import format_bytes, format_shape
-from outlive.worker.flight import Flight
 
 _MOST_POINTS = 2000
 _MOST_STAGES = 500

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.interpreter.compiled_ways import Absent
 from outlive.rules.engine import rule
-from outlive.worker.compiled_ways import Absent
 
 
 @rule("A810", "accelerator-not-here", Severity.ERROR, since="0.1", cause="missing-runtime")

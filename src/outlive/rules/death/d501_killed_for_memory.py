@@ -22,10 +22,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
+from outlive.process.flight import Flight
 from outlive.rules import shortage
 from outlive.rules.engine import rule
 from outlive.rules.witness import cause, is_kernel, limited_command, place, subject
-from outlive.worker.flight import Flight
 
 # It may have this share of what there is; the rest is for the caller and the system.
 _SHARE = 0.7

@@ -21,10 +21,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
+from outlive.process.flight import Flight
 from outlive.rules import shortage
 from outlive.rules.engine import rule
 from outlive.rules.witness import amount, cause, doer, place
-from outlive.worker.flight import Flight
 
 # What the runtime did when it did not get the memory.
 _AFTER = {

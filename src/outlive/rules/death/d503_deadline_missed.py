@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.process.flight import Flight
 from outlive.rules.engine import rule
 from outlive.rules.witness import cause, is_function, memory, native_stack, place, was_busy
-from outlive.worker.flight import Flight
 
 _DOCTOR = Remedy(action="see whether workers can start here", tag=Tag.SAME_RESULTS, command="outlive doctor")
 _LOOPS = Remedy(

@@ -20,10 +20,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
+from outlive.process.flight import Flight
 from outlive.rules.engine import rule
 from outlive.rules.tensorflow_words import in_tensorflow
 from outlive.rules.witness import cause, is_function, is_null, other_kernels, place, witness
-from outlive.worker.flight import Flight
 
 _CHECK = Remedy(action="check whether the file is sound", tag=Tag.SAME_RESULTS, command="outlive read FILE")
 _OWN_COPY = Remedy(

@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
+from outlive.process.flight import Flight
 from outlive.rules.engine import rule
 from outlive.rules.witness import cause, is_function, other_kernels, place, witness
-from outlive.worker.flight import Flight
 
 # What the C library prints before it gives up on a heap: glibc, malloc/malloc.c.
 _HEAP_WORDS = ("corrupted", "double free", "malloc():", "free():", "realloc():", "munmap_chunk()")

@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.process.flight import Flight
 from outlive.rules.engine import rule
 from outlive.rules.witness import cause, is_function, place, witness
-from outlive.worker.flight import Flight
 
 
 @rule("D506", "arithmetic-fault", Severity.ERROR, since="0.1")

@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
+from outlive.process.flight import Flight
 from outlive.rules.engine import rule
 from outlive.rules.witness import cause, other_kernels, place, subject, witness
-from outlive.worker.flight import Flight
 
 _MEANS = {
     "SIGILL": "the processor met an instruction that it does not have",

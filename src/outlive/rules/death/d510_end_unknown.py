@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
+from outlive.process.flight import Flight
 from outlive.rules.engine import rule
 from outlive.rules.witness import cause, is_function, is_kernel, place, subject, witness
-from outlive.worker.flight import Flight
 
 
 @rule("D510", "end-unknown", Severity.ERROR, since="0.1")

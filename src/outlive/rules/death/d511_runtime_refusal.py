@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.process.flight import Flight
 from outlive.rules.engine import rule
 from outlive.rules.witness import cause, memory, place
-from outlive.worker.flight import Flight
 
 _LINES_SHOWN = 4
 # LiteRT, tflite/core/subgraph.cc: what it says of operators that nobody has registered.

@@ -21,10 +21,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.process.flight import Flight
 from outlive.rules.engine import rule
 from outlive.rules.tensorflow_words import failed_check, running_op
 from outlive.rules.witness import cause, native_stack, place, status
-from outlive.worker.flight import Flight
 
 _KINDS = {
     "tf-size-overflow": "a size that was asked for is too large to be counted",

@@ -21,9 +21,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.process.flight import Flight
 from outlive.rules.engine import rule
 from outlive.rules.witness import cause, is_function, last_words, place
-from outlive.worker.flight import Flight
 
 
 @rule("D514", "malformed-answer", Severity.ERROR, since="0.2")

@@ -22,9 +22,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.process.flight import Flight
 from outlive.rules.engine import rule
 from outlive.rules.witness import amount, cause, is_function, native_stack, place, status, thread_words
-from outlive.worker.flight import Flight
 
 _RAISE = {"pids.max": "docker run --pids-limit 4096 ...", "RLIMIT_NPROC": "ulimit -u 4096"}
 _WHOSE = {"pids.max": "the container or service", "RLIMIT_NPROC": "this user"}

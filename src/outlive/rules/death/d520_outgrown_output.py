@@ -20,10 +20,10 @@ from collections.abc import Iterator
 
 from outlive.finding import Evidence, OpPlace, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Subgraph
+from outlive.process.flight import Flight, OutputSeen
 from outlive.rules.engine import rule
 from outlive.rules.telling import operator_name
 from outlive.units import count_elements, format_shape
-from outlive.worker.flight import Flight, OutputSeen
 
 _ASK = Remedy(
     action="ask for the shape after each run",

@@ -20,9 +20,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from outlive.finding import Evidence, Fault, OpPlace, Remedy, Severity, Sighting, Tag
+from outlive.process.flight import Flight
 from outlive.rules.engine import rule
 from outlive.rules.witness import place
-from outlive.worker.flight import Flight
 
 _LINES_SHOWN = 2
 

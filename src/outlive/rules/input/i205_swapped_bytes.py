@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
+from outlive.interpreter.verdicts import Call
 from outlive.rules.engine import rule
 from outlive.rules.witness import tensor_place, wanted_and_given
-from outlive.worker.verdicts import Call
 
 
 @rule("I205", "swapped-bytes", Severity.ERROR, since="0.1", cause="wrong-dtype")

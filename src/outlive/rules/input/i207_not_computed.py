@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.interpreter.verdicts import Call
 from outlive.rules.engine import rule
 from outlive.rules.witness import tensor_place
-from outlive.worker.verdicts import Call
 
 
 @rule("I207", "not-computed", Severity.ERROR, since="0.1", cause="call-order")

@@ -23,8 +23,8 @@ import re
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.interpreter.verdicts import Call
 from outlive.rules.engine import rule
-from outlive.worker.verdicts import Call
 
 # Seen in TensorFlow 2.18 and 2.21: tensorflow/compiler/mlir/lite/flatbuffer_export.cc.
 _LISTS = re.compile(r"^\s*(Flex|Custom) ops: ([\w, .]+)$", re.MULTILINE)

@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.interpreter.verdicts import Call
 from outlive.rules.engine import rule
-from outlive.worker.verdicts import Call
 
 _GIVE = Remedy(
     action="give samples as the model will meet them: a folder, an .npz file, arrays or a generator",

@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.interpreter.verdicts import Call
 from outlive.rules.engine import rule
 from outlive.units import format_shape
-from outlive.worker.verdicts import Call
 
 
 @rule("Q212", "infinity-in-sample", Severity.ERROR, since="0.1", cause="representative-dataset")

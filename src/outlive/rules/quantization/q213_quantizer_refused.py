@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.interpreter.verdicts import Call
 from outlive.rules.engine import rule
-from outlive.worker.verdicts import Call
 
 
 @rule("Q213", "quantizer-refused", Severity.ERROR, since="0.1")

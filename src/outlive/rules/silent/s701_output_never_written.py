@@ -23,9 +23,9 @@ from collections.abc import Iterator
 from math import prod
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.process.flight import Flight, OutputSeen
 from outlive.rules.engine import rule
 from outlive.units import format_shape
-from outlive.worker.flight import Flight, OutputSeen
 
 _SHOWN = 5
 _READ_LESS = Remedy(

@@ -20,11 +20,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
+from outlive.process.delegation import DelegationSeen
+from outlive.process.flight import Flight
 from outlive.rules.engine import rule
 from outlive.rules.witness import last_words
 from outlive.units import plural
-from outlive.worker.delegation import DelegationSeen
-from outlive.worker.flight import Flight
 
 _SHOWN = 5
 BUILT_IN = ("XNNPACK",)

@@ -22,9 +22,9 @@ from collections.abc import Iterator
 from outlive.arena.xnnpack.partition import expected_of_xnnpack
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.model import Model
+from outlive.process.flight import Flight
 from outlive.rules.engine import rule
 from outlive.rules.silent.s702_delegate_fell_back import BUILT_IN, told_nodes
-from outlive.worker.flight import Flight
 
 _SHOWN = 3
 

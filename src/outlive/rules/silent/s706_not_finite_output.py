@@ -23,11 +23,11 @@ from collections.abc import Iterator, Mapping
 
 from outlive.finding import Evidence, Fault, OpPlace, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Operator, Subgraph
+from outlive.process.flight import Flight, OutputSeen
 from outlive.rules.engine import rule
 from outlive.rules.silent.intermediates import PLAIN, constants
 from outlive.rules.telling import operator_name, tensor_name
 from outlive.units import count_elements
-from outlive.worker.flight import Flight, OutputSeen
 
 _KERNELS = Remedy(
     action="run it with the builtin kernels, whose numbers are finite",

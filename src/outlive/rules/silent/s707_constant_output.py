@@ -25,10 +25,10 @@ from collections.abc import Iterator, Mapping
 
 from outlive.finding import Evidence, OpPlace, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Operator, Subgraph, Tensor
+from outlive.process.flight import Flight, OutputSeen, TensorSeen
 from outlive.rules.engine import rule
 from outlive.rules.silent.intermediates import PLAIN, constants, makers
 from outlive.rules.telling import operator_name, tensor_name
-from outlive.worker.flight import Flight, OutputSeen, TensorSeen
 
 _FEWEST_RUNS, _FEWEST_NUMBERS = 3, 8
 _REAL = Remedy(

@@ -22,8 +22,8 @@ from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, OpPlace, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Operator
+from outlive.process.flight import Flight
 from outlive.rules.engine import rule
-from outlive.worker.flight import Flight
 
 _KERNEL = "TFLite_Detection_PostProcess"
 

@@ -23,9 +23,9 @@ from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.model import Model
+from outlive.process.flight import Flight
 from outlive.rules.engine import rule
 from outlive.units import plural
-from outlive.worker.flight import Flight
 
 _SHOWN = 5
 

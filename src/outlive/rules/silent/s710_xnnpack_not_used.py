@@ -23,11 +23,11 @@ from collections.abc import Iterator
 from outlive.arena.xnnpack.partition import expected_of_xnnpack
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.model import Model
+from outlive.process.flight import Flight
 from outlive.rules.engine import rule
 from outlive.rules.silent.s702_delegate_fell_back import BUILT_IN, told_nodes
 from outlive.rules.witness import last_words
 from outlive.units import plural
-from outlive.worker.flight import Flight
 
 # Old versions use XNNPACK only where it is named.
 _WITHOUT = ("tflite_runtime",)

@@ -1,0 +1,137 @@
+"""The arguments of an interpreter, checked as LiteRT checks them and turned into what a worker is told."""
+
+from __future__ import annotations
+
+import enum
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from outlive.interpreter.session import Opening
+from outlive.interpreter.verdicts import Judge
+from outlive.process.hatchery import RUNTIMES, Kind
+from outlive.process.limits import Limits
+from outlive.process.sandbox import choose_mode
+
+
+@enum.unique
+class OpResolverType(enum.Enum):
+    """Which kernels run the operators: names and values as in LiteRT."""
+
+    AUTO = 0
+    BUILTIN = 1
+    BUILTIN_REF = 2
+    BUILTIN_WITHOUT_DEFAULT_DELEGATES = 3
+
+
+# What users call the kernels that run a model.
+ACCELERATORS = {
+    "cpu": OpResolverType.AUTO,
+    "builtin": OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
+    "reference": OpResolverType.BUILTIN_REF,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Delegate:
+    """An accelerator library by path and options; it is loaded in the worker, never here."""
+
+    library: str
+    options: dict[str, str] = field(default_factory=dict)
+
+
+def load_delegate(library: str | os.PathLike[str], options: dict[Any, Any] | None = None) -> Delegate:
+    """Describe a delegate for `Interpreter(experimental_delegates=[...])`; the worker loads it."""
+    words = {str(key): str(value) for key, value in (options or {}).items()}
+    return Delegate(os.fspath(library), words)
+
+
+def brings_xnnpack(opening: Opening) -> bool:
+    """True if the runtime uses XNNPACK unasked, with its default kernels, and nothing else."""
+    kernels = opening.arguments.get("experimental_op_resolver_type", "AUTO")
+    return kernels in ("AUTO", "BUILTIN") and not opening.delegates and opening.compiled is None
+
+
+def make_opening(
+    *,
+    judge: Judge,
+    model_path: Any,
+    model_content: Any,
+    delegates: Sequence[Delegate] | None,
+    num_threads: Any,
+    resolver: Any,
+    flags: dict[str, bool],
+    limits: Limits,
+    runtime: str,
+    python: str | None,
+    custom_ops: Sequence[str] | None,
+    watch: Callable[[int], None] | None = None,
+    environment: Mapping[str, str] | None = None,
+    compiled: dict[str, Any] | None = None,
+    sandbox: str | None = None,
+) -> Opening:
+    """What a worker needs to open this model; ValueError in LiteRT's words for arguments it refuses."""
+    if runtime not in RUNTIMES:
+        raise ValueError(f"there is no runtime {runtime!r}; choose one of {', '.join(RUNTIMES)}")
+    arguments = _arguments(num_threads, resolver, flags)
+    content = None
+    if model_path and not model_content:
+        arguments["model_path"] = os.fspath(model_path)
+    elif model_content and not model_path:
+        content = bytes(model_content)
+    elif not model_content and not model_path:
+        raise ValueError("`model_path` or `model_content` must be specified.")
+    else:
+        raise ValueError("Can't both provide `model_path` and `model_content`")
+    return Opening(
+        judge=judge,
+        kind=Kind(
+            runtime=runtime,
+            python=python or sys.executable,
+            environment=tuple(sorted((environment or {}).items())),
+        ),
+        limits=limits,
+        arguments=arguments,
+        content=content,
+        delegates=tuple(_delegate(item) for item in delegates or ()),
+        custom_ops=None if custom_ops is None else tuple(_name(item) for item in custom_ops),
+        watch=watch,
+        compiled=compiled,
+        sandbox=choose_mode(sandbox),
+    )
+
+
+def _arguments(num_threads: Any, resolver: Any, flags: dict[str, bool]) -> dict[str, Any]:
+    # Older runtimes do not know the newer flags, so only those that are asked for are passed on.
+    arguments: dict[str, Any] = {name: True for name, wanted in flags.items() if wanted}
+    name = getattr(resolver, "name", None)
+    if name not in OpResolverType.__members__:
+        raise ValueError(f"Unrecognized passed in op resolver type: {resolver}")
+    if name != "AUTO":
+        arguments["experimental_op_resolver_type"] = name
+    if num_threads is not None:
+        if not isinstance(num_threads, int):
+            raise ValueError("type of num_threads should be int")
+        if num_threads < 1:
+            raise ValueError("num_threads should >= 1")
+        arguments["num_threads"] = num_threads
+    return arguments
+
+
+def _delegate(item: Any) -> tuple[str, dict[str, str]]:
+    if not isinstance(item, Delegate):
+        raise TypeError(
+            f"a delegate that is already loaded here ({type(item).__name__}) cannot move to the worker; "
+            "describe it with outlive.load_delegate(library, options)"
+        )
+    return item.library, item.options
+
+
+def _name(item: Any) -> str:
+    if not isinstance(item, str):
+        raise TypeError(
+            "custom ops are registered in the worker, so name the function that does it, as a string"
+        )
+    return item
