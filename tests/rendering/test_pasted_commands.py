@@ -21,7 +21,7 @@ from outlive import demo_models
 from outlive.cli.main import main
 from outlive.diagnosis.nouns import Diagnosis, Reproducer
 from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag, shell_path
-from outlive.fitting.nouns import Fit
+from outlive.fitting import Fit
 from outlive.names import whole
 from outlive.rendering import page_of
 from outlive.rendering.finding_text import plain_finding
