@@ -13,7 +13,7 @@ import pytest
 
 import outlive
 from outlive import demo_models
-from tests.worker.dropin_models import MODELS
+from tests.interpreter.dropin_models import MODELS
 
 OLD_PYTHON = os.environ.get("OUTLIVE_OLD_PYTHON", "")
 

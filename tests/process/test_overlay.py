@@ -11,8 +11,8 @@ import pytest
 
 import outlive
 from tests.deaths.restrictions import linux_only
+from tests.interpreter.dropin_models import graph, model, op, unary
 from tests.model.small import tensor
-from tests.worker.dropin_models import graph, model, op, unary
 
 pytestmark = linux_only
 F4 = np.float32

@@ -1,6 +1,6 @@
 """Where calls to an Interpreter are made: the same ones to LiteRT and to the drop-in.
 
-`python -m tests.worker.dropin_ask MODULE FOLDER OUTPUT` makes them all with the Interpreter of that module.
+`python -m tests.interpreter.dropin_ask MODULE FOLDER OUTPUT` makes them all with that module's Interpreter.
 """
 
 from __future__ import annotations

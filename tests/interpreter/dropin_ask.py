@@ -1,6 +1,6 @@
 """Makes all calls with the Interpreter of a module, and writes what came of each as a pickle.
 
-`python -m tests.worker.dropin_ask MODULE FOLDER OUTPUT`, in a process of its own: it loads LiteRT.
+`python -m tests.interpreter.dropin_ask MODULE FOLDER OUTPUT`, in a process of its own: it loads LiteRT.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import pickle
 import sys
 from pathlib import Path
 
-from tests.worker import dropin_calls, dropin_tensor_calls  # noqa: F401  they enter their calls
-from tests.worker.dropin_shop import CALLS, Shop
+from tests.interpreter import dropin_calls, dropin_tensor_calls  # noqa: F401  they enter their calls
+from tests.interpreter.dropin_shop import CALLS, Shop
 
 
 def main() -> None:

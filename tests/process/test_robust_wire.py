@@ -16,7 +16,7 @@ from outlive.process import answers
 from outlive.process.answers import Malformed
 from outlive.process.child import codec, wire
 from tests.deaths import scenes
-from tests.worker.hostile import python_with
+from tests.process.hostile import python_with
 
 END = {"index": 0, "dtype": "<f4", "shape": [1, 4], "fixed": True, "constant": False, "residue": None}
 ENDS = {"answer": "ok", "inputs": [END], "outputs": [END], "moving": False}

@@ -11,7 +11,7 @@ import pytest
 
 import outlive
 from outlive.interpreter import session
-from tests.worker.dropin_models import MODELS, unary
+from tests.interpreter.dropin_models import MODELS, unary
 
 F4 = np.float32
 

@@ -9,7 +9,7 @@ import pytest
 
 import outlive
 from outlive.interpreter.feeding import make_feeds
-from tests.worker.dropin_models import text
+from tests.interpreter.dropin_models import text
 
 MEGABYTES = 48
 

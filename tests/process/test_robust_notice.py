@@ -16,7 +16,7 @@ import pytest
 
 import outlive
 from tests.deaths import scenes
-from tests.worker.hostile import python_with
+from tests.process.hostile import python_with
 
 _FORK_AND_DIE = """
     import os, signal, time

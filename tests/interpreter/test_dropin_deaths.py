@@ -16,7 +16,7 @@ import pytest
 import outlive
 from outlive.process.flight import Flight
 from tests.deaths.models import LEAST, dividing, endless
-from tests.worker.dropin_models import MODELS
+from tests.interpreter.dropin_models import MODELS
 
 I8 = np.int64
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.worker.dropin_shop import F4, call, complaint
+from tests.interpreter.dropin_shop import F4, call, complaint
 
 
 @call

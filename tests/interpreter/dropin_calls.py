@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.worker.dropin_shop import CALLS, COMPLAINTS, F4, call, complaint
+from tests.interpreter.dropin_shop import CALLS, COMPLAINTS, F4, call, complaint
 
 
 def _refuse(name: str, kind: Any = F4, model: str = "relu", shape: Any = (1, 4), index: int = 0) -> None:

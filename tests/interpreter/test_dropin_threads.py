@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import outlive
-from tests.worker.dropin_models import MODELS
+from tests.interpreter.dropin_models import MODELS
 
 F4 = np.float32
 THREADS = 8

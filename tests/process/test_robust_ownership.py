@@ -18,7 +18,7 @@ from outlive.errors import OutliveError
 from outlive.process.hatchery import Kind
 from outlive.process.nursery import Nursery
 from tests.deaths import scenes
-from tests.worker.dropin_models import ranged
+from tests.interpreter.dropin_models import ranged
 
 _TIMES = 30
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import outlive
-from tests.worker import dropin_ask
-from tests.worker.dropin_models import write_models
-from tests.worker.dropin_shop import CALLS, COMPLAINTS, Shop
+from tests.interpreter import dropin_ask
+from tests.interpreter.dropin_models import write_models
+from tests.interpreter.dropin_shop import CALLS, COMPLAINTS, Shop
 
 REPOSITORY = Path(__file__).parents[2]
 

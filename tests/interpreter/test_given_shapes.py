@@ -11,8 +11,8 @@ import pytest
 import outlive
 from outlive.errors import InputError
 from outlive.units import may_become
+from tests.interpreter.dropin_models import graph, model, op, unary
 from tests.model.small import tensor
-from tests.worker.dropin_models import graph, model, op, unary
 
 F4 = np.float32
 

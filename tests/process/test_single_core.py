@@ -12,7 +12,7 @@ import pytest
 
 from outlive.process import waiting
 from outlive.process.block import SharedBlock
-from tests.worker.dropin_models import unary
+from tests.interpreter.dropin_models import unary
 
 
 class Looked:

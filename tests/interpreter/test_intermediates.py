@@ -12,8 +12,8 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.surgery import write
+from tests.interpreter.test_untouched import detector
 from tests.rules.small import graph, noise, operator, tensor, tree
-from tests.worker.test_untouched import detector
 
 Array = np.ndarray[Any, Any]
 HEALTHY = str(demo_models.path("healthy"))

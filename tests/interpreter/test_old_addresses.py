@@ -11,7 +11,7 @@ import numpy as np
 
 import outlive
 from tests.deaths.restrictions import linux_only
-from tests.worker.dropin_models import unary
+from tests.interpreter.dropin_models import unary
 
 pytestmark = linux_only
 
@@ -20,7 +20,7 @@ import ctypes, os, signal, sys
 import numpy as np
 import outlive
 sys.path.insert(0, {root!r})
-from tests.worker.dropin_models import unary
+from tests.interpreter.dropin_models import unary
 
 interpreter = outlive.Interpreter(model_content=unary("FLOOR", "FLOAT32", [1, 8]), on_death="restart")
 
