@@ -17,7 +17,7 @@ LONGEST = 300
 
 def towncrier(folder: Path, *arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "towncrier", "build", "--version", "9.9.9", "--date", "2030-01-01", *arguments],
+        [sys.executable, "-m", "towncrier", "build", "--version=9.9.9", "--date=2030-01-01", *arguments],
         cwd=folder,
         capture_output=True,
         text=True,
