@@ -36,6 +36,7 @@ class JournalError(OSError):
         """Say which file, and what is wrong with it."""
         why = (isinstance(error, OSError) and error.strerror) or error
         super().__init__(f"cannot {verb} {path}: {why}")
+        self.filename = str(path)
 
 
 class Journal:
