@@ -11,8 +11,8 @@ from outlive.accelerators.vela import VelaResult, see_vela
 from outlive.model.schema import load_schema
 from outlive.surgery import write
 from tests.accelerators.small_models import SHAPE, line
+from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import tensor
-from tests.worker.dropin_models import graph, model, op
 
 WORDS = """\
 Warning (supported operators) operator: MUL, ofm: 't2'

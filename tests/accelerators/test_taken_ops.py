@@ -18,8 +18,8 @@ from outlive.accelerators.trial import TrialSettings, run_trial
 from outlive.verbs.judging import JUDGE
 from tests.accelerators.small_library import build, needs_compiler
 from tests.accelerators.small_models import dead_end, five_axes, line
+from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import tensor
-from tests.worker.dropin_models import graph, model, op
 
 PROGRAM = Path(__file__).with_name("execution_plan.py")
 

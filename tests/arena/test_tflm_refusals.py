@@ -12,8 +12,8 @@ from outlive.arena.tflm.planning import plan_tflm
 from outlive.model import read_source
 from outlive.surgery import write
 from tests.arena.tflm_models import ALL, scaled
+from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import Tree, tensor
-from tests.worker.dropin_models import graph, model, op
 
 
 def one(code: str, tensors: list[Tree], options: str = "", *, outputs: int = 1, **fields: Any) -> bytes:

@@ -19,8 +19,8 @@ from outlive.interpreter.measuring import measure
 from outlive.model import read_source
 from tests.arena import builtin_models
 from tests.arena.tflm_models import scaled
+from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import tensor
-from tests.worker.dropin_models import graph, model, op
 from tools.build_large_models import Canvas
 
 WIDE, DEEP = 2048, 2048

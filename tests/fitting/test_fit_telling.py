@@ -32,11 +32,11 @@ from outlive.process.flight import Flight
 from outlive.rendering.pages.fit import loss_words
 from outlive.verbs.judging import JUDGE
 from tests.arena.sketches import MIB, sketch
+from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import tensor
 from tests.quant.networks import dense_float
 from tests.rendering.stage import drawn
 from tests.surgery import cut_models
-from tests.worker.dropin_models import graph, model, op
 
 SPOTTER = Path(__file__).resolve().parents[2] / "examples" / "models" / "keyword_spotter.tflite"
 INT8 = demo_models.path("healthy_int8")
