@@ -8,10 +8,10 @@
                                isolated_ops ───────┘   sums only, never values
     Keras, SavedModel ──► conversion (TensorFlow's converter, in a worker) ──► Converted
 
-The *reference* is the model that is right, the *candidate* the one that is asked about; a *pair* is a tensor of
-each that mean the same (`pairing`). The *accumulated* view compares the candidate's run with the reference's.
-The *born here* view runs each operator of the reference alone, on the (dequantized) inputs that the
-candidate's operator got, and compares the candidate's output with that: what is left arose there.
+The *reference* is the model that is right, the *candidate* the one that is asked about; a *pair* is a tensor
+of each that mean the same (`pairing`). The *accumulated* view compares the candidate's run with the
+reference's. The *born here* view runs each operator of the reference alone, on the (dequantized) inputs that
+the candidate's operator got, and compares the candidate's output with that: what is left arose there.
 """
 
 from outlive.quant.drift import Drift, Metrics, OutputDrift, TensorDrift

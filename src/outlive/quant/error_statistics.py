@@ -2,8 +2,8 @@
 
 Values are summed block by block, so that a block stays in the processor's cache. A dot product of 32-bit rows
 of a thousand numbers is off by less than one part in a million, and rows are added in 64 bits: enough for the
-power of a signal. Errors are summed in 64 bits, and so are values whose squares 32 bits cannot hold, and short
-blocks. Errors are pooled over all samples, and also averaged by sample, as TensorFlow's debugger does.
+power of a signal. Errors are summed in 64 bits, and so are values whose squares 32 bits cannot hold, and
+short blocks. Errors are pooled over all samples, and also averaged by sample, as TensorFlow's debugger does.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Samples for a model, read one at a time and checked before the runtime sees them.
 
 Sources are arrays, mappings of arrays, iterables, functions, .npy and .npz files, images and folders. None is
-read as a whole: an .npz file is unpacked into temporary files and mapped, a folder is read file by file. A bad
-sample raises `InputError` with a finding; counts and ranges over all samples are kept in `Samples`.
+read as a whole: an .npz file is unpacked into temporary files and mapped, a folder is read file by file. A
+bad sample raises `InputError` with a finding; counts and ranges over all samples are kept in `Samples`.
 """
 
 from __future__ import annotations
