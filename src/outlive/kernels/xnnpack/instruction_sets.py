@@ -60,8 +60,9 @@ def instruction_set(name: str) -> InstructionSet:
     )
 
 
-def _gemm_tile(*row: Any) -> GemmTile:
-    return GemmTile(*row[:-1], heights=tuple(row[-1]))
+def _gemm_tile(mr: int, nr: int, kr: int, sr: int, planes: int, filter_bits: int, *rest: Any) -> GemmTile:
+    arch, heights = rest
+    return GemmTile(mr, nr, kr, sr, planes, filter_bits, arch, tuple(heights))
 
 
 def this_machine(cpuinfo: Path = Path("/proc/cpuinfo"), machine: str = "") -> str:
