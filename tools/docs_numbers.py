@@ -25,8 +25,8 @@ _README = (
     ),
     (
         "tflm_accuracy",
-        "**{c3:.0%}** of the corpus models have the exact smallest TensorFlow Lite Micro arena, compared with "
-        "the real runtime on a Cortex-M.",
+        "**{c3:.0%}** of the corpus models have the exact smallest TensorFlow Lite Micro arena, compared "
+        "with the real runtime on a Cortex-M.",
     ),
     (
         "quant_debugger_against_tensorflow",
@@ -85,7 +85,7 @@ def readme_numbers() -> str:
 
 
 def _figures(name: str) -> dict[str, float]:
-    """The claims of a benchmark as c0, c1, ...; and the times of a call of a tiny model, where it has them."""
+    """The claims of a benchmark as c0, c1, ...; and what a pipe adds to a call, where that was measured."""
     result = json.loads((_RESULTS / f"{name}.json").read_text("utf-8"))
     found = {f"c{place}": claim["ratio"] for place, claim in enumerate(result["claims"])}
     times = result.get("medians_us", {}).get("tiny", {})
