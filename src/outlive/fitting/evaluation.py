@@ -9,10 +9,10 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from outlive.arena.arena_size import arena_for
 from outlive.arena.budget import Budget, Verdict, certain_bytes, needed_bytes, weigh
 from outlive.arena.plan import Plan
 from outlive.arena.questions import Wish
-from outlive.arena.room import arena_for
 from outlive.fitting.candidate_builder import Built, CandidateBuilder, NotBuilt
 from outlive.fitting.fit_result import Candidate, Outcome, VerdictWord
 from outlive.fitting.limited_runs import LimitedRuns
