@@ -9,7 +9,7 @@ from typing import Any
 
 from outlive.finding import Severity
 from outlive.names import safe
-from outlive.quant.nouns import Drift, OutputDrift, TensorDrift
+from outlive.quant import Drift, OutputDrift, TensorDrift
 from outlive.rendering import page as ui
 from outlive.rendering.pages.read import model_section, operators_section, what_is_known
 from outlive.units import format_bytes, format_shape, plural

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlive.quant.converting import Converted
+from outlive.quant.conversion import Converted
 from outlive.rendering import page as ui
 from outlive.units import format_bytes, format_shape, plural
 

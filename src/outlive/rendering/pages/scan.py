@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from outlive.arena.plan import WORDS
-from outlive.fleet.comparing import Comparison
-from outlive.fleet.rows import OUTCOMES, Row
-from outlive.fleet.scanning import Scan, Tally
+from outlive.fleet import OUTCOMES, Row
+from outlive.fleet.regressions import ScanComparison
+from outlive.fleet.scanning import Scan, ScanCounts
 from outlive.names import safe
 from outlive.rendering import page as ui
 from outlive.rendering.fleet_tables import accelerators_in, why
@@ -89,11 +89,11 @@ def _verdict(scan: Scan) -> ui.PageVerdict:
     return ui.PageVerdict("good", "all well", said)
 
 
-def _outcomes(tally: Tally) -> str:
+def _outcomes(tally: ScanCounts) -> str:
     return ", ".join(f"{tally.outcomes[name]:,} {name}" for name in OUTCOMES if tally.outcomes[name]) + "."
 
 
-def _beside(tally: Tally, engine: str) -> str:
+def _beside(tally: ScanCounts, engine: str) -> str:
     words = [f"Done on {safe(engine, 80)}"]
     if tally.same:
         words.append(f"{plural(tally.same, 'file')} like another one, looked at once")
@@ -104,7 +104,7 @@ def _beside(tally: Tally, engine: str) -> str:
     return ", ".join(words) + "."
 
 
-def _tiles(tally: Tally) -> tuple[ui.Tile, ...]:
+def _tiles(tally: ScanCounts) -> tuple[ui.Tile, ...]:
     tiles = [ui.Tile(name, f"{count:,}", tone=_tone(name)) for name, count in tally.outcomes.most_common()]
     for device, words in list(tally.fits.items())[:6]:
         fit = words["fits"] + words["tight"]
@@ -202,7 +202,7 @@ def _bad(row: Row) -> tuple[ui.Cell, ...]:
     )
 
 
-def _devices(tally: Tally) -> Iterator[ui.Section]:
+def _devices(tally: ScanCounts) -> Iterator[ui.Section]:
     if not tally.fits:
         return
     words = [word for word in _FITS if any(counts[word] for counts in tally.fits.values())]
@@ -215,13 +215,13 @@ def _devices(tally: Tally) -> Iterator[ui.Section]:
     yield ui.Section("devices", "Devices", (table,))
 
 
-def _causes(tally: Tally) -> Iterator[ui.Section]:
+def _causes(tally: ScanCounts) -> Iterator[ui.Section]:
     if tally.causes:
         told = ", ".join(f"{cause} {count:,}" for cause, count in tally.causes.most_common())
         yield ui.Section("causes", "Causes", (ui.Words(told),))
 
 
-def _findings(tally: Tally) -> Iterator[ui.Section]:
+def _findings(tally: ScanCounts) -> Iterator[ui.Section]:
     rows: list[tuple[ui.Cell, ...]] = []
     for code, count in sorted(tally.codes.items(), key=lambda item: (_weight(item[0]), -item[1], item[0])):
         rule = find_rule(code)
@@ -240,7 +240,7 @@ def _weight(code: str) -> int:
     return 3 if rule is None else ("error", "warning", "note").index(rule.severity.value)
 
 
-def _worse(found: Comparison) -> ui.Section:
+def _worse(found: ScanComparison) -> ui.Section:
     columns = ui.columns("file: mono wide | what: chip | was | is: wide")
     rows = [(safe(item.path, _PATH), item.what, item.was, item.now) for item in found.regressions]
     table = ui.Table("worse", "what got worse", columns, rows)

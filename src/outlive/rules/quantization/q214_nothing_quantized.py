@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.quant.quantized import Quantized
+from outlive.quant import Quantized
 from outlive.rules.engine import rule
 from outlive.units import format_bytes, plural
 

@@ -21,7 +21,7 @@ import shlex
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.quant.quantized import Quantized
+from outlive.quant import Quantized
 from outlive.rules.engine import rule
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.quant.quantized import Quantized, Step
+from outlive.quant import MixedStep, Quantized
 from outlive.rules.engine import rule
 from outlive.units import format_bytes, plural
 
@@ -52,7 +52,7 @@ def target_missed(quantized: Quantized) -> Iterator[Sighting]:
     )
 
 
-def _told(step: Step) -> str:
+def _told(step: MixedStep) -> str:
     decibels = "" if step.sqnr_db is None else f", signal to noise {step.sqnr_db:.1f} dB"
     agreement = "" if step.agreement is None else f", same winner {step.agreement:.1%}"
     return f"{plural(len(step.kept), 'layer')} in float: {format_bytes(step.file_bytes)}{decibels}{agreement}"

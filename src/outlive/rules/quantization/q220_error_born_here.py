@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from outlive.finding import Severity, Sighting
-from outlive.quant.nouns import Drift
+from outlive.quant import Drift
 from outlive.rules.engine import rule
 from outlive.rules.quantization.drifting import (
     SHOWN,

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Severity, Sighting
-from outlive.quant.nouns import Drift, TensorDrift
+from outlive.quant import Drift, TensorDrift
 from outlive.rules.engine import rule
 from outlive.rules.quantization.drifting import (
     FIXED,

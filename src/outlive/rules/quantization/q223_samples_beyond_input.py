@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
-from outlive.quant.nouns import Drift
+from outlive.quant import Drift
 from outlive.rules.engine import rule
 from outlive.rules.quantization.drifting import calibrate_again, seen
 

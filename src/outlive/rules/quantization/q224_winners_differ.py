@@ -21,7 +21,7 @@ import math
 from collections.abc import Iterator
 
 from outlive.finding import Severity, Sighting
-from outlive.quant.nouns import Drift
+from outlive.quant import Drift
 from outlive.rules.engine import rule
 from outlive.rules.quantization.drifting import keep_float, layer_name, seen, share_of_error, wider
 from outlive.units import plural

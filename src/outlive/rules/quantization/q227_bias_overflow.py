@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Remedy, Severity, Sighting, Tag
-from outlive.quant.nouns import Drift, TensorDrift
+from outlive.quant import Drift, TensorDrift
 from outlive.rules.engine import rule
 from outlive.rules.quantization.drifting import SHOWN, keep_float, layer_name, op_place, seen, share_of_error
 from outlive.units import plural
