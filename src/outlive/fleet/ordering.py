@@ -8,7 +8,7 @@ from outlive.arena.devices import Device, find_device
 from outlive.fleet.nouns import Order
 from outlive.interpreter.options import ACCELERATORS
 from outlive.process.limits import Limits
-from outlive.rules.choosing import choose_rules
+from outlive.rules.catalogue import choose_rules
 
 
 def make_order(
