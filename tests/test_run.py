@@ -15,8 +15,8 @@ import outlive
 from outlive import demo_models
 from outlive.interpreter import running
 from outlive.meter import Point
+from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import tensor
-from tests.worker.dropin_models import graph, model, op
 
 HEALTHY, DEADLY = demo_models.path("healthy"), demo_models.path("deadly")
 

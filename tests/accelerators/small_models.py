@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import Tree, tensor
-from tests.worker.dropin_models import graph, model, op
 
 SHAPE = [1, 4, 4, 2]
 

@@ -17,7 +17,7 @@ import outlive
 from outlive import CompiledModel, HardwareAccelerator, TensorBuffer
 from tests.accelerators.here import needs_gpu, needs_openvino
 from tests.accelerators.small_models import SHAPE, line
-from tests.worker.dropin_models import added, signed
+from tests.interpreter.dropin_models import added, signed
 
 VALUES = np.linspace(-1, 1, 32, dtype=np.float32).reshape(SHAPE)
 # The same questions, asked of LiteRT's own class in a process of its own.

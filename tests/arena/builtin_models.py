@@ -9,8 +9,8 @@ import numpy as np
 from outlive.arena.builtin.planning import plan_builtin
 from outlive.arena.plan import Placement, Plan, Question
 from outlive.model import Model, read_source
+from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import Tree, tensor
-from tests.worker.dropin_models import graph, model, op
 
 
 def planned(data: bytes, **question: Any) -> tuple[Plan, Model]:

@@ -9,7 +9,7 @@ from outlive.surgery import write
 from tests.against_runtime.arena_truth import Runtime, differences, unplaced
 from tests.arena import builtin_models as models
 from tests.arena.builtin_models import floats, places, planned
-from tests.worker.dropin_models import graph, model, op
+from tests.interpreter.dropin_models import graph, model, op
 
 
 def test_operators_that_work_in_place_share_one_place() -> None:

@@ -10,8 +10,8 @@ import pytest
 import outlive
 from outlive.interpreter.measuring import measure
 from tests.arena.tflm_models import scaled
+from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import Tree, tensor
-from tests.worker.dropin_models import graph, model, op
 
 KINDS = ("float32", "int8", "hybrid")
 

@@ -17,8 +17,8 @@ from outlive.arena.plan import Plan, Question
 from outlive.arena.tflm.planning import MOST_ARENA_BYTES, plan_tflm
 from outlive.model import read_source
 from tests.arena.tflm_models import ALL, looping, planned_offline, ties, with_variables
+from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import tensor
-from tests.worker.dropin_models import graph, model, op
 
 # name: ABI -> (head, head and tail, smallest arena)
 FIGURES = {

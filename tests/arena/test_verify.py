@@ -8,7 +8,7 @@ from outlive.arena.plan import Plan
 from outlive.arena.verify import overlaps
 from tests.arena import builtin_models as models
 from tests.arena.builtin_models import floats, planned
-from tests.worker.dropin_models import graph, model, op
+from tests.interpreter.dropin_models import graph, model, op
 
 
 def moved(plan: Plan, tensor: int, offset: int) -> Plan:

@@ -6,8 +6,8 @@ import struct
 
 import numpy as np
 
+from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import Tree, tensor
-from tests.worker.dropin_models import graph, model, op
 
 
 def scaled(scale: float | list[float], zero: int = 0, axis: int = 0) -> Tree:

@@ -12,8 +12,8 @@ from outlive.cli.main import main
 from outlive.exporting.micro import FILES
 from outlive.rendering.media.json import SCHEMA
 from outlive.surgery import write
+from tests.interpreter.dropin_models import MODELS
 from tests.model.small import tensor, tree
-from tests.worker.dropin_models import MODELS
 
 HEALTHY = str(demo_models.path("healthy_int8"))
 

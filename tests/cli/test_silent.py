@@ -15,9 +15,9 @@ from outlive import demo_models, verbs
 from outlive.cli.main import main
 from outlive.interpreter.untouched import can_watch
 from outlive.surgery import write
+from tests.interpreter.test_untouched import detector
+from tests.process.test_delegation import IDLE
 from tests.rules.places import machine
-from tests.worker.test_delegation import IDLE
-from tests.worker.test_untouched import detector
 
 Capture = pytest.CaptureFixture[str]
 HEALTHY, INT8 = (str(demo_models.path(name)) for name in ("healthy", "healthy_int8"))
@@ -83,7 +83,7 @@ def test_outputs_that_were_never_written_are_told(tmp_path: Path, capsys: Captur
 def test_the_same_is_found_at_every_entry_point(tmp_path: Path, capsys: Capture) -> None:
     from outlive.rendering import page_of
     from outlive.rendering.media.notebook import card_html
-    from tests.worker.test_intermediates import broken
+    from tests.interpreter.test_intermediates import broken
 
     model = tmp_path / "broken.tflite"
     model.write_bytes(broken())

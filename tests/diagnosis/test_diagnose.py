@@ -14,8 +14,8 @@ from outlive.process.flight import OpSeen
 from tests.deaths import models
 from tests.deaths.restrictions import linux_only
 from tests.deaths.scenes import DEADLY, HEALTHY, TOO_BIG
+from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import tensor
-from tests.worker.dropin_models import graph, model, op
 
 
 def chain_with_fault() -> bytes:

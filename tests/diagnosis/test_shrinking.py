@@ -12,8 +12,8 @@ import pytest
 import outlive
 from outlive.diagnosis.shrinking import shrink
 from outlive.model import Model, read_source
+from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import tensor
-from tests.worker.dropin_models import graph, model, op
 
 SHAPE = [1, 48, 48, 8]
 

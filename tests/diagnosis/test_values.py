@@ -12,8 +12,8 @@ from outlive.diagnosis.autopsy import read_text
 from outlive.process.flight import OpSeen
 from tests.deaths import models
 from tests.deaths.scenes import HEALTHY
+from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import tensor
-from tests.worker.dropin_models import graph, model, op
 
 
 def looking_up() -> bytes:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tests.interpreter.dropin_models import MODELS, graph, model, op
 from tests.model.small import Tree, tensor
-from tests.worker.dropin_models import MODELS, graph, model, op
 
 # Every one of them ends, continues or reinterprets something in some language.
 HOSTILE = (

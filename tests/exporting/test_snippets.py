@@ -238,7 +238,7 @@ def test_signatures_are_called_by_name() -> None:
 
 
 def test_types_that_a_language_lacks_are_refused() -> None:
-    from tests.worker.dropin_models import unary
+    from tests.interpreter.dropin_models import unary
 
     model = outlive.read(unary("CAST", "FLOAT32", [2], given="UINT32"))
     assert make_snippet(model, "c").text

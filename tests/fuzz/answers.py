@@ -18,7 +18,7 @@ from outlive.process import answers
 from outlive.process.answers import Malformed
 from outlive.process.channel import Channel
 from outlive.process.child import codec, wire
-from tests.worker.test_robust_wire import END, ENDS, HEAD, HOSTILE
+from tests.process.test_robust_wire import END, ENDS, HEAD, HOSTILE
 
 QUESTIONS = ("open", "allocate", "share", "get", "call", "report", "ready", *details._FORMS)
 _PIPE_BYTES = 1 << 20

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outlive.arena.builtin import placing
+from outlive.arena.builtin import layout as placing
 from outlive.arena.builtin.planning import plan_builtin
 from outlive.arena.plan import Question
 from outlive.arena.verify import overlaps
 from outlive.model import read_source
 from tests.against_runtime.arena_truth import Runtime, differences, unplaced
 from tests.arena import builtin_models as models
+from tests.interpreter.dropin_models import graph, op
+from tests.interpreter.dropin_models import model as model_of
 from tests.model.small import tensor
 from tests.properties.mutations import Mutator
 from tests.properties.random_graphs import graphs
 from tests.properties.specimens import specimens
-from tests.worker.dropin_models import graph, op
-from tests.worker.dropin_models import model as model_of
 
 
 @pytest.fixture(scope="module")

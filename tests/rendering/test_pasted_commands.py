@@ -21,7 +21,7 @@ from outlive import demo_models
 from outlive.cli.main import main
 from outlive.diagnosis.nouns import Diagnosis, Reproducer
 from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag, shell_path
-from outlive.fitting.nouns import Fit
+from outlive.fitting import Fit
 from outlive.names import whole
 from outlive.rendering import page_of
 from outlive.rendering.finding_text import plain_finding
@@ -187,7 +187,7 @@ def test_every_command_in_the_code_takes_the_one_way() -> None:
     found = []
     for path in sorted(SOURCES.rglob("*.py")):
         room = path.relative_to(SOURCES)
-        if room.parts[0] != "worker" and room != Path("finding.py"):
+        if room.parts[0] not in ("process", "interpreter") and room != Path("finding.py"):
             found += [f"{room}:{line}" for line in unquoted(ast.parse(path.read_text("utf-8")))]
     # Messages on errors, which begin with the name of the command, are no commands.
     assert [line for line in found if ": error" not in line] == []

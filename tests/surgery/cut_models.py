@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from outlive.surgery import write
+from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import Tree, tensor
-from tests.worker.dropin_models import graph, model, op
 
 FOUR = np.arange(4, dtype=np.float32).reshape(1, 4)
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import outlive
 from outlive import demo_models
 from outlive.surgery import Cut
+from tests.interpreter import dropin_models
 from tests.surgery import cut_models
-from tests.worker import dropin_models
 
 FLOATS = np.array([[-1, 2, -3, 4]], np.float32)
 SETTINGS = {"experimental_op_resolver_type": outlive.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES}

@@ -11,10 +11,10 @@ import pytest
 
 import outlive
 from outlive.surgery import Request, cut_model, write
+from tests.interpreter.dropin_models import graph, op
 from tests.properties.mutations import Mutator
 from tests.properties.specimens import specimens
 from tests.surgery import cut_models
-from tests.worker.dropin_models import graph, op
 
 MUTANTS, BATCH = 1500, 150
 

@@ -13,8 +13,8 @@ import outlive
 from outlive import demo_models
 from outlive.interpreter.feeding import make_feeds
 from outlive.surgery import Trimmed, tree_of, trim, write
+from tests.interpreter import dropin_models
 from tests.surgery import cut_models, trim_models
-from tests.worker import dropin_models
 
 BUILTIN = {"experimental_op_resolver_type": outlive.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES}
 SETTINGS: tuple[dict[str, Any], ...] = ({}, BUILTIN)

@@ -15,9 +15,9 @@ from outlive.guarding.outputs import Echo, deliver_log
 from outlive.guarding.reading import SegmentReader
 from outlive.process import unpatched
 from outlive.process.child import guard_wire as wire
-from outlive.process.child.anonymous import log_file, tail_of
 from outlive.process.child.guard_blocks import Inbox, Outbox, make_private, new_segment
 from outlive.process.child.guard_lane import BLOCK_BYTES, DONE, ROUSED_NS, WAKE, Lane, is_long, is_worth_it
+from outlive.process.child.posix.anonymous_files import log_file, tail_of
 from outlive.process.descriptors import above_standard, close_all
 from outlive.process.hatchery import CannotHatch, in_words
 from outlive.process.limits import DeadlineMissed

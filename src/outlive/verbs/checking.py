@@ -15,12 +15,12 @@ from outlive.arena.questions import ACCELERATORS, Wish, choose_abi, input_rows
 from outlive.environment.surroundings import Surroundings, look_around
 from outlive.errors import ModelError
 from outlive.finding import Finding
-from outlive.fitting.feeding import calls_of, make_feed
-from outlive.fleet.gathering import gather
+from outlive.fleet.file_discovery import find_files
 from outlive.interpreter.feeding import given_shapes
 from outlive.interpreter.verdicts import Call
 from outlive.model import Model, Reading, Source
 from outlive.model.file_bytes import FileChanged
+from outlive.planning.input_values import calls_of, make_feed
 from outlive.planning.verdicts import here_budget, judge_fit
 from outlive.planning.with_worker import plan_model
 from outlive.project.changed import changed_models
@@ -235,7 +235,7 @@ def _meant(one: Any, force_exclude: bool) -> Iterable[tuple[Any, bool]]:
     word = os.fspath(one)
     if os.path.isfile(word):
         return [(word, force_exclude)]
-    found = [item.path for item in gather([word])]
+    found = [item.path for item in find_files([word])]
     if not found:
         return [(word, False)]  # a folder without models is told as that (F103)
     return [(path, path != word or force_exclude) for path in found]

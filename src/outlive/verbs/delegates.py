@@ -50,7 +50,7 @@ def delegates(
     costly to find out; `tell` hears what is being tried. ValueError for unknown accelerators. `probe` is the
     same under its old name.
     """
-    from outlive.accelerators.asking import probe_source
+    from outlive.accelerators.probe import probe_source
 
     model = sound(source)
     coverage = probe_source(

@@ -88,7 +88,7 @@ def _weights(source: Any, diagnosis: Diagnosis) -> str | bytes | None:
 def _judge_values(model: Model, inputs: Any) -> tuple[Finding, ...]:
     """What the rules on given values say; nothing of values for inputs that there are not."""
     from outlive.diagnosis.verdict import with_call_cause
-    from outlive.fitting.feeding import make_feed
+    from outlive.planning.input_values import make_feed
     from outlive.rules import judge
 
     try:

@@ -42,7 +42,7 @@ class ReadFiles:
     @property
     def as_document(self) -> Any:
         """One file as it is, several as a list."""
-        from outlive.fitting.file_read import FileRead, FilesRead
+        from outlive.planning.file_read import FileRead, FilesRead
 
         files = [
             FileRead(reading=file.reading, judgement=file.judgement, sparsity=file.sparsity)
@@ -69,7 +69,7 @@ def read_files(
 
     `sparsity` counts zeros among the weights and plans what they are worth; `measure` runs it in a worker.
     """
-    from outlive.fitting.pruning import weigh_zeros
+    from outlive.planning.sparsity import weigh_zeros
     from outlive.rules.judgement import assess
 
     if measure and not sparsity:

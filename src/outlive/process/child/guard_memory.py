@@ -6,7 +6,7 @@ import os
 import time
 from typing import Any
 
-from . import confine
+from .posix import own_process
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 # A limit is set anew when it would move by more than this.
@@ -63,9 +63,9 @@ class Memory:
     def _stacks_bytes(self) -> int:
         """Room for the stacks of threads: a tracer adds to it; where there is none, for as many as may be."""
         if self._is_traced is None:
-            self._is_traced = confine.is_traced()
-        ahead = confine.STACKS_AHEAD if self._is_traced else _MANY_THREADS
-        return ahead * confine.stack_bytes()
+            self._is_traced = own_process.is_traced()
+        ahead = own_process.STACKS_AHEAD if self._is_traced else _MANY_THREADS
+        return ahead * own_process.stack_bytes()
 
     def lift(self) -> None:
         """Take the limit off again: what comes now is no part of a call."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from outlive.accelerators import Accelerator, Coverage, Refusal
+from outlive.accelerators import Accelerator, Coverage, OpRefusal
 from outlive.finding import Remedy, Tag
 from outlive.rules.accelerator.telling_coverage import command
 from outlive.units import plural
@@ -59,7 +59,7 @@ def advice(one: Accelerator) -> Iterator[Remedy]:
                 yield Remedy(f"{refusal.type}: {action}", Tag.CHANGES_MODEL, effect=_effect(one, refusal))
 
 
-def _effect(one: Accelerator, refusal: Refusal) -> str:
+def _effect(one: Accelerator, refusal: OpRefusal) -> str:
     """How much would be taken then, where that could be computed."""
     for would in one.what_ifs:
         if (would.type, would.reason) == (refusal.type, refusal.reason):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from outlive.accelerators import Accelerator, Coverage, Refusal
+from outlive.accelerators import Accelerator, Coverage, OpRefusal
 from outlive.finding import Evidence, OpPlace, Remedy, Tag
 from outlive.rules import wording as telling
 from outlive.rules.wording import file_name
@@ -48,7 +48,7 @@ def others_that_run(coverage: Coverage, one: Accelerator) -> tuple[Remedy, ...]:
     )
 
 
-def refusals(refused: Sequence[Refusal]) -> Iterator[Evidence]:
+def refusals(refused: Sequence[OpRefusal]) -> Iterator[Evidence]:
     """The operators that were left to the CPU, grouped by reason; how many more where there are many."""
     groups: dict[tuple[str, str, str], list[int]] = {}
     for refusal in refused:

@@ -15,7 +15,7 @@ Limits
     takes count as resolved; without it they are not.
 """
 
-from outlive.arena.builtin.shapes.custom import RULES as BUILT_IN
+from outlive.kernels.litert.shapes.custom import RULES as BUILT_IN
 from outlive.model import Model
 from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
 from outlive.rules.operator.resolving import IN_XNNPACK, flex_name, kinds_of, resolver_of

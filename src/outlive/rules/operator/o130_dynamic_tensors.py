@@ -16,7 +16,7 @@ Limits
     looked into.
 """
 
-from outlive.arena.builtin.tensors import UNSIZED
+from outlive.kernels.litert.tensor_table import UNSIZED
 from outlive.model import Model
 from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.operator.scene import Scene, scenes

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 
 from outlive.finding import Evidence, OpPlace, Remedy, Tag
-from outlive.quant.nouns import Drift, TensorDrift
+from outlive.quant import Drift, TensorDrift
 
 SHOWN = 4
 # A name that is longer is cut short where findings are told, and no command then.

@@ -15,7 +15,7 @@ Limits
 
 from collections import Counter
 
-from outlive.quant.quantized import Quantized
+from outlive.quant import Quantized
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.units import format_bytes, plural
 

@@ -14,7 +14,7 @@ Limits
     An input that is a constant by design (a mask of ones) is fine; one number says nothing about that.
 """
 
-from outlive.quant.quantized import Quantized
+from outlive.quant import Quantized
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.units import plural
 

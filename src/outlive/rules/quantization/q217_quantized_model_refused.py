@@ -17,7 +17,7 @@ Limits
 import re
 import shlex
 
-from outlive.quant.quantized import Quantized
+from outlive.quant import Quantized
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 

@@ -14,7 +14,7 @@ Limits
     Layers are left out in the order of the error that is born in them; another choice may do better.
 """
 
-from outlive.quant.quantized import Quantized, Step
+from outlive.quant import MixedStep, Quantized
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.units import format_bytes, plural
 
@@ -46,7 +46,7 @@ def target_missed(quantized: Quantized) -> Sightings:
     )
 
 
-def _told(step: Step) -> str:
+def _told(step: MixedStep) -> str:
     decibels = "" if step.sqnr_db is None else f", signal to noise {step.sqnr_db:.1f} dB"
     agreement = "" if step.agreement is None else f", same winner {step.agreement:.1%}"
     return f"{plural(len(step.kept), 'layer')} in float: {format_bytes(step.file_bytes)}{decibels}{agreement}"

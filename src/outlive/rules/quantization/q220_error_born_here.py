@@ -19,7 +19,7 @@ Limits
 
 from statistics import median
 
-from outlive.quant.nouns import Drift
+from outlive.quant import Drift
 from outlive.rules.api import Severity, Sighting, Sightings, rule
 from outlive.rules.quantization.drifting import (
     SHOWN,

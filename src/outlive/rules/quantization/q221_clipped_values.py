@@ -16,7 +16,7 @@ Limits
     prescribed by the runtime are left alone: that of a softmax ends one step before 1.
 """
 
-from outlive.quant.nouns import Drift, TensorDrift
+from outlive.quant import Drift, TensorDrift
 from outlive.rules.api import Severity, Sighting, Sightings, rule
 from outlive.rules.quantization.drifting import (
     ENDS,

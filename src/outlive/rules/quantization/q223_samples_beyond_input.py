@@ -15,7 +15,7 @@ Limits
     Inputs that are not quantized are not looked at.
 """
 
-from outlive.quant.nouns import Drift
+from outlive.quant import Drift
 from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.quantization.drifting import calibrate_again, seen
 

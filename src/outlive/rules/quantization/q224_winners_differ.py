@@ -17,7 +17,7 @@ Limits
 
 import math
 
-from outlive.quant.nouns import Drift
+from outlive.quant import Drift
 from outlive.rules.api import Severity, Sighting, Sightings, rule
 from outlive.rules.quantization.drifting import keep_float, layer_name, seen, share_of_error, wider
 from outlive.units import plural

@@ -15,7 +15,7 @@ Limits
     Which of the two models made it is not said; some models use infinity for masks on purpose.
 """
 
-from outlive.quant.nouns import Drift
+from outlive.quant import Drift
 from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.quantization.drifting import layer_name, op_place, seen
 from outlive.units import plural

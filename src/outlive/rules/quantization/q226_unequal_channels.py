@@ -18,7 +18,7 @@ Limits
     known from its weights: the error that is born in the operator says so.
 """
 
-from outlive.quant.nouns import Drift, TensorDrift
+from outlive.quant import Drift, TensorDrift
 from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.quantization.drifting import SHOWN, keep_float, layer_name, op_place, seen, share_of_error
 from outlive.units import plural

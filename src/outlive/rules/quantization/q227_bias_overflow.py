@@ -17,7 +17,7 @@ Limits
     Operators whose bias is float, and those without one in both models, are not looked at.
 """
 
-from outlive.quant.nouns import Drift, TensorDrift
+from outlive.quant import Drift, TensorDrift
 from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.quantization.drifting import SHOWN, keep_float, layer_name, op_place, seen, share_of_error
 from outlive.units import plural

@@ -17,7 +17,7 @@ Limits
     show all that a tensor can become.
 """
 
-from outlive.quant.nouns import Drift, TensorDrift
+from outlive.quant import Drift, TensorDrift
 from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.quantization.drifting import (
     ENDS,

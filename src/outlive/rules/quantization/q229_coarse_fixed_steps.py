@@ -17,7 +17,7 @@ Limits
     Few samples may not show all that a tensor can become.
 """
 
-from outlive.quant.nouns import Drift, TensorDrift
+from outlive.quant import Drift, TensorDrift
 from outlive.rules.api import Severity, Sighting, Sightings, rule
 from outlive.rules.quantization.drifting import (
     FIXED,

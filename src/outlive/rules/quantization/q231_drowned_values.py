@@ -20,7 +20,7 @@ Limits
     what matters.
 """
 
-from outlive.quant.nouns import Drift, TensorDrift
+from outlive.quant import Drift, TensorDrift
 from outlive.rules.api import Severity, Sighting, Sightings, rule
 from outlive.rules.quantization.drifting import SHOWN, keep_float, layer_name, op_place, seen, wider
 from outlive.units import plural
