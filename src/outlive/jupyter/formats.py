@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 # Findings, which have no page of their own.
-FINDINGS = (("outlive.finding", "Finding"), ("outlive.rules.engine", "Judgement"))
+FINDINGS = (("outlive.finding", "Finding"), ("outlive.rules.judgement", "Judgement"))
 # Results whose page every medium draws.
 RESULTS = (
     ("outlive.accelerators.coverage", "Coverage"),

@@ -2,42 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from outlive.errors import ModelError
 from outlive.finding import Finding, Severity, Sighting
+from outlive.model import Identity, Reading
 from outlive.model.file_bytes import FileChanged
-from outlive.records import NOT_WRITTEN, written
+from outlive.process.flight import Flight
+from outlive.rules.catalogue import load_rules
+from outlive.rules.rule import Rule
 
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """One thing that can be wrong, with the function that sees it and the page that explains it."""
-
-    code: str
-    name: str
-    severity: Severity
-    since: str
-    summary: str = field(metadata=written("headline"))
-    facts: tuple[str, ...]
-    doc: str = field(metadata=written("page"))
-    function: Callable[..., Iterator[Sighting]] = field(metadata=NOT_WRITTEN)
-    cause: str = field(default="", metadata=NOT_WRITTEN)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleList:
-    """Rules with their pages."""
-
-    kind: ClassVar[str] = "explain"
-
-    rules: tuple[Rule, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,39 +46,14 @@ class Judgement:
         return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
 
 
-def rule(
-    code: str, name: str, severity: Severity, since: str, cause: str = ""
-) -> Callable[[Callable[..., Iterator[Sighting]]], Rule]:
-    """Make a rule of a generator of sightings; its module's docstring is the headline and the page.
+def judge(facts: Mapping[str, object], rules: Iterable[Rule] | None = None) -> Judgement:
+    """Run every rule of the catalogue, or of `rules`, whose facts are given; a fact that is None is not.
 
-    `cause` is the word for what it finds in the taxonomy of causes that `diagnose` uses; empty if it is none.
-    """
-
-    def make(function: Callable[..., Iterator[Sighting]]) -> Rule:
-        doc = inspect.cleandoc(sys.modules[function.__module__].__doc__ or name.replace("-", " "))
-        return Rule(
-            code=code,
-            name=name,
-            severity=severity,
-            since=since,
-            summary=doc.splitlines()[0],
-            doc=doc,
-            facts=tuple(inspect.signature(function).parameters),
-            function=function,
-            cause=cause,
-        )
-
-    return make
-
-
-def judge(facts: Mapping[str, object], rules: Iterable[Rule]) -> Judgement:
-    """Run every rule whose facts are at hand; a fact that is None is not at hand.
-
-    `ModelError` or `FileChanged` if the file has changed since it was read.
+    Raises ModelError or FileChanged if the file has changed since it was read.
     """
     findings: list[Finding] = []
     skipped: list[NotChecked] = []
-    for entry in rules:
+    for entry in load_rules() if rules is None else rules:
         missing = [name for name in entry.facts if facts.get(name) is None]
         if missing:
             reason = f"needs {' and '.join(missing)}"
@@ -142,3 +93,36 @@ def _sign(entry: Rule, sighting: Sighting) -> Finding:
         op=sighting.op,
         cause=sighting.cause or entry.cause,
     )
+
+
+def assess(reading: Reading) -> Judgement:
+    """What all rules say about a file that was opened."""
+    # What a broken file seems to waste is no more to be trusted than the rest of it.
+    model = None if file_errors(reading) else reading.model
+    try:
+        return judge({"file": reading, "model": model})
+    except (ModelError, FileChanged) as error:
+        return Judgement(findings=of_change(error), not_checked=())
+
+
+def of_change(error: ModelError | FileChanged) -> tuple[Finding, ...]:
+    """What there is to say of a file that has changed since it was opened."""
+    if isinstance(error, ModelError):
+        return error.findings
+    identity = Identity(kind="changed", detail=error.detail)
+    return file_errors(Reading(path=error.path, file_bytes=0, identity=identity, model=None))
+
+
+def assess_run(flight: Flight, reading: Reading | None) -> tuple[Finding, ...]:
+    """What went wrong without a word in a run that came back: the same at every entry point.
+
+    Among the rules on files only those of such faults are asked: the others are for `check`.
+    """
+    sound = reading is not None and not file_errors(reading)
+    chosen = [rule for rule in load_rules() if "flight" in rule.facts or rule.code.startswith("S")]
+    return judge({"flight": flight, "model": reading.model if reading and sound else None}, chosen).findings
+
+
+def file_errors(reading: Reading) -> tuple[Finding, ...]:
+    """What makes a file one that cannot be trusted; rules on sound models are not asked."""
+    return judge({"file": reading}, [rule for rule in load_rules() if rule.facts == ("file",)]).errors

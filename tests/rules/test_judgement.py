@@ -1,14 +1,16 @@
-"""The engine: who may speak, in which order, and what becomes of rules that cannot look."""
+"""The judgement: which rules run, in which order, and what becomes of rules that cannot look."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules import Judgement, Rule, judge, rule
-from outlive.rules.catalogue import RULES, find_rule, near_rules
+from outlive.rules.catalogue import find_rule, load_rules, near_rules
 from tests.diagnosis.test_autopsy import CAUSES
 
 SEEN = Sighting(where="here", evidence=(Evidence(fact="it is so", source="eyes"),))
@@ -146,19 +148,37 @@ def test_nothing_is_guessed_from_nonsense() -> None:
 
 
 def test_the_catalogue_is_in_the_order_of_its_codes() -> None:
-    listed = [item.code for item in RULES]
+    listed = [item.code for item in load_rules()]
     assert listed == sorted(set(listed))
 
 
-@pytest.mark.parametrize("item", RULES, ids=lambda item: item.code)
+@pytest.mark.parametrize("item", load_rules(), ids=lambda item: item.code)
 def test_every_rule_needs_a_fact(item: Rule) -> None:
     """A rule without one would speak whatever it is asked about."""
     assert item.facts
 
 
 def test_the_cause_of_a_rule_is_a_word_of_the_taxonomy() -> None:
-    assert {rule.code: rule.cause for rule in RULES if rule.cause and rule.cause not in CAUSES} == {}
+    assert {rule.code: rule.cause for rule in load_rules() if rule.cause and rule.cause not in CAUSES} == {}
 
 
 def test_rules_on_refused_inputs_have_a_cause() -> None:
-    assert [rule.code for rule in RULES if rule.code.startswith("I2") and not rule.cause] == []
+    assert [rule.code for rule in load_rules() if rule.code.startswith("I2") and not rule.cause] == []
+
+
+def test_only_the_rules_that_are_asked_for_are_loaded() -> None:
+    script = (
+        "import sys\n"
+        "from outlive.rules.catalogue import find_rule, load_rules, near_rules\n"
+        "assert find_rule('git-lfs-pointer').code == 'F104' and near_rules('Q1033') and load_rules('D51')\n"
+        "print(*sorted({name.rpartition('.')[2][:3] for name in sys.modules if '.rules.' in name}))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert [word for word in done.stdout.split() if word[1:].isdigit()] == ["d51", "f10"]
+
+
+def test_a_declared_rule_has_the_text_and_the_facts_of_a_written_one() -> None:
+    declared = find_rule("F113")
+    assert declared is not None
+    assert declared.doc.startswith(f"{declared.summary}\n\nWhat it checks\n")
+    assert declared.facts == ("file",)
