@@ -22,7 +22,18 @@ LAYERS = (
     ("process",),
     ("surgery", "arena"),
     ("meter", "model", "project"),
-    ("finding", "errors", "names", "records", "units", "version", "apart", "keeping", "cache", "demo_models"),
+    (
+        "finding",
+        "errors",
+        "names",
+        "records",
+        "units",
+        "version",
+        "threads",
+        "keeping",
+        "cache",
+        "demo_models",
+    ),
 )
 # The shared words are single files that count as one package: an error carries a finding.
 SHARED_WORDS = frozenset(LAYERS[-1])

@@ -24,7 +24,7 @@ from outlive.pytest_plugin.settings import make_order, path_from_start
 from outlive.pytest_plugin.spool import Spool, Told
 from outlive.pytest_plugin.tracing import add_coverage
 from outlive.pytest_plugin.wishes import Wish, wish_of
-from outlive.verbs.guarded_process import CannotHatch, GuardedProcess, Limits, NotBegun
+from outlive.verbs.guarded_process import CannotStart, GuardedProcess, Limits, NotBegun
 
 # A worker that has grown by this much is replaced after the test.
 _MOST_GROWTH_BYTES = 2_000_000_000
@@ -113,7 +113,7 @@ class Runner:
         self._spool = Spool(self._folder())
         try:
             self._process = process = GuardedProcess()
-        except CannotHatch as error:
+        except CannotStart as error:
             raise pytest.UsageError(f"no worker process can be had for {item.nodeid}: {error}") from error
         order = make_order(self._config, item.path, self._spool.folder)
         try:
