@@ -21,8 +21,8 @@ import outlive
 from outlive.guarding.raised import CannotReturn
 from outlive.guarding.wires import Wires
 from outlive.process.child import guard_wire as wire
-from outlive.process.posix.pipes import DeadlineMissed
-from outlive.quant import quantizing
+from outlive.process.limits import DeadlineMissed
+from outlive.quant import quantization
 from outlive.verbs.guard import guarded
 from tests.deaths.restrictions import linux_only
 from tests.guarding.payloads import STREAMS, frame, head
@@ -97,7 +97,7 @@ def test_quantize_runs_no_code_of_its_worker(tmp_path: Path, monkeypatch: pytest
         serving.Server._pack = lambda self, kind, value: (kind, evil, ())
         return b"", 0
 
-    monkeypatch.setattr(quantizing, "quantize_content", taken_over)
+    monkeypatch.setattr(quantization, "quantize_content", taken_over)
     with pytest.raises(outlive.RunError) as caught:
         outlive.quantize(dense_float(weights(1, 8)))
     assert not (tmp_path / "made").exists()

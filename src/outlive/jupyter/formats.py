@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 # Findings, which have no page of their own.
-FINDINGS = (("outlive.finding", "Finding"), ("outlive.rules.engine", "Judgement"))
+FINDINGS = (("outlive.finding", "Finding"), ("outlive.rules.judgement", "Judgement"))
 # Results whose page every medium draws.
 RESULTS = (
-    ("outlive.accelerators.nouns", "Coverage"),
+    ("outlive.accelerators.coverage", "Coverage"),
     ("outlive.arena.plan", "Plan"),
     ("outlive.diagnosis.autopsy", "Autopsy"),
     ("outlive.diagnosis.nouns", "Diagnosis"),
@@ -19,10 +19,10 @@ RESULTS = (
     ("outlive.process.flight", "Flight"),
     ("outlive.model.nouns", "Model"),
     ("outlive.surgery.cutting", "Cut"),
-    ("outlive.quant.nouns", "Drift"),
+    ("outlive.quant.drift", "Drift"),
     ("outlive.quant.quantized", "Quantized"),
-    ("outlive.quant.converting", "Converted"),
-    ("outlive.fitting.nouns", "Fit"),
+    ("outlive.quant.conversion", "Converted"),
+    ("outlive.fitting.fit_result", "Fit"),
     ("outlive.rules.checked", "Checks"),
     ("outlive.verbs.examined", "ModelReport"),
     ("outlive.fleet.scanning", "Scan"),

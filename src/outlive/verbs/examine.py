@@ -11,10 +11,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from outlive.arena.arena_size import arena_for
 from outlive.arena.budget import device_budget, weigh
 from outlive.arena.devices import Device
 from outlive.arena.plan import Plan, Verdict
-from outlive.arena.room import arena_for
 from outlive.diagnosis.examination import Examination
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import OutliveError, RuntimeMissing
@@ -23,7 +23,7 @@ from outlive.planning.verdicts import judge_plan
 from outlive.planning.with_worker import plan_model
 from outlive.process.flight import Flight
 from outlive.process.limits import Limits
-from outlive.rules.catalogue import file_errors
+from outlive.rules.judgement import file_errors
 from outlive.verbs.checking import Criteria, check_reading, device_wish
 from outlive.verbs.compare import compare
 from outlive.verbs.delegates import delegates
