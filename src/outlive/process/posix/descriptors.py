@@ -72,11 +72,6 @@ def read_into(descriptor: int, place: memoryview, offset: int) -> int:
     return os.preadv(descriptor, [place], offset)
 
 
-def has_file_locks() -> bool:
-    """True where files can be locked against other processes."""
-    return True
-
-
 def lock_file(file: Any, wait: bool = True) -> None:
     """Lock a file for this process; without waiting, OSError if another has it."""
     fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
