@@ -20,8 +20,8 @@ import pytest
 import outlive
 from outlive.guarding.raised import CannotReturn
 from outlive.guarding.wires import Wires
-from outlive.process.channel import DeadlineMissed
 from outlive.process.child import guard_wire as wire
+from outlive.process.limits import DeadlineMissed
 from outlive.quant import quantization
 from outlive.verbs.guard import guarded
 from tests.deaths.restrictions import linux_only

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from outlive.meter import read_machine
 from outlive.process.child.guard_blocks import check_segment
+from outlive.process.operating_system import read_into
 
 # A .tflite file has 2 GiB at most, and nothing that comes this way is larger.
 _MOST_BYTES = 4 << 30
@@ -80,7 +81,7 @@ def _read(descriptor: int, offset: int, length: int) -> bytearray:
     held = bytearray(length)
     view, done = memoryview(held), 0
     while done < length:
-        count = os.preadv(descriptor, [view[done:]], offset + done)
+        count = read_into(descriptor, view[done:], offset + done)
         if not count:
             raise ValueError(f"a segment that ends after {offset + done} bytes")
         done += count

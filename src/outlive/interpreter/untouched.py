@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from outlive.interpreter.running import fly
 from outlive.interpreter.verdicts import Judge
+from outlive.process.factories import close_special_factories
 from outlive.process.flight import Flight
-from outlive.process.nurseries import close_special_hatcheries
 
 # glibc fills memory that is handed out with the complement of this byte, and freed memory with the byte
 # itself (mallopt(3), M_PERTURB). No two of the four are the same.
@@ -36,7 +36,7 @@ def fly_twice(inputs: Any, repeat: int, seed: int, *, judge: Judge, **arguments:
             if flights[-1].died or flights[-1].error_type:
                 return flights[-1]
     finally:
-        close_special_hatcheries()
+        close_special_factories()
     return _compare(*flights)
 
 
