@@ -16,7 +16,7 @@
     print(outlive.explain("F104"))        what a finding means
 
 Importing outlive is quick and loads no native machine-learning runtime: each name below is
-fetched from its room when it is first used.
+fetched from its module when it is first used.
 """
 
 from __future__ import annotations
@@ -171,50 +171,11 @@ __all__ = [
     "watch",
 ]
 
-_ROOMS = {
-    "outlive.verbs": (
-        "autopsy",
-        "blackbox",
-        "check",
-        "compare",
-        "convert",
-        "cut",
-        "delegates",
-        "dequantize_output",
-        "devices",
-        "diagnose",
-        "doctor",
-        "explain",
-        "export",
-        "fit",
-        "guard",
-        "leak",
-        "plan",
-        "probe",
-        "quantize",
-        "quantize_input",
-        "read",
-        "report",
-        "run",
-        "scan",
-        "snippet",
-        "watch",
-    ),
+# Where a name comes from; those that are not named here are verbs and errors.
+_ORIGINS = {
     "outlive.arena.plan": ("Placement", "Plan"),
     "outlive.accelerators": ("Accelerator", "Coverage"),
     "outlive.diagnosis.nouns": ("Diagnosis",),
-    "outlive.errors": (
-        "InputError",
-        "InternalError",
-        "LimitReached",
-        "ModelDied",
-        "ModelError",
-        "OutliveError",
-        "RunError",
-        "RuntimeMissing",
-        "SilentFailure",
-        "WorkerUnavailable",
-    ),
     "outlive.finding": ("Evidence", "Finding", "Remedy", "Severity"),
     "outlive.fitting": ("Candidate", "Fit", "Outcome"),
     "outlive.fleet": ("Row",),
@@ -234,16 +195,17 @@ _ROOMS = {
     "outlive.interpreter.options": ("Delegate", "OpResolverType", "load_delegate"),
     "outlive.interpreter.signature": ("SignatureRunner",),
 }
-_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+_ORIGIN_OF = {name: module for module, names in _ORIGINS.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    """A public name, fetched from the room it lives in and kept."""
-    if name not in _HOME:
+    """A public name, fetched from its module when it is first used, and kept."""
+    if name not in __all__:
         raise AttributeError(f"module 'outlive' has no attribute {name!r}")
     from importlib import import_module
 
-    value: object = getattr(import_module(_HOME[name]), name)
+    module = _ORIGIN_OF.get(name, "outlive.verbs" if name.islower() else "outlive.errors")
+    value: object = getattr(import_module(module), name)
     globals()[name] = value
     return value
 
