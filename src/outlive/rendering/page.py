@@ -151,6 +151,29 @@ class Chart:
     detail: int = 1
 
 
+def curve(name: str, tone: str, style: str, values: Sequence[float | None], **more: Any) -> Mapping[str, Any]:
+    """A curve of a chart, drawn as a line, an area, dashes or bars."""
+    return {"name": name, "tone": tone, "style": style, "values": values, **more}
+
+
+def lines(
+    x: Iterable[float],
+    x_axis: tuple[str, str],
+    y_axis: tuple[str, str],
+    *curves: Mapping[str, Any],
+    **more: Any,
+) -> dict[str, Any]:
+    """The data of a chart of curves over x; of an axis its kind (the unit) and its name. No None in `more`."""
+    axes = {"x_kind": x_axis[0], "x_name": x_axis[1], "y_kind": y_axis[0], "y_name": y_axis[1]}
+    told = {name: value for name, value in more.items() if value is not None}
+    return {"kind": "lines", "x": list(x), **axes, "series": list(curves), **told}
+
+
+def legend(curves: Iterable[Mapping[str, Any]]) -> list[Mapping[str, str]]:
+    """The names of curves beside their colours."""
+    return [{"name": one["name"], "tone": one["tone"]} for one in curves]
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One of several charts at a time, chosen by its title."""

@@ -27,7 +27,7 @@ def page(diagnosis: Diagnosis) -> ui.Page:
         replace(section, detail=1) for section in ui.findings_sections(others, "What else was found")
     ]
     sections += model_sections(diagnosis.source, what_is_known())
-    tiles = model_tiles(diagnosis.source) if diagnosis.source is not None else ()
+    tiles = model_tiles(diagnosis.source)
     return ui.make_page("diagnose", diagnosis.path, diagnosis_verdict(diagnosis), tiles, sections)
 
 

@@ -191,8 +191,10 @@ def colours(words: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def model_tiles(model: Model) -> Iterator[ui.Tile]:
-    """How large the file is, and how many operators it has."""
+def model_tiles(model: Model | None) -> Iterator[ui.Tile]:
+    """How large the file is, and how many operators it has; none without a model."""
+    if model is None:
+        return
     yield ui.Tile("file", format_bytes(model.file_bytes), f"{model.file_bytes:,} bytes")
     count = sum(len(subgraph.operators) for subgraph in model.subgraphs)
     graphs = plural(len(model.subgraphs), "subgraph")
