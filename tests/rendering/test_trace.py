@@ -13,8 +13,7 @@ from outlive import demo_models, verbs
 from outlive.meter import Point
 from outlive.process.flight import Flight
 from outlive.rendering.media.json import dump
-from outlive.rendering.media.trace_plan import plan_trace
-from outlive.rendering.media.trace_run import place_stages, run_trace
+from outlive.rendering.media.trace import place_stages, plan_trace, run_trace
 from outlive.verbs.judging import JUDGE
 from tests.arena.sketches import sketch
 from tests.flights.replay import load, rebuild, recordings

@@ -163,7 +163,7 @@ def lines(
     *curves: Mapping[str, Any],
     **more: Any,
 ) -> dict[str, Any]:
-    """The data of a chart of curves over x; of an axis its kind (the unit) and its name. No None in `more`."""
+    """The data of a chart of curves over x. An axis is its unit and its name; None in `more` is left out."""
     axes = {"x_kind": x_axis[0], "x_name": x_axis[1], "y_kind": y_axis[0], "y_name": y_axis[1]}
     told = {name: value for name, value in more.items() if value is not None}
     return {"kind": "lines", "x": list(x), **axes, "series": list(curves), **told}

@@ -12,7 +12,7 @@ from outlive.cli.options import add_output_options, option, options_for
 from outlive.cli.output import write_file, writing
 from outlive.cli.present import check_output, present
 from outlive.rendering.media.json import dump
-from outlive.rendering.plan_plot import check_plot
+from outlive.rendering.picture import check_plot, plot
 
 EXAMPLES = """\
 examples:
@@ -62,14 +62,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write_more(args: argparse.Namespace, drift: Any) -> None:
-    from outlive.rendering.drift_plot import plot_drift
-    from outlive.rendering.drift_tables import drift_csv, drift_node_data
-    from outlive.rendering.media.overlay import graph_name
+    from outlive.rendering.media.csv import drift_csv
+    from outlive.rendering.media.overlay import drift_overlay, graph_name
 
     if args.csv:
         write_file(args.csv, drift_csv(drift.tensors))
     if args.node_data:
-        write_file(args.node_data, dump(drift_node_data(drift, graph_name(drift.source))) + "\n")
+        write_file(args.node_data, dump(drift_overlay(drift, graph_name(drift.source))) + "\n")
     if args.plot:
         with writing(args.plot):
-            plot_drift(drift, args.plot)
+            plot(drift, args.plot)

@@ -13,8 +13,7 @@ from outlive.cli.options import KERNELS_OF_CPU, add_telling_options, option, opt
 from outlive.cli.output import OutputError, refuse_to_overwrite, writing
 from outlive.cli.present import check_model_output, tell
 from outlive.cli.signals import ended_like_ctrl_c
-from outlive.rendering.fit_plot import plot_fit
-from outlive.rendering.plan_plot import check_plot
+from outlive.rendering.picture import check_plot, plot
 from outlive.verbs.fit import JSON_NAME, SNIPPET_NAME, save_fit, save_targets
 
 EXAMPLES = """\
@@ -84,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     finally:  # what took so long to find out is not lost with the disk
         if args.plot:
             with writing(args.plot):
-                plot_fit(fit, args.plot)
+                plot(fit, args.plot)
         code = tell(args, fit)
     return exits.INTERRUPTED if fit.stopped == "interrupted" else code
 

@@ -49,8 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Repeat, and report; the exit code says what came of it."""
-    from outlive.rendering.leak_plot import draw_growth
-    from outlive.rendering.plan_plot import check_plot
+    from outlive.rendering.picture import check_plot, plot
 
     check_output(args, args.target.partition("::")[0])
     with asking(args) as tell:
@@ -73,5 +72,5 @@ def run(args: argparse.Namespace) -> int:
             return exits.FINDINGS
     if args.plot:
         with writing(args.plot):
-            draw_growth(growth, args.plot)
+            plot(growth, args.plot)
     return present(args, growth)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from outlive.cli import exits
 from outlive.cli.options import add_micro_options, add_output_options, option, options_for
 from outlive.cli.output import complain, progress, writing
 from outlive.cli.present import check_output, present, present_refusal
 from outlive.errors import ModelError
+from outlive.rendering.picture import check_plot, plot
 from outlive.verbs.plan import ACCELERATORS, named_shapes
-
-if TYPE_CHECKING:
-    from outlive.verbs.plan import Plan
 
 EXAMPLES = """\
 examples:
@@ -72,7 +69,9 @@ def run(args: argparse.Namespace) -> int:
         _check_arguments(args)
         with progress("planning"):
             found = plan(args.file, inputs=named_shapes(args.input), **options_for(plan, args))
-        _draw(args, found)
+        if args.plot:
+            with writing(args.plot):
+                plot(found, args.plot)
     except ModelError as error:
         return present_refusal(args, "plan", args.file, error)
     except ValueError as error:
@@ -99,14 +98,4 @@ def _check_arguments(args: argparse.Namespace) -> None:
         raise ValueError(f"a sweep or comparison is a table: ask for --format csv, not {args.format}")
     check_output(args, args.file, beside=(args.plot,))
     if args.plot:
-        from outlive.rendering.plan_plot import check_plot
-
         check_plot(args.plot)
-
-
-def _draw(args: argparse.Namespace, found: Plan) -> None:
-    if args.plot:
-        from outlive.rendering.plan_plot import draw
-
-        with writing(args.plot):
-            draw(found, args.plot)
