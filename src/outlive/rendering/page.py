@@ -20,7 +20,8 @@ from outlive.units import format_bytes
 Tone = Literal["good", "warn", "bad", "plain"]
 Cell = str | int | float | bool | None
 _LONGEST_CELL = 300
-_NUMBERS = ("number", "bytes", "bar", "share")
+# Kinds of columns that stand at the right.
+NUMBERS = ("number", "bytes", "bar", "share")
 # bytes: a size; number: a count or a measure; bar: a size, drawn as well; chip: a coloured word;
 # share: 0 to 1 as a percentage; mono: a name or a shape; text: words.
 ColumnKind = Literal["text", "mono", "number", "bytes", "bar", "chip", "share"]
@@ -268,7 +269,7 @@ def sort_key(column: Column, value: Cell) -> str:
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    if column.kind in _NUMBERS and isinstance(value, (int, float)):
+    if column.kind in NUMBERS and isinstance(value, (int, float)):
         return repr(float(value)).replace("inf", "Infinity")
     return cell_text(column, value).lower()
 

@@ -13,7 +13,6 @@ from outlive.cli.output import writing
 from outlive.cli.present import present
 from outlive.rendering import page_of
 from outlive.rendering.console import print_parts
-from outlive.rendering.media.text import draw_text
 
 EXAMPLES = """\
 examples:
@@ -50,6 +49,8 @@ def run(args: argparse.Namespace) -> int:
     except (ValueError, OSError) as error:
         return tell_failure(args, error)
     if args.format == "text" and args.output is None:
+        from outlive.rendering.media.text import draw_text
+
         print_parts(draw_text(page_of(end), args.verbose), sys.stderr)  # standard output is the script's
     else:
         present(args, end)
