@@ -26,7 +26,7 @@ import outlive
 from outlive.accelerators.trying import Order, attempt
 from outlive.accelerators.ways import choose_ways
 from outlive.accelerators.xnnpack_taking import see_xnnpack
-from outlive.interpreter.compiled_ways import AcceleratorWarning, has_gpu, software_driver
+from outlive.interpreter.compiled_accelerators import AcceleratorWarning, has_gpu, software_driver
 from outlive.verbs.judging import JUDGE
 from tests.accelerators.small_library import build
 from tests.accelerators.test_gpu import _by_hand

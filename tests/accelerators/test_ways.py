@@ -9,7 +9,7 @@ import pytest
 import outlive
 from outlive.accelerators.nouns import Accelerator
 from outlive.accelerators.ways import choose_ways
-from outlive.interpreter.compiled_ways import gpu_way, has_gpu, npu_way, software_driver
+from outlive.interpreter.compiled_accelerators import gpu_way, has_gpu, npu_way, software_driver
 from tests.accelerators.here import needs_openvino, needs_tensorflow
 from tests.accelerators.small_models import line
 

@@ -24,7 +24,7 @@ from outlive.fitting.evaluating import SLACK_BYTES, SLACK_SHARE
 from outlive.fitting.nouns import Candidate, Fit, Outcome
 from outlive.fitting.sample_set import SampleSet
 from outlive.interpreter.options import ACCELERATORS
-from outlive.interpreter.running import fly
+from outlive.interpreter.recorded_run import fly
 from outlive.units import format_shape
 from outlive.verbs.judging import JUDGE
 from tests.quant.networks import dense_float, weights

@@ -9,8 +9,8 @@ from outlive.accelerators.nouns import Coverage
 from outlive.accelerators.probing import has_flex, probe_model
 from outlive.accelerators.trying import Order
 from outlive.accelerators.ways import choose_ways
+from outlive.interpreter.judge import Judge
 from outlive.interpreter.options import Delegate
-from outlive.interpreter.verdicts import Judge
 from outlive.model import Model
 from outlive.process.limits import Limits
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from outlive.accelerators.nouns import Difference
-from outlive.interpreter.compiled_agreement import Values, furthest_apart
+from outlive.interpreter.agreement import Values, furthest_apart
 
 __all__ = ["Values", "compare", "why_not_comparable"]
 

@@ -18,7 +18,7 @@ from outlive.accelerators.taking import Partition, crossings_of
 from outlive.accelerators.trying import Attempt, Order, attempt
 from outlive.accelerators.ways import Way
 from outlive.arena.xnnpack.partition import partition
-from outlive.interpreter.compiled_ways import NO_ADAPTER
+from outlive.interpreter.compiled_accelerators import NO_ADAPTER
 from outlive.model import Model
 
 ELSEWHERE = "it could take this one, but takes only the largest partition of a graph"

@@ -13,10 +13,10 @@ from outlive.accelerators.comparing import Values
 from outlive.accelerators.nouns import Death
 from outlive.accelerators.ways import Way
 from outlive.errors import OutliveError, RuntimeMissing
-from outlive.interpreter.feeding import make_feeds
+from outlive.interpreter.feeds import make_feeds
 from outlive.interpreter.interpreter import WorkerInterpreter
-from outlive.interpreter.running import allocate_for
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
+from outlive.interpreter.recorded_run import allocate_for
 from outlive.process.flight import Flight
 from outlive.process.limits import Limits
 

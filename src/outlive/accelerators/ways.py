@@ -19,7 +19,7 @@ from typing import Any
 
 from outlive.accelerators import vela
 from outlive.accelerators.libraries import library_problem
-from outlive.interpreter.compiled_ways import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
+from outlive.interpreter.compiled_accelerators import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
 from outlive.interpreter.options import Delegate, OpResolverType
 
 # TFLITE_XNNPACK_DELEGATE_FLAG_FORCE_FP16: tflite/delegates/xnnpack/xnnpack_delegate.h

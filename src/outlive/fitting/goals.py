@@ -14,7 +14,7 @@ from outlive.fitting.nouns import Fit, Shape
 from outlive.fitting.reconverting import Origin
 from outlive.fitting.searching import Goal, Tell, search
 from outlive.guarding.guarding import make_guarded
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
 from outlive.model import Model, read_source
 from outlive.planning.reshaping import cut_part
 from outlive.surgery.cutting import Request

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.fitting.adapting import in_portions
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
 from outlive.model import Model
 from outlive.quant.feeding import Samples, some_samples
 

@@ -34,7 +34,7 @@ from outlive.fitting.nouns import Candidate, Fit, Outcome
 from outlive.fitting.offering import MIXED_FROM, Offer, SearchRound, mixed, rounds_for, settings_for
 from outlive.fitting.reconverting import Origin
 from outlive.fitting.sample_set import SampleSet
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
 from outlive.model import Model
 
 _MOST_JOBS = 4

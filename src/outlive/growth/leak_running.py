@@ -21,7 +21,7 @@ from outlive.growth.growth import LEAKS, NO_LEAK, UNCLEAR, Census, Keeper, PerRo
 from outlive.growth.growth_trend import FEWEST, FEWEST_OF_ALL
 from outlive.growth.growth_verdict import Room, find_ends, is_doubtful, weigh
 from outlive.guarding.guarding import make_guarded
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
 from outlive.meter import read_machine
 from outlive.meter.machine import read_rlimit
 from outlive.process.child import leak_census, leak_rounds, leak_sites

@@ -15,7 +15,7 @@ from outlive.guarding.functions import SentFunction
 from outlive.guarding.process import GuardProcess
 from outlive.guarding.raised import CannotReturn, CannotSend, load_value, rebuild, rebuild_plain
 from outlive.guarding.streams import GuardedStream
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
 from outlive.process.child import guard_errors, guard_pickle, guard_plain
 from outlive.process.child import guard_wire as wire
 from outlive.process.limits import DeadlineMissed, Limits

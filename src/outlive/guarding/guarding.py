@@ -14,7 +14,7 @@ from outlive.guarding.functions import SentFunction, mentions_tensorflow
 from outlive.guarding.pool import pool
 from outlive.guarding.process import GuardProcess
 from outlive.guarding.raised import CannotSend
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
 from outlive.process.child import guard_errors
 from outlive.process.hatchery import CannotHatch
 from outlive.process.limits import Limits

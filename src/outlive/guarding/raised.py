@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.guarding.caller import NATIVE
-from outlive.interpreter.verdicts import Call, Judge
+from outlive.interpreter.judge import Call, Judge
 from outlive.meter import Point, read_machine
 from outlive.names import safe_lines
 from outlive.process.child import guard_errors, guard_plain, guard_variables

@@ -14,7 +14,7 @@ from outlive.guarding.functions import SentFunction
 from outlive.guarding.pool import alive
 from outlive.guarding.process import GuardProcess
 from outlive.guarding.raised import raised_flight
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
 from outlive.names import safe
 from outlive.process.flight import Flight, RunTold, StageSeconds
 from outlive.process.hatchery import CannotHatch

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from outlive.apart import need_thread
 from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.judge import Judge
 from outlive.interpreter.options import ACCELERATORS
-from outlive.interpreter.verdicts import Judge
 from outlive.model import Model
 from outlive.process.hatchery import in_words
 from outlive.surgery import tree_of, write

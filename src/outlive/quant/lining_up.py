@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
 from outlive.model import Model
 from outlive.quant.graphs import TensorGraph, affine, grid
 from outlive.quant.isolating import Lone

@@ -13,7 +13,7 @@ from typing import Any
 
 from outlive.errors import ModelDied, ModelError, RunError
 from outlive.interpreter.interpreter import WorkerInterpreter
-from outlive.interpreter.verdicts import Call, Judge
+from outlive.interpreter.judge import Call, Judge
 from outlive.model import Model, read_source
 from outlive.quant.child import quantize_content
 from outlive.quant.feeding import Samples, to_real

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from outlive.finding import Evidence, Remedy, Tag, shell_path
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 from outlive.process.flight import Flight
 from outlive.rules.tensorflow_words import failed_check, last_line, own_line, running_op
 from outlive.units import format_bytes, format_shape

@@ -17,8 +17,8 @@ from outlive.errors import ModelError
 from outlive.finding import Finding
 from outlive.fitting.feeding import calls_of, make_feed
 from outlive.fleet.gathering import gather
-from outlive.interpreter.feeding import given_shapes
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.feeds import given_shapes
+from outlive.interpreter.judge import Call
 from outlive.model import Model, Reading, Source
 from outlive.model.file_bytes import FileChanged
 from outlive.planning.verdicts import here_budget, judge_fit

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.interpreter.compiled_ways import Absent
+from outlive.interpreter.compiled_accelerators import Absent
 from outlive.rules.engine import rule
 
 

@@ -21,7 +21,7 @@ import math
 from collections.abc import Iterator
 
 from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 from outlive.rules.engine import rule
 from outlive.rules.witness import tensor_place, wanted_and_given
 

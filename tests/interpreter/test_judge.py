@@ -12,8 +12,8 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.interpreter.interpreter import WorkerInterpreter
-from outlive.interpreter.running import fly
-from outlive.interpreter.verdicts import Call, Judge
+from outlive.interpreter.judge import Call, Judge
+from outlive.interpreter.recorded_run import fly
 from outlive.process.flight import Flight, Unjudged
 from outlive.verbs.judging import JUDGE
 

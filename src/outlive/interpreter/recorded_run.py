@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import os
+import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from outlive.errors import InputError, RunError
 from outlive.interpreter.affine import affine_of
 from outlive.interpreter.affine import dequantize as dequantize_values
-from outlive.interpreter.feeding import given_shapes, make_feeds
+from outlive.interpreter.array_facts import with_outputs
+from outlive.interpreter.feeds import given_shapes, make_feeds
 from outlive.interpreter.interpreter import WorkerInterpreter
-from outlive.interpreter.slots import wrong_shape
-from outlive.interpreter.statistics import with_outputs
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
+from outlive.interpreter.options import ACCELERATORS
+from outlive.interpreter.shared_tensors import wrong_shape
 from outlive.meter import Point, Sampler
 from outlive.process.delegation import ask_delegation
 from outlive.process.flight import Flight, StageSeconds, Unjudged
+from outlive.process.nurseries import close_special_hatcheries
 
 
 class _Watch:
@@ -180,3 +184,133 @@ def _set_all(interpreter: WorkerInterpreter, feeds: dict[int, NDArray[Any]]) -> 
     """Each is let go of once the worker has it: large inputs are held twice otherwise."""
     for index in list(feeds):
         interpreter.set_tensor(index, feeds.pop(index))
+
+
+_SECONDS = 120.0
+_STAGES = ("load", "allocate", "invoke")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """Private bytes above the worker's baseline after each stage, and the most there were.
+
+    `problem` is empty, or says in words how the run ended; the stages before that are there all the same.
+    """
+
+    load_bytes: int | None = None
+    allocate_bytes: int | None = None
+    invoke_bytes: int | None = None
+    peak_bytes: int | None = None
+    problem: str = ""
+
+
+def measure(
+    source: str | os.PathLike[str] | bytes,
+    *,
+    accelerator: str = "cpu",
+    threads: int | None = None,
+    preserve_all_tensors: bool = False,
+    shapes: Mapping[int, tuple[int, ...]] | None = None,
+) -> Measurement:
+    """Load, allocate and invoke, on ones: kernels skip products of nothing but zeros, and what these take.
+
+    Twice: what libraries take for a moment of the first run, too short to be seen, they keep from then on.
+    A model that does not run on ones, because they are no index of its tables, runs on zeros.
+    """
+    opened: dict[str, Any] = {
+        "model_content" if isinstance(source, bytes) else "model_path": source,
+        "shapes": shapes,
+        "num_threads": threads,
+        "experimental_op_resolver_type": ACCELERATORS[accelerator],
+        "experimental_preserve_all_tensors": preserve_all_tensors,
+        "seconds": _SECONDS,
+    }
+    try:
+        found = _measurement(fly("ones", 2, 0, judge=Judge(), **opened))
+        return _measurement(fly("zeros", 2, 0, judge=Judge(), **opened)) if found.problem else found
+    except Unjudged as error:  # there is nothing that could run it
+        return Measurement(problem=" ".join(str(error.fact).split())[:300])
+
+
+def _measurement(flight: Flight) -> Measurement:
+    marks = {point.mark: point.bytes for point in flight.timeline if point.mark}
+    problem = ""
+    if flight.died:
+        problem = f"it died while it was in stage {flight.stage} ({flight.signal or flight.ended_by})"
+    elif flight.error_type:
+        problem = f"the runtime refused it: {' '.join(flight.error_text.split())[:300]}"
+    load, allocate, invoke = (marks.get(stage) for stage in _STAGES)
+    return Measurement(
+        load_bytes=load,
+        allocate_bytes=allocate,
+        invoke_bytes=None if problem else invoke,
+        peak_bytes=flight.peak_bytes,
+        problem=problem,
+    )
+
+
+# Which outputs a run never wrote: two runs in memory that was filled with different bytes beforehand. What a
+# kernel wrote is the same in both; what it left alone still holds what the memory was filled with.
+
+# glibc fills memory that is handed out with the complement of this byte, and freed memory with the byte
+# itself (mallopt(3), M_PERTURB). No two of the four are the same.
+_PATTERNS = (0xA5, 0x3C)
+
+
+def fly_twice(inputs: Any, repeat: int, seed: int, *, judge: Judge, **arguments: Any) -> Flight:
+    """The second of two flights, with the bytes of each output that neither wrote.
+
+    Or the first flight that went wrong.
+    """
+    flights: list[Flight] = []
+    try:
+        for pattern in _PATTERNS:
+            surroundings = {"MALLOC_PERTURB_": str(pattern)}
+            flights.append(fly(inputs, repeat, seed, judge=judge, _environment=surroundings, **arguments))
+            if flights[-1].died or flights[-1].error_type:
+                return flights[-1]
+    finally:
+        close_special_hatcheries()
+    return _compare(*flights)
+
+
+def can_watch() -> bool:
+    """True where memory can be filled beforehand."""
+    return platform.libc_ver()[0] == "glibc"
+
+
+def _compare(first: Flight, second: Flight) -> Flight:
+    outputs = []
+    names = [seen.name for seen in second.outputs]
+    for seen in second.outputs:
+        before, after = first.values.get(seen.name), second.values.get(seen.name)
+        left = None
+        # Values are kept by name: of two outputs with one name, nothing is known of the first.
+        if (
+            can_watch()
+            and names.count(seen.name) == 1
+            and before is not None
+            and after is not None
+            and before.dtype.kind != "O"
+        ):
+            left = untouched_bytes(before, after)
+        outputs.append(replace(seen, untouched_bytes=left))
+    return replace(second, outputs=tuple(outputs))
+
+
+def untouched_bytes(first: NDArray[Any], second: NDArray[Any]) -> int | None:
+    """How many bytes hold what the memory was filled with, both times; None if they cannot be compared.
+
+    Bytes that differ and are something else come from random numbers, and then nothing is certain.
+    """
+    if first.shape != second.shape or first.dtype != second.dtype:
+        return None
+    ours = np.frombuffer(np.ascontiguousarray(first).tobytes(), np.uint8)
+    theirs = np.frombuffer(np.ascontiguousarray(second).tobytes(), np.uint8)
+    differ = ours != theirs
+    filled = _is_filled(ours, _PATTERNS[0]) & _is_filled(theirs, _PATTERNS[1])
+    return int(filled.sum()) if bool((differ == filled).all()) else 0
+
+
+def _is_filled(values: NDArray[np.uint8], pattern: int) -> NDArray[np.bool_]:
+    return np.asarray((values == pattern) | (values == pattern ^ 0xFF))

@@ -20,8 +20,8 @@ from statistics import median
 from typing import Any, Protocol
 
 from outlive.errors import OutliveError, RuntimeMissing
-from outlive.interpreter.compiled_agreement import Values, furthest_apart
-from outlive.interpreter.compiled_ways import (
+from outlive.interpreter.agreement import Values, furthest_apart
+from outlive.interpreter.compiled_accelerators import (
     GPU_INSTALL,
     NO_ADAPTER,
     Absent,
@@ -30,10 +30,10 @@ from outlive.interpreter.compiled_ways import (
     gpu_way,
     npu_way,
 )
-from outlive.interpreter.feeding import make_feeds
+from outlive.interpreter.feeds import make_feeds
+from outlive.interpreter.judge import Judge
 from outlive.interpreter.options import ACCELERATORS, OpResolverType
 from outlive.interpreter.session import Opening
-from outlive.interpreter.verdicts import Judge
 
 LADDER = ("gpu", "cpu", "builtin", "reference")
 COMPILED: dict[str, Callable[[], CompiledWay]] = {"gpu": gpu_way, "npu": npu_way}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from outlive.interpreter import micro
-from outlive.interpreter.micro import MicroMeasure, NotMeasured, measure_micro
+from outlive.interpreter import tflm_benchmark as micro
+from outlive.interpreter.tflm_benchmark import MicroMeasure, NotMeasured, measure_micro
 
 TABLE = """Git SHA: 18b9e6f2a8c5a9518e588f59c2ba16ef7ef9d551
 --------------------

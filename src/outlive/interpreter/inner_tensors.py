@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.errors import OutliveError
-from outlive.interpreter.feeding import make_feeds
+from outlive.interpreter.array_facts import see_tensor
+from outlive.interpreter.feeds import make_feeds
 from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.judge import Judge
 from outlive.interpreter.options import ACCELERATORS
-from outlive.interpreter.statistics import see_tensor
-from outlive.interpreter.verdicts import Judge
 from outlive.process.flight import Flight, InsideSeen, TensorSeen, Unjudged
 
 # What a second run has in common with the first; the rest is about kernels, or about watching it.

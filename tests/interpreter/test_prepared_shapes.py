@@ -9,8 +9,8 @@ import pytest
 
 import outlive  # opens the public door: workers get their judge
 from outlive import demo_models
-from outlive.interpreter.measuring import measure
-from outlive.interpreter.preparing import _prepared_shapes, preparer
+from outlive.interpreter.prepared_shapes import _prepared_shapes, preparer
+from outlive.interpreter.recorded_run import measure
 from outlive.surgery import write
 from tests.rules.small import graph, operator, tensor, tree
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.interpreter.feeding import make_feeds
+from outlive.interpreter.feeds import make_feeds
 from tests.interpreter.dropin_models import text
 
 MEGABYTES = 48
