@@ -20,9 +20,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from outlive.guarding import outputs
-from outlive.guarding.process import read_applied
-from outlive.guarding.raised import rebuild_plain
+from outlive.guarding import output as outputs
+from outlive.guarding.guard_process import read_applied
+from outlive.guarding.worker_errors import rebuild_plain
 from outlive.process.child import guard_plain
 from outlive.process.child.guard_wire import MOST_PLAIN_HEAD_BYTES, Inlet, Malformed
 from outlive.process.flight import Flight

@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.guarding.raised import CannotReturn
-from outlive.guarding.wires import Wires
+from outlive.guarding.connection import Wires
+from outlive.guarding.worker_errors import CannotReturn
 from outlive.process.channel import DeadlineMissed
 from outlive.process.child import guard_wire as wire
 from outlive.quant import quantizing
@@ -324,7 +324,7 @@ def _calls_of_guards(text: str) -> list[ast.Call]:
 
 def test_outlive_itself_reads_only_plain_answers() -> None:
     """Whatever runs a model for us says in which form it answers; the demo and `guard` need not."""
-    own = {"guarding/guarding.py", "verbs/guard.py", "cli/commands/demo.py", "cli/commands/guard.py"}
+    own = {"guarding/guarded.py", "verbs/guard.py", "cli/commands/demo.py", "cli/commands/guard.py"}
     texts = {path.relative_to(SOURCE).as_posix(): path.read_text("utf-8") for path in SOURCE.rglob("*.py")}
     texts = {name: text for name, text in texts.items() if name not in own and "guard" in text}
     calls = [(name, call) for name, text in texts.items() for call in _calls_of_guards(text)]

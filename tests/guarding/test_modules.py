@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 import outlive
-from outlive.guarding.nesting import MOST_LEVELS, CannotNest
-from outlive.guarding.reloads import Reloads
+from outlive.guarding.caller_state import MOST_LEVELS, CannotNest, Reloads
 from tests.deaths.restrictions import linux_only
 from tests.guarding.scenes import play
 

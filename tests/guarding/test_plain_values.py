@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import outlive.verbs  # noqa: F401 - an error about memory is judged
-from outlive.guarding import outputs
+from outlive.guarding import output as outputs
+from outlive.guarding.connection import SegmentReader
 from outlive.guarding.forms import check_form
-from outlive.guarding.process import read_applied
-from outlive.guarding.raised import GuardedError, rebuild_plain
-from outlive.guarding.reading import SegmentReader
+from outlive.guarding.guard_process import read_applied
+from outlive.guarding.worker_errors import GuardedError, rebuild_plain
 from outlive.process.child import guard_blocks, guard_errors, guard_plain
 from outlive.process.child.guard_wire import Inlet, Malformed
 from outlive.process.child.leak_targets import CannotRepeat

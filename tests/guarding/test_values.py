@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.guarding.raised import CannotReturn, CannotSend, GuardedError, WorkerTraceback
+from outlive.guarding.worker_errors import CannotReturn, CannotSend, GuardedError, WorkerTraceback
 from tests.deaths.restrictions import linux_only
 from tests.guarding.scenes import shared_memory
 

@@ -297,4 +297,4 @@ def test_protecting_loads_nothing() -> None:
 
 def test_nothing_is_changed_in_this_process() -> None:
     assert "ai_edge_litert" not in sys.modules
-    assert outlive.protect.__module__ == "outlive.jupyter.protecting"
+    assert outlive.protect.__module__ == "outlive.jupyter.protection"

@@ -21,7 +21,7 @@ from outlive.fitting.nouns import Candidate, Loss
 from outlive.fitting.reconverting import words_of
 from outlive.fitting.sample_set import SampleSet
 from outlive.fitting.scoring_child import score_model
-from outlive.guarding.guarding import make_guarded
+from outlive.guarding.guarded import make_guarded
 from outlive.interpreter.interpreter import WorkerInterpreter
 from outlive.interpreter.options import ACCELERATORS
 from outlive.model import Model

@@ -13,7 +13,7 @@ from outlive.arena.questions import Wish, check_shape, choose_abi, input_shapes,
 from outlive.fitting.nouns import Fit, Shape
 from outlive.fitting.reconverting import Origin
 from outlive.fitting.searching import Goal, Tell, search
-from outlive.guarding.guarding import make_guarded
+from outlive.guarding.guarded import make_guarded
 from outlive.interpreter.judge import Judge
 from outlive.model import Model, read_source
 from outlive.planning.reshaping import cut_part

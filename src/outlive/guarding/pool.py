@@ -11,7 +11,7 @@ import time
 import weakref
 
 from outlive.apart import need_thread
-from outlive.guarding.process import GuardProcess
+from outlive.guarding.guard_process import GuardProcess
 from outlive.process.child import guard_wire as wire
 from outlive.process.hatchery import CannotHatch
 

@@ -1,6 +1,6 @@
 """How far a long call has come: a bar where there are widgets, else a line of text that changes.
 
-outlive.compare(...) ──tell──> Showing ──> Bar (ipywidgets), Line (a display that changes), Typed (a terminal)
+outlive.compare(...) ──tell──> ProgressDisplay ──> WidgetBar (ipywidgets), DisplayLine (a display that changes), TerminalLine (a terminal)
 
 Nothing is shown of what takes less than a second. A bar goes away at the end; a line says how long it took.
 """
@@ -45,7 +45,7 @@ def unregister(shell: Any) -> None:
 @contextlib.contextmanager
 def hearing(shell: Any, verb: str) -> Iterator[Callable[..., None]]:
     """What a verb tells its progress to, as long as it runs."""
-    showing = Showing(verb, lambda: surface_of(shell))
+    showing = ProgressDisplay(verb, lambda: surface_of(shell))
     try:
         yield showing.tell
         showing.end(f"{verb}: {time.monotonic() - showing.began:.1f} s")
@@ -53,7 +53,7 @@ def hearing(shell: Any, verb: str) -> Iterator[Callable[..., None]]:
         showing.end("")
 
 
-class Showing:
+class ProgressDisplay:
     """Shows what it is told, not too soon and not too often."""
 
     def __init__(self, verb: str, open_surface: Callable[[], Surface]) -> None:
@@ -102,14 +102,14 @@ def in_words(verb: str, news: tuple[Any, ...]) -> tuple[str, float | None]:
 def surface_of(shell: Any) -> Surface:
     """The best that can be shown here."""
     if not hasattr(shell, "kernel"):
-        return Typed()
+        return TerminalLine()
     try:
-        return Bar()
+        return WidgetBar()
     except ImportError:
-        return Line(shell)
+        return DisplayLine(shell)
 
 
-class Bar:
+class WidgetBar:
     """A widget: it moves by itself where the end is not known."""
 
     def __init__(self) -> None:
@@ -137,7 +137,7 @@ class Bar:
         self._output.update({"text/plain": ""}, raw=True)
 
 
-class Line:
+class DisplayLine:
     """A piece of text that is replaced by the next one: every front end of Jupyter's can do that."""
 
     def __init__(self, shell: Any) -> None:
@@ -163,7 +163,7 @@ class Line:
         self._is_there = True
 
 
-class Typed:
+class TerminalLine:
     """One line of a terminal, written over; taken away at the end."""
 
     def __init__(self) -> None:

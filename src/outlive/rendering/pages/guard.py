@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outlive.guarding.scripts import ScriptEnd
+from outlive.guarding.script import ScriptEnd
 from outlive.rendering.page import Page, PageVerdict, Section, Tone, findings_sections, make_page
 from outlive.rendering.pages.run import memory_chart
 from outlive.units import format_bytes

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
 from outlive.growth.growth import LEAKS, Growth, Stage
-from outlive.growth.growth_verdict import tell_end
+from outlive.growth.stage_verdict import tell_end
 from outlive.rules.engine import rule
 from outlive.rules.growth.blaming import fault, parts, place
 

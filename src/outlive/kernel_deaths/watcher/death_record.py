@@ -5,69 +5,69 @@ from __future__ import annotations
 import os
 import time
 
-from . import layout
+from . import notes_file
 
 # Not imported at run time: it would take a megabyte, in a process that is to be small.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .scene import Scene
+    from .watch_kernel import WatchedKernel
 
-_FAULT_BYTES = 1 << 15
+_FAULT_BYTES, _LARGEST_BYTES = 1 << 15, 1 << 20
 # Signals by which those who manage programs ask an idle one to leave: SIGHUP, SIGINT, SIGTERM.
 _POLITE = (1, 2, 15)
 
 
-def tell(scene: Scene, status: int | None) -> None:
+def write_end(kernel: WatchedKernel, status: int | None) -> None:
     """Write the record of a death beside the folder, and remove the folder in any case."""
-    notes, folder = scene.notes, scene.folder
-    faults = _head(os.path.join(folder, layout.FAULTS_FILE))
+    notes, folder = kernel.notes, kernel.folder
+    faults = _head(os.path.join(folder, notes_file.FAULTS_FILE))
     if not was_normal(notes, status):
-        record = compose(scene, status, faults.decode("utf-8", errors="replace"))
+        record = compose(kernel, status, faults.decode("utf-8", errors="replace"))
         write_private(folder.removesuffix(".open") + ".json", record)
-    _copy(faults, scene.fault_copy)
+    _copy(faults, kernel.fault_copy)
     remove_folder(folder)
 
 
 def was_normal(notes: Any, status: int | None) -> bool:
     """Whether the kernel ended as it was meant to: asked to, by itself, or idle and politely ended."""
-    ending = layout.get_word(notes, layout.ENDING)
-    if ending in (layout.ASKED, layout.LEFT, layout.ORPHANED):
+    ending = notes_file.get_word(notes, notes_file.ENDING)
+    if ending in (notes_file.ASKED, notes_file.LEFT, notes_file.ORPHANED):
         return True
-    return status in _POLITE and not layout.get_word(notes, layout.BUSY)
+    return status in _POLITE and not notes_file.get_word(notes, notes_file.BUSY)
 
 
-def compose(scene: Scene, status: int | None, faults: str) -> dict[str, Any]:
+def compose(kernel: WatchedKernel, status: int | None, faults: str) -> dict[str, Any]:
     """The record, plain data: what the kernel said it was doing, and all that was seen of its end."""
-    notes = scene.notes
-    exited = layout.get_word(notes, layout.ENDING) == layout.EXITED
-    rows = scene.memory.rows(scene.began_s)
+    notes = kernel.notes
+    exited = notes_file.get_word(notes, notes_file.ENDING) == notes_file.EXITED
+    rows = kernel.memory.rows(kernel.began_s)
     return {
-        **_json(os.path.join(scene.folder, layout.ABOUT_FILE)),
+        **read_json(os.path.join(kernel.folder, notes_file.ABOUT_FILE)),
         "ended": time.time(),
-        "busy": scene.busy,
-        "cell": {**layout.get_text(notes), "seconds": round(time.time() - scene.began_s, 3)},
+        "busy": kernel.busy,
+        "cell": {**notes_file.get_text(notes), "seconds": round(time.time() - kernel.began_s, 3)},
         "status": status,
-        "exited": layout.get_word(notes, layout.EXIT_CODE) if exited else None,
-        "oom_kills": scene.kills.around_now(),
-        "before_bytes": scene.memory.before_bytes,
+        "exited": notes_file.get_word(notes, notes_file.EXIT_CODE) if exited else None,
+        "oom_kills": kernel.kills.around_now(),
+        "before_bytes": kernel.memory.before_bytes,
         "timeline": rows,
-        "stderr_tail": scene.tee.tail(),
+        "stderr_tail": kernel.tee.tail(),
         "fault_trace": faults,
     }
 
 
-def save_timeline(scene: Scene) -> None:
+def save_timeline(kernel: WatchedKernel) -> None:
     """Put on disk what would be lost with the recorder: a Python literal, which needs no import."""
     known = {
-        "before_bytes": scene.memory.before_bytes,
-        "timeline": scene.memory.rows(scene.began_s),
-        "oom_kills": scene.kills.around_now(),
-        "stderr_tail": scene.tee.tail(),
+        "before_bytes": kernel.memory.before_bytes,
+        "timeline": kernel.memory.rows(kernel.began_s),
+        "oom_kills": kernel.kills.around_now(),
+        "stderr_tail": kernel.tee.tail(),
     }
     try:
-        _write(os.path.join(scene.folder, layout.TIMELINE_FILE), repr(known))
+        _write(os.path.join(kernel.folder, notes_file.TIMELINE_FILE), repr(known))
     except OSError:
         return  # a full disk: the rest of the watch goes on
 
@@ -77,6 +77,18 @@ def write_private(path: str, content: dict[str, Any]) -> None:
     import json
 
     _write(path, json.dumps(content))
+
+
+def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The object in a JSON file; empty if there is none, or it is larger than any that is written here."""
+    import json
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = json.load(file) if os.stat(path).st_size <= _LARGEST_BYTES else {}
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def remove_folder(folder: str) -> None:
@@ -112,14 +124,3 @@ def _head(path: str) -> bytes:
             return file.read(_FAULT_BYTES)
     except OSError:
         return b""
-
-
-def _json(path: str) -> dict[str, Any]:
-    import json
-
-    try:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
-    except (OSError, ValueError):
-        return {}
-    return content if isinstance(content, dict) else {}

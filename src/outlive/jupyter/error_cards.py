@@ -37,7 +37,7 @@ def unregister(shell: Any) -> None:
         delattr(OutliveError, _RENDER)
 
 
-def dress(shell: Any, error: BaseException) -> None:
+def show_as_card(shell: Any, error: BaseException) -> None:
     """Show an exception of a cell's own as a card too, if outlive has found out why it was raised."""
     if hasattr(error, "finding") and not isinstance(error, OutliveError):
         setattr(error, _RENDER, lambda: show(shell, error))

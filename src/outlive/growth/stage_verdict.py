@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from outlive.growth.growth import LEAKS, NO_LEAK, UNCLEAR, End, Round, Stage
-from outlive.growth.growth_trend import FEWEST, Trend, fit_trend
+from outlive.growth.trend import FEWEST, Trend, fit_trend
 from outlive.units import format_bytes
 
 _PAGE_BYTES = 4096

@@ -72,20 +72,20 @@ class Protection(MetaPathFinder):
     def _stand_in(self, name: str, real: ModuleSpec) -> ModuleSpec:
         if name in _REAL:
             assert real.loader is not None
-            real.loader = _Changed(real.loader, self.replace)
+            real.loader = _PatchingLoader(real.loader, self.replace)
             return real
         self._made.append(name)
         if name == _PACKAGE:
-            spec = ModuleSpec(name, _Asleep(), origin=real.origin, is_package=True)
+            spec = ModuleSpec(name, _PackageLoader(), origin=real.origin, is_package=True)
             spec.submodule_search_locations = real.submodule_search_locations
             return spec
-        return ModuleSpec(name, _Ours(), origin=real.origin)
+        return ModuleSpec(name, _GuardedLoader(), origin=real.origin)
 
     def _wake_package(self) -> None:
         """Something of LiteRT's own is wanted: have its package load what it loads."""
         package = sys.modules.get(_PACKAGE)
         spec = None if package is None else PathFinder.find_spec(_PACKAGE)
-        if package is None or spec is None or not isinstance(package.__spec__.loader, _Asleep):  # type: ignore[union-attr]
+        if package is None or spec is None or not isinstance(package.__spec__.loader, _PackageLoader):  # type: ignore[union-attr]
             return
         package.__spec__ = spec
         self._made = [name for name in self._made if name != _PACKAGE]
@@ -135,7 +135,7 @@ class Protection(MetaPathFinder):
                 vars(sys.modules[package]).pop(own, None)
 
 
-class _Ours(Loader):
+class _GuardedLoader(Loader):
     """Makes a module that has the guarded interpreter, as if it were the real one."""
 
     def exec_module(self, module: ModuleType) -> None:
@@ -143,7 +143,7 @@ class _Ours(Loader):
         vars(module).update(guarded_names(module.__name__))
 
 
-class _Asleep(Loader):
+class _PackageLoader(Loader):
     """Makes LiteRT's package without its native library, which only its other modules need."""
 
     def exec_module(self, module: ModuleType) -> None:
@@ -153,7 +153,7 @@ class _Asleep(Loader):
         vars(module)["__version__"] = importlib.metadata.version("ai-edge-litert")
 
 
-class _Changed(Loader):
+class _PatchingLoader(Loader):
     """Loads the real module, and changes it before anybody sees it."""
 
     def __init__(self, real: Any, change: Callable[[ModuleType], None]) -> None:

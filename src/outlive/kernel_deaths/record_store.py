@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import json
 import os
 import sys
 import time
@@ -13,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from outlive.kernel_deaths.record import Record
-from outlive.kernel_deaths.watcher import layout, telling
+from outlive.kernel_deaths.watcher import death_record, notes_file
 
 MOST_RECORDS = 20
-# What is larger was not written by a recorder: it keeps far less.
-_LARGEST_BYTES = 1 << 20
+_FAULT_BYTES = 1 << 16
 _OFF_FILE = "off"
 _KILLED = 9
 _OPEN, _NEW, _SHOWN = ".open", ".json", ".shown.json"
@@ -64,17 +62,16 @@ def open_folder(about: Mapping[str, Any]) -> Path:
             break
         except FileExistsError:
             folder = home() / f"{stamp}-{os.getpid()}-{count}{_OPEN}"
-    notes = os.open(folder / layout.NOTES_FILE, os.O_CREAT | os.O_RDWR, 0o600)
-    os.truncate(notes, layout.SIZE)
+    notes = os.open(folder / notes_file.NOTES_FILE, os.O_CREAT | os.O_RDWR, 0o600)
+    os.truncate(notes, notes_file.SIZE)
     os.close(notes)
-    telling.write_private(str(folder / layout.ABOUT_FILE), dict(about))
+    death_record.write_private(str(folder / notes_file.ABOUT_FILE), dict(about))
     return folder
 
 
 def names() -> list[str]:
     """The names of all records, the newest first."""
-    found = {_name(path) for path in _files(_NEW)}
-    return sorted(found, reverse=True)
+    return sorted({_name(path) for path in _files()}, reverse=True)
 
 
 def load(name: str) -> Record | None:
@@ -91,7 +88,7 @@ def take_unshown(wanted: Mapping[str, str]) -> Record | None:
 
     `wanted` names the session, the notebook and the folder of the kernel that asks.
     """
-    for path in sorted(_files(_NEW), reverse=True):
+    for path in sorted(_files(), reverse=True):
         if path.name.endswith(_SHOWN):
             continue
         record = _read(path, _name(path))
@@ -107,7 +104,7 @@ def take_unshown(wanted: Mapping[str, str]) -> Record | None:
 
 def clear() -> int:
     """Remove all records; how many there were."""
-    paths = _files(_NEW)
+    paths = _files()
     for path in paths:
         path.unlink(missing_ok=True)
     return len(paths)
@@ -120,7 +117,7 @@ def tidy() -> None:
     for folder in home().glob(f"*{_OPEN}"):
         with contextlib.suppress(OSError):
             _settle(folder)
-    old = sorted(_files(_NEW), reverse=True)[MOST_RECORDS:]
+    old = sorted(_files(), reverse=True)[MOST_RECORDS:]
     # A draft is renamed at once; an old one is of a recorder that was killed over it.
     old += [path for path in home().glob("*.draft") if time.time() - path.stat().st_mtime > _PATIENCE_S]
     for path in old:
@@ -145,7 +142,7 @@ def boot_id() -> str:
 
 def _settle(folder: Path) -> None:
     """Wait for a recorder that is about to write; write what is left if it is gone too."""
-    about = _json(folder / layout.ABOUT_FILE)
+    about = death_record.read_json(folder / notes_file.ABOUT_FILE)
     alive = start_time(about.get("pid", 0)) == about.get("pid_start", -1)
     if alive or not about:
         return
@@ -158,26 +155,26 @@ def _settle(folder: Path) -> None:
         return  # before a restart of the system, or on another that shares this folder and may be at work
     record = _what_is_left(folder, about)
     if record is not None:
-        telling.write_private(str(folder).removesuffix(_OPEN) + _NEW, record)
-    telling.remove_folder(str(folder))
+        death_record.write_private(str(folder).removesuffix(_OPEN) + _NEW, record)
+    death_record.remove_folder(str(folder))
 
 
 def _what_is_left(folder: Path, about: dict[str, Any]) -> dict[str, Any] | None:
     """The record of a kernel that took its recorder along; None if it was idle, or the system went down."""
-    with (folder / layout.NOTES_FILE).open("rb") as file:
-        notes = file.read(layout.SIZE).ljust(layout.SIZE, b"\0")
-    busy = bool(layout.get_word(notes, layout.BUSY))
-    if not busy or telling.was_normal(notes, None) or about.get("boot") != boot_id():
+    with (folder / notes_file.NOTES_FILE).open("rb") as file:
+        notes = file.read(notes_file.SIZE).ljust(notes_file.SIZE, b"\0")
+    busy = bool(notes_file.get_word(notes, notes_file.BUSY))
+    if not busy or death_record.was_normal(notes, None) or about.get("boot") != boot_id():
         return None
-    faults = (folder / layout.FAULTS_FILE).read_text(errors="replace")[: _LARGEST_BYTES // 16]
-    began_s = layout.get_word(notes, layout.BEGAN_NS) / 1e9
+    faults = (folder / notes_file.FAULTS_FILE).read_text(errors="replace")[:_FAULT_BYTES]
+    began_s = notes_file.get_word(notes, notes_file.BEGAN_NS) / 1e9
     last_s = max(path.stat().st_mtime for path in folder.iterdir())
     return {
         **about,
-        **_literal(folder / layout.TIMELINE_FILE),
+        **_literal(folder / notes_file.TIMELINE_FILE),
         "ended": last_s,
         "busy": True,
-        "cell": {**layout.get_text(notes), "seconds": round(max(0.0, last_s - began_s), 3)},
+        "cell": {**notes_file.get_text(notes), "seconds": round(max(0.0, last_s - began_s), 3)},
         "fault_trace": faults,
         "lost": True,
     }
@@ -188,7 +185,7 @@ def _is_held(folder: Path) -> bool:
     try:
         import fcntl
 
-        with (folder / layout.NOTES_FILE).open("rb") as file:
+        with (folder / notes_file.NOTES_FILE).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
@@ -215,8 +212,8 @@ def _make_home() -> None:
     home().mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
-def _files(ending: str) -> list[Path]:
-    return list(home().glob(f"*{ending}"))
+def _files() -> list[Path]:
+    return list(home().glob(f"*{_NEW}"))
 
 
 def _name(path: Path) -> str:
@@ -224,18 +221,8 @@ def _name(path: Path) -> str:
 
 
 def _read(path: Path, name: str) -> Record | None:
-    row = _json(path)
+    row = death_record.read_json(path)
     return Record.from_json(row, name) if row else None
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        if path.stat().st_size > _LARGEST_BYTES:
-            return {}
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return content if isinstance(content, dict) else {}
 
 
 def _literal(path: Path) -> dict[str, Any]:
@@ -249,7 +236,4 @@ def _literal(path: Path) -> dict[str, Any]:
 
 def every() -> Iterator[Record]:
     """All records that can be read, the newest first."""
-    for name in names():
-        record = load(name)
-        if record is not None:
-            yield record
+    return (record for name in names() if (record := load(name)) is not None)

@@ -10,10 +10,10 @@ import logging
 import os
 import sys
 import warnings
+from types import FrameType
 from typing import Any
 
 from outlive.guarding import nesting
-from outlive.guarding.reloads import Reloads
 from outlive.meter.gpu import find_gpus
 from outlive.process.child import guard_pickle
 from outlive.process.child.guard_random import RandomWatch
@@ -141,3 +141,115 @@ class LevelWatch:
         if levels != self.levels:
             self.levels = levels
             self.version += 1
+
+
+# Guards inside guarded functions: how deep they may go, and where none may be called.
+# So many workers may stand above one that calls a guarded function; each of them is a process that waits.
+MOST_LEVELS = 20
+# What this process knows of itself if it is a worker; None everywhere else.
+_worker: Any = sys.modules.get("outlive_child.guard_nesting")
+IS_WORKER = _worker is not None
+
+
+class CannotNest(RuntimeError):
+    """A guarded call inside a worker that would start workers without end; the text says what to do."""
+
+
+def depth() -> int:
+    """How many callers stand above this process."""
+    return 0 if _worker is None else int(_worker.depth)
+
+
+def check_nesting() -> None:
+    """In a worker: `CannotNest` where a guarded call would start workers without end."""
+    if _worker.reading:
+        raise CannotNest(
+            f"a guarded function is called {_place()} while a worker imports what it was sent, "
+            "which would go on without end; put that call into a function, or under "
+            '`if __name__ == "__main__":`'
+        )
+    if _worker.depth >= MOST_LEVELS:
+        raise CannotNest(
+            f"guarded functions call guarded functions {_worker.depth} deep, and each level is a process "
+            "that waits; let the inner calls be plain ones, without outlive.guard"
+        )
+
+
+def _place() -> str:
+    """Where the statement stands that runs while its module is imported."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        if frame.f_code.co_name == "<module>":
+            return f"in {frame.f_code.co_filename}, line {frame.f_lineno},"
+        frame = frame.f_back
+    return "by something that is unpickled,"
+
+
+# Which modules of the user's own were loaded again: a worker that has imported them does the same.
+#
+# Python moves a module that it has loaded to the end of `sys.modules`, and gives it a new specification
+# (importlib/_bootstrap.py: _exec, _load_unlocked). So one look at the last module tells whether to look at all.
+_INSTALLED = ("site-packages", "dist-packages")
+_LIBRARY = os.path.dirname(os.__file__) + os.sep
+_OURS = ("outlive", "outlive_child")
+_NONE: dict[str, str] = {}
+
+
+class Reloads:
+    """Knows the modules as they were last seen."""
+
+    def __init__(self) -> None:
+        """Nothing has been seen."""
+        self._count = 0
+        self._last = ""
+        self._module: Any = None
+        self._facts: dict[str, Any] = {}
+        self._spec: Any = None
+        self._specs: dict[str, Any] = {}
+
+    def look(self) -> dict[str, str]:
+        """The modules that were loaded again since the last look, and their files.
+
+        To see that there are none takes no time.
+        """
+        modules = sys.modules
+        try:
+            is_last = len(modules) == self._count and next(reversed(modules)) == self._last
+            is_same = is_last and modules.get(self._last) is self._module
+            if is_same and self._facts.get("__spec__") is self._spec:
+                return _NONE
+        except RuntimeError:  # another thread imports something
+            pass
+        return self._look_at_all()
+
+    def _look_at_all(self) -> dict[str, str]:
+        found = {}
+        known = self._specs
+        modules = list(sys.modules.items())
+        for name, module in modules:
+            spec: Any = _facts(module).get("__spec__")
+            if name in known and spec is not known[name] and _is_users(name, spec):
+                found[name] = spec.origin
+            known[name] = spec
+        self._count = len(modules)
+        self._last, self._module = modules[-1]
+        self._facts = _facts(self._module)
+        self._spec = self._facts.get("__spec__")
+        return found
+
+
+def _facts(module: Any) -> dict[str, Any]:
+    """What a module holds, without a word to modules that load themselves when they are asked."""
+    try:
+        held = object.__getattribute__(module, "__dict__")
+    except AttributeError:
+        return {}
+    return held if isinstance(held, dict) else {}
+
+
+def _is_users(name: str, spec: Any) -> bool:
+    """True for Python files that are neither installed nor Python's own, nor ours."""
+    path = getattr(spec, "origin", None)
+    if not isinstance(path, str) or not path.endswith(".py") or name.partition(".")[0] in _OURS:
+        return False
+    return not path.startswith(_LIBRARY) and not any(word in path for word in _INSTALLED)

@@ -20,7 +20,7 @@ _RECENT_POINTS = 64
 _GET_INFO, _INFO_BYTES, _INFO_EXIT, _EXIT_CODE_AT = 0xC040FF0B, 64, 1 << 3, 60
 
 
-class Memory:
+class KernelMemory:
     """The memory of a process over time: what it had before, the whole cell coarsely, its end closely."""
 
     def __init__(self, pid: int) -> None:
@@ -80,7 +80,7 @@ class Memory:
         ]
 
 
-class OomCount:
+class OomKillCount:
     """The count of kills for memory, as near to the kernel as it is kept."""
 
     def __init__(self, path: str) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from outlive.guarding.caller import NATIVE
+from outlive.guarding.caller_state import NATIVE
 from outlive.interpreter.judge import Call, Judge
 from outlive.meter import Point, read_machine
 from outlive.names import safe_lines

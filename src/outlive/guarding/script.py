@@ -9,11 +9,11 @@ from typing import ClassVar
 
 from outlive.errors import RunError
 from outlive.finding import Finding
-from outlive.guarding.calling import GuardedCall, Terms, caller_state
 from outlive.guarding.functions import SentFunction
+from outlive.guarding.guard_process import GuardProcess
+from outlive.guarding.guarded_call import GuardedCall, Terms, caller_state
 from outlive.guarding.pool import alive
-from outlive.guarding.process import GuardProcess
-from outlive.guarding.raised import raised_flight
+from outlive.guarding.worker_errors import raised_flight
 from outlive.interpreter.judge import Judge
 from outlive.names import safe
 from outlive.process.flight import Flight, RunTold, StageSeconds

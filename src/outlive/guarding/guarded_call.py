@@ -7,14 +7,14 @@ import dataclasses
 import pickle
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from types import TracebackType
+from typing import Any, Protocol
 
-from outlive.guarding.caller import CallerState
+from outlive.guarding.caller_state import CallerState
 from outlive.guarding.forms import check_form
 from outlive.guarding.functions import SentFunction
-from outlive.guarding.process import GuardProcess
-from outlive.guarding.raised import CannotReturn, CannotSend, load_value, rebuild, rebuild_plain
-from outlive.guarding.streams import GuardedStream
+from outlive.guarding.guard_process import GuardProcess
+from outlive.guarding.worker_errors import CannotReturn, CannotSend, load_value, rebuild, rebuild_plain
 from outlive.interpreter.judge import Judge
 from outlive.process.child import guard_errors, guard_pickle, guard_plain
 from outlive.process.child import guard_wire as wire
@@ -384,3 +384,69 @@ def _can_go(value: Any) -> bool:
 
 def _as_one(arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
     return {**dict(enumerate(arguments)), **named}
+
+
+# A guarded generator: its items come from the worker one at a time, each when it is asked for.
+class Conversation(Protocol):
+    """What a stream needs of the call that it belongs to."""
+
+    def next_item(self) -> tuple[bool, Any]:
+        """True and the next item, or False and what the generator returned."""
+
+    def close_stream(self) -> None:
+        """End the generator in the worker: its `finally` runs."""
+
+    def abandon(self) -> None:
+        """End the worker, if it is still at it."""
+
+
+class GuardedStream:
+    """An iterator over what a guarded generator yields; `close()`, or `with`, ends it early.
+
+    The worker works only while an item is asked for, and belongs to the stream until it ends.
+    """
+
+    def __init__(self, conversation: Conversation) -> None:
+        """Take the call over."""
+        self._conversation: Conversation | None = conversation
+
+    def __iter__(self) -> GuardedStream:
+        """Itself."""
+        return self
+
+    def __next__(self) -> Any:
+        """The next item; what the generator raises is raised here."""
+        conversation = self._conversation
+        if conversation is None:
+            raise StopIteration
+        self._conversation = None  # whatever goes wrong ends the stream
+        there, value = conversation.next_item()
+        if not there:
+            raise StopIteration(value)
+        self._conversation = conversation
+        return value
+
+    def close(self) -> None:
+        """End the generator, as `close()` of an ordinary one does."""
+        conversation, self._conversation = self._conversation, None
+        if conversation is not None:
+            conversation.close_stream()
+
+    def __enter__(self) -> GuardedStream:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def __del__(self) -> None:
+        """A stream that nobody looks at any more is closed."""
+        conversation = getattr(self, "_conversation", None)
+        if conversation is not None:
+            with contextlib.suppress(BaseException):
+                self.close()
+            with contextlib.suppress(BaseException):
+                conversation.abandon()

@@ -9,11 +9,11 @@ from typing import Any
 
 from outlive.errors import RunError
 from outlive.guarding import nesting
-from outlive.guarding.calling import GuardedCall, NotBegun, Terms, caller_state
 from outlive.guarding.functions import SentFunction, mentions_tensorflow
+from outlive.guarding.guard_process import GuardProcess
+from outlive.guarding.guarded_call import GuardedCall, NotBegun, Terms, caller_state
 from outlive.guarding.pool import pool
-from outlive.guarding.process import GuardProcess
-from outlive.guarding.raised import CannotSend
+from outlive.guarding.worker_errors import CannotSend
 from outlive.interpreter.judge import Judge
 from outlive.process.child import guard_errors
 from outlive.process.hatchery import CannotHatch

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from outlive.kernel_deaths import shelf
+from outlive.kernel_deaths import record_store as store
 from outlive.kernel_deaths.record import Record
-from outlive.kernel_deaths.watcher import layout, telling
+from outlive.kernel_deaths.watcher import death_record, notes_file
 from outlive.verbs.judging import JUDGE
 
 ME = {"session": "kernel-1.json", "notebook": "", "folder": "here"}
@@ -28,22 +28,27 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def put(name: str, **content: Any) -> None:
     row = {"session": "", "notebook": "", "folder": "", "busy": True, "status": 11, **content}
-    shelf.home().mkdir(parents=True, exist_ok=True)
-    telling.write_private(str(shelf.home() / f"{name}.json"), row)
+    store.home().mkdir(parents=True, exist_ok=True)
+    death_record.write_private(str(store.home() / f"{name}.json"), row)
 
 
 def test_there_is_nothing_on_an_empty_shelf() -> None:
-    shelf.tidy()
-    assert (shelf.names(), shelf.load("x"), shelf.take_unshown(ME), shelf.clear()) == ([], None, None, 0)
+    store.tidy()
+    assert (
+        store.names(),
+        store.load("x"),
+        store.take_unshown(ME),
+        store.clear(),
+    ) == ([], None, None, 0)
 
 
 def test_only_the_newest_are_kept() -> None:
-    for number in range(shelf.MOST_RECORDS + 5):
+    for number in range(store.MOST_RECORDS + 5):
         put(f"2026-{number:03}")
-    shelf.tidy()
-    assert len(shelf.names()) == shelf.MOST_RECORDS
-    assert shelf.names()[0] == f"2026-{shelf.MOST_RECORDS + 4:03}"
-    assert shelf.clear() == shelf.MOST_RECORDS
+    store.tidy()
+    assert len(store.names()) == store.MOST_RECORDS
+    assert store.names()[0] == f"2026-{store.MOST_RECORDS + 4:03}"
+    assert store.clear() == store.MOST_RECORDS
 
 
 @pytest.mark.parametrize(
@@ -61,9 +66,9 @@ def test_only_the_newest_are_kept() -> None:
 )
 def test_a_death_is_shown_to_whom_it_concerns(content: dict[str, Any], mine: bool) -> None:
     put("one", **content)
-    assert (shelf.take_unshown(ME) is not None) == mine
-    assert shelf.take_unshown(ME) is None
-    assert shelf.load("one") is not None
+    assert (store.take_unshown(ME) is not None) == mine
+    assert store.take_unshown(ME) is None
+    assert store.load("one") is not None
 
 
 @pytest.mark.parametrize(
@@ -73,52 +78,56 @@ def test_a_death_is_shown_to_whom_it_concerns(content: dict[str, Any], mine: boo
 )  # fmt: skip
 def test_a_damaged_record_harms_nobody(text: str) -> None:
     put("bad")
-    (shelf.home() / "bad.json").write_text(text)
-    shelf.tidy()
-    record = shelf.load("bad")
+    (store.home() / "bad.json").write_text(text)
+    store.tidy()
+    record = store.load("bad")
     if record is not None:
         assert JUDGE.find("flight", record.to_flight(), None)[0].code == "D510"
-    shelf.take_unshown(ME)
+    store.take_unshown(ME)
 
 
 @pytest.mark.parametrize("name", ["../secret", "a/b", ""])
 def test_a_name_is_no_path(name: str, tmp_path: Path) -> None:
     put("x")
     (tmp_path / "secret.json").write_text('{"busy": true}')
-    assert shelf.load(name) is None
+    assert store.load(name) is None
 
 
 def test_it_can_be_switched_off_and_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not shelf.is_off()
-    shelf.switch(on=False)
-    assert shelf.is_off()
-    shelf.switch(on=True)
-    assert not shelf.is_off()
+    assert not store.is_off()
+    store.switch(on=False)
+    assert store.is_off()
+    store.switch(on=True)
+    assert not store.is_off()
     monkeypatch.setenv("OUTLIVE_BLACKBOX", "off")
-    assert shelf.is_off()
+    assert store.is_off()
 
 
-def left_behind(boot: str, busy: int, ending: int = layout.LIVES, started: float = 0.0) -> Path:
+def left_behind(boot: str, busy: int, ending: int = notes_file.LIVES, started: float = 0.0) -> Path:
     """The folder of a kernel that is gone, as is its recorder."""
-    folder = shelf.open_folder({"pid": 2**22 + 1, "pid_start": 7, "boot": boot, "started": started})
-    with (folder / layout.NOTES_FILE).open("r+b") as file:
+    folder = store.open_folder({"pid": 2**22 + 1, "pid_start": 7, "boot": boot, "started": started})
+    with (folder / notes_file.NOTES_FILE).open("r+b") as file:
         notes = bytearray(file.read())
-        layout.put_text(notes, json.dumps({"number": 3, "source": "f()"}).encode())
-        for word, value in ((layout.BUSY, busy), (layout.ENDING, ending), (layout.BEGAN_NS, time.time_ns())):
-            layout.set_word(notes, word, value)
+        notes_file.put_text(notes, json.dumps({"number": 3, "source": "f()"}).encode())
+        for word, value in (
+            (notes_file.BUSY, busy),
+            (notes_file.ENDING, ending),
+            (notes_file.BEGAN_NS, time.time_ns()),
+        ):
+            notes_file.set_word(notes, word, value)
         file.seek(0)
         file.write(notes)
-    (folder / layout.FAULTS_FILE).write_text("Fatal Python error: Bus error\n\n")
+    (folder / notes_file.FAULTS_FILE).write_text("Fatal Python error: Bus error\n\n")
     return folder
 
 
 def test_what_a_killed_recorder_left_becomes_a_record() -> None:
-    folder = left_behind(shelf.boot_id(), busy=1)
+    folder = left_behind(store.boot_id(), busy=1)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} <= {0o600, 0o644}
-    shelf.tidy()
-    (name,) = shelf.names()
-    record = shelf.load(name)
+    store.tidy()
+    (name,) = store.names()
+    record = store.load(name)
     assert record is not None
     assert (record.lost, record.cell_number, record.to_flight().signal) == (True, 3, "SIGBUS")
     assert not folder.exists()
@@ -126,36 +135,45 @@ def test_what_a_killed_recorder_left_becomes_a_record() -> None:
 
 @pytest.mark.parametrize(
     ("boot", "busy", "ending"),
-    [("another", 1, layout.LIVES), ("", 0, layout.LIVES), ("", 1, layout.ASKED), ("", 1, layout.ORPHANED)],
+    [
+        ("another", 1, notes_file.LIVES),
+        ("", 0, notes_file.LIVES),
+        ("", 1, notes_file.ASKED),
+        ("", 1, notes_file.ORPHANED),
+    ],
 )
 def test_a_system_that_went_down_is_no_death(boot: str, busy: int, ending: int) -> None:
-    folder = left_behind(boot or shelf.boot_id(), busy, ending)
-    shelf.tidy()
-    assert (shelf.names(), folder.exists()) == ([], False)
+    folder = left_behind(boot or store.boot_id(), busy, ending)
+    store.tidy()
+    assert (store.names(), folder.exists()) == ([], False)
 
 
 def test_a_kernel_of_another_machine_is_left_alone() -> None:
     folder = left_behind("another", busy=1, started=time.time() - 86_400)
-    shelf.tidy()
-    assert (shelf.names(), folder.exists()) == ([], True)
+    store.tidy()
+    assert (store.names(), folder.exists()) == ([], True)
 
 
 def test_a_living_kernel_is_left_alone() -> None:
-    about = {"pid": os.getpid(), "pid_start": shelf.start_time(os.getpid()), "boot": shelf.boot_id()}
-    folder = shelf.open_folder(about)
-    shelf.tidy()
+    about = {
+        "pid": os.getpid(),
+        "pid_start": store.start_time(os.getpid()),
+        "boot": store.boot_id(),
+    }
+    folder = store.open_folder(about)
+    store.tidy()
     assert folder.exists()
 
 
 def test_notes_that_are_cut_or_torn_read_as_nothing() -> None:
-    notes = bytearray(layout.SIZE)
-    assert layout.get_text(notes) == {}
-    layout.put_text(notes, b'{"number": 3}')
-    assert layout.get_text(notes) == {"number": 3}
-    layout.put_text(notes, b'{"number": 3')
-    assert layout.get_text(notes) == {}
-    layout.set_word(notes, layout.LENGTH, 1 << 40)
-    assert layout.get_text(notes) == {}
+    notes = bytearray(notes_file.SIZE)
+    assert notes_file.get_text(notes) == {}
+    notes_file.put_text(notes, b'{"number": 3}')
+    assert notes_file.get_text(notes) == {"number": 3}
+    notes_file.put_text(notes, b'{"number": 3')
+    assert notes_file.get_text(notes) == {}
+    notes_file.set_word(notes, notes_file.LENGTH, 1 << 40)
+    assert notes_file.get_text(notes) == {}
 
 
 def test_the_exit_status_comes_first_then_the_note_then_the_dump() -> None:

@@ -1,4 +1,4 @@
-"""A recorder at work in this kernel: starts it, tells it which cell runs, and lets go of it."""
+"""Has this kernel recorded: starts the watcher process, notes which cell runs, and stops it again."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from outlive.kernel_deaths import shelf
-from outlive.kernel_deaths.hooks import Hooks
-from outlive.kernel_deaths.watcher import layout
+from outlive.kernel_deaths import record_store
+from outlive.kernel_deaths.hooks import KernelHooks
+from outlive.kernel_deaths.watcher import notes_file
 from outlive.meter import find_memory_cgroup, read_machine
 
-_PROGRAM = "import sys; sys.path.append(sys.argv[1]); from watcher.recorder import main; main(sys.argv[2:])"
+_PROGRAM = (
+    "import sys; sys.path.append(sys.argv[1]); from watcher.watch_kernel import main; main(sys.argv[2:])"
+)
 # A cell is source code; what is longer was pasted, and its beginning says enough.
 _MOST_SOURCE = 8000
 _MOST_FILES = 48
@@ -27,8 +29,8 @@ _FAREWELL_S = 0.1
 _LIMITS = ("cgroup_limit_bytes", "total_bytes")
 
 
-class Box:
-    """The black box of a kernel; `start` gives None where it cannot or shall not be had."""
+class KernelRecorder:
+    """The recording of one kernel; `start` returns None where it is off or not possible."""
 
     def __init__(self, shell: Any) -> None:
         """Make the folder and start the recorder; OSError if that is not possible here."""
@@ -37,15 +39,15 @@ class Box:
         self._cells: list[dict[str, Any]] = []
         self._files: dict[str, str] = {}
         self.about = describe()
-        self.folder = shelf.open_folder(self.about)
-        with (self.folder / layout.NOTES_FILE).open("r+b") as file:
-            self._notes = mmap.mmap(file.fileno(), layout.SIZE)
-        layout.set_word(self._notes, layout.BEGAN_NS, time.time_ns())
+        self.folder = record_store.open_folder(self.about)
+        with (self.folder / notes_file.NOTES_FILE).open("r+b") as file:
+            self._notes = mmap.mmap(file.fileno(), notes_file.SIZE)
+        notes_file.set_word(self._notes, notes_file.BEGAN_NS, time.time_ns())
         flags = os.O_CREAT | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
-        self._faults = os.open(self.folder / layout.FAULTS_FILE, flags, 0o600)
+        self._faults = os.open(self.folder / notes_file.FAULTS_FILE, flags, 0o600)
         self._stderr = -1
         self._recorder = self._start_recorder()
-        self._hooks = Hooks(self._notes, self._faults, shell)
+        self._hooks = KernelHooks(self._notes, self._faults, shell)
         atexit.register(self._leave)
         self._join_running_cell()
         shell.events.register("pre_run_cell", self._cell_begins)
@@ -109,7 +111,7 @@ class Box:
     def _leave(self) -> None:
         """The interpreter ends as it should."""
         if os.getpid() == self._owner:
-            self._hooks.note_end(layout.LEFT)
+            self._hooks.note_end(notes_file.LEFT)
             self._give_stderr_back()
 
     def _join_running_cell(self) -> None:
@@ -146,21 +148,21 @@ class Box:
         if self._cells:  # a cell that ran another one goes on
             self._note(None)
         elif last is not None:
-            layout.set_word(self._notes, layout.BUSY, 0)
+            notes_file.set_word(self._notes, notes_file.BUSY, 0)
 
     def _note(self, began_ns: int | None) -> None:
-        layout.put_text(self._notes, json.dumps(self._cells[-1]).encode())
+        notes_file.put_text(self._notes, json.dumps(self._cells[-1]).encode())
         if began_ns is not None:
-            layout.set_word(self._notes, layout.BEGAN_NS, began_ns)
-        layout.set_word(self._notes, layout.BUSY, len(self._cells))
+            notes_file.set_word(self._notes, notes_file.BEGAN_NS, began_ns)
+        notes_file.set_word(self._notes, notes_file.BUSY, len(self._cells))
 
 
-def start(shell: Any) -> Box | None:
+def start(shell: Any) -> KernelRecorder | None:
     """A black box for this kernel; None where it is switched off, or the system lacks what it needs."""
-    if shelf.is_off() or not hasattr(os, "fork") or not hasattr(shell, "events"):
+    if record_store.is_off() or not hasattr(os, "fork") or not hasattr(shell, "events"):
         return None
     try:
-        return Box(shell)
+        return KernelRecorder(shell)
     except OSError:  # a full disk, a home that cannot be written to: work goes on without
         return None
 
@@ -171,8 +173,8 @@ def describe() -> dict[str, Any]:
     limits = {name: size for name in _LIMITS if (size := getattr(machine, name))}
     return {
         "pid": os.getpid(),
-        "pid_start": shelf.start_time(os.getpid()),
-        "boot": shelf.boot_id(),
+        "pid_start": record_store.start_time(os.getpid()),
+        "boot": record_store.boot_id(),
         "session": _connection_file(),
         "notebook": os.environ.get("JPY_SESSION_NAME", ""),
         "folder": os.getcwd(),

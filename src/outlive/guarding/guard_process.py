@@ -10,8 +10,8 @@ import time
 from dataclasses import replace
 from typing import Any, cast
 
-from outlive.guarding.raised import has_told, take_variables
-from outlive.guarding.wires import NAMES, Wires
+from outlive.guarding.connection import NAMES, Wires
+from outlive.guarding.worker_errors import has_told, take_variables
 from outlive.meter import Probe, Sample, read_machine
 from outlive.meter.activity import stands_still, watch_activity
 from outlive.meter.gpu import GpuMeter, watch_gpu
