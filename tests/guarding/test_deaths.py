@@ -165,9 +165,9 @@ def test_a_worker_whose_memory_is_spoiled_cannot_mislead_its_caller() -> None:
         import pickle
         import struct
 
-        from outlive_child import guard_wire  # type: ignore[import-not-found]
+        from outlive_child.guard import frames  # type: ignore[import-not-found]
 
-        answer = guard_wire.pack(guard_wire.VALUE, (0, 0, 0, 1), pickle.dumps("not the answer"))
+        answer = frames.pack(frames.VALUE, (0, 0, 0, 1), pickle.dumps("not the answer"))
         head, body, checksum = struct.unpack_from("<III", answer)
         spoiled = struct.pack("<III", head, body, checksum ^ 1) + answer[12:]
         for lane in [one for one in gc.get_objects() if type(one).__name__ == "Lane"]:

@@ -21,7 +21,7 @@ import outlive
 from outlive.guarding.connection import Wires
 from outlive.guarding.worker_errors import CannotReturn
 from outlive.process.channel import DeadlineMissed
-from outlive.process.child import guard_wire as wire
+from outlive.process.child.guard import frames as wire
 from outlive.quant import quantizing
 from outlive.verbs.guard import guarded
 from tests.deaths.restrictions import linux_only
@@ -93,7 +93,7 @@ def test_quantize_runs_no_code_of_its_worker(tmp_path: Path, monkeypatch: pytest
     def taken_over(*_: Any) -> Any:
         import sys
 
-        serving = sys.modules["outlive_child.guard_serving"]
+        serving = sys.modules["outlive_child.guard.server"]
         serving.Server._pack = lambda self, kind, value: (kind, evil, ())
         return b"", 0
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import outlive
-from outlive.process.child.guard_lane import BLOCK_BYTES, WAKE, Lane
-from outlive.process.child.guard_wire import WAKE_UP
+from outlive.process.child.guard.frames import WAKE_UP
+from outlive.process.child.guard.lane import BLOCK_BYTES, WAKE, Lane
 
 
 def lanes() -> tuple[Lane, Lane]:

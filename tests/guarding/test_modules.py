@@ -53,13 +53,13 @@ def test_a_guarded_call_in_an_imported_module_is_refused(tmp_path: Path) -> None
 
 def test_guards_inside_guards_are_counted_and_end_somewhere() -> None:
     def level() -> int:
-        return int(sys.modules["outlive_child.guard_nesting"].depth)
+        return int(sys.modules["outlive_child.guard.server"].Nesting.depth)
 
     def inner() -> int:
         return int(outlive.guard(level)())
 
     def deep() -> Any:
-        nesting: Any = sys.modules["outlive_child.guard_nesting"]
+        nesting: Any = sys.modules["outlive_child.guard.server"].Nesting
         nesting.depth = MOST_LEVELS
         try:
             return outlive.guard(level)()

@@ -28,8 +28,8 @@ from outlive.interpreter.judge import Judge
 from outlive.interpreter.options import ACCELERATORS
 from outlive.meter import read_machine
 from outlive.meter.machine import read_rlimit
-from outlive.process.child import leak_census, leak_rounds, leak_sites
-from outlive.process.child.leak_targets import CannotRepeat
+from outlive.process.child.leak import census, rounds, sites
+from outlive.process.child.leak.targets import CannotRepeat
 from outlive.process.flight import Flight
 from outlive.process.limits import default_memory_bytes
 from outlive.units import parse_bytes
@@ -45,7 +45,7 @@ _MOST_GROWTH, _GROWTH_SHARE = 1 << 30, 0.25
 # For the census: rounds that warm up, rounds that are counted, and how long both may take.
 _CENSUS_WARM, _CENSUS_ROUNDS, _CENSUS_SECONDS = 1000, 20, 30.0
 
-# What workers say (child/leak_gauge.py, leak_census.py, leak_sites.py).
+# What workers say (process/child/leak: gauge.py, census.py, sites.py).
 _COUNTS = ("private_bytes", "shared_bytes", "heap_bytes", "mapped_bytes", "blocks", "descriptors", "threads")
 _ROW: dict[str, Any] = {
     **dict.fromkeys(("at", "call_seconds"), float),
@@ -179,7 +179,7 @@ def _stream(target: Any, order: Order) -> Any:
         "fewest_rows": _FEWEST_ROWS,
         "quiet": True,
     }
-    return guarded(leak_rounds.rounds, order, _ROW)(target, bounds)
+    return guarded(rounds.rounds, order, _ROW)(target, bounds)
 
 
 def _most_growth(order: Order) -> int:
@@ -195,7 +195,7 @@ def _take_census(target: Any, stage: Stage, order: Order) -> Census | None:
     warm = max(1, min(_CENSUS_WARM, stage.calls // 3, most // 2))
     count = max(3, min(_CENSUS_ROUNDS, most - warm))
     try:
-        found = guarded(leak_census.census, order, _CENSUS)(target, warm, count, {"quiet": True})
+        found = guarded(census.census, order, _CENSUS)(target, warm, count, {"quiet": True})
     except Exception:  # the verdict stands without names
         return None
     return replace(read_census(found), sites=_find_sites(target, warm, count, order))
@@ -206,7 +206,7 @@ def _find_sites(target: Any, warm: int, count: int, order: Order) -> tuple[PerRo
     if importlib.util.find_spec("memray") is None:
         return ()
     try:
-        found = guarded(leak_sites.sites, order, _NAMED)(target, warm, count, {"quiet": True})
+        found = guarded(sites.sites, order, _NAMED)(target, warm, count, {"quiet": True})
     except Exception:  # it may not bear being followed
         return ()
     return _named(found)

@@ -13,13 +13,21 @@ import warnings
 from types import FrameType
 from typing import Any
 
-from outlive.guarding import nesting
 from outlive.meter.gpu import find_gpus
-from outlive.process.child import guard_pickle
-from outlive.process.child.guard_random import RandomWatch
+from outlive.process.child.guard import pickling
+from outlive.process.child.guard.random_state import RandomWatch
 
 # Libraries that a process loads because it wants to, never because a result mentions them.
 NATIVE = ("tensorflow", "keras", "jax", "torch", "ai_edge_litert", "tflite_runtime")
+# So many workers may stand above one that calls a guarded function; each of them is a process that waits.
+MOST_LEVELS = 20
+# What this process knows of itself if it is a worker; None everywhere else.
+_worker: Any = getattr(sys.modules.get("outlive_child.guard.server"), "Nesting", None)
+IS_WORKER = _worker is not None
+_INSTALLED = ("site-packages", "dist-packages")
+_LIBRARY = os.path.dirname(os.__file__) + os.sep
+_OURS = ("outlive", "outlive_child")
+_NONE: dict[str, str] = {}
 
 
 class CallerState:
@@ -34,7 +42,7 @@ class CallerState:
         self._native: list[str] = []
         self._random = RandomWatch()
         self._levels = LevelWatch()
-        self._reloads = Reloads()
+        self._reloads = ReloadWatch()
         # Modules, their files, and the version since which they are what they are.
         self._reloaded: dict[str, tuple[str, int]] = {}
         self.reload_version = 0  # of the last of them
@@ -76,11 +84,11 @@ class CallerState:
             state.update(self._facts(version))
         if random_version != self.random_version:
             state["random"] = self._random.state()
-        return guard_pickle.dumps(state)[0]
+        return pickling.dumps(state)[0]
 
     def take_random(self, body: bytes) -> None:
         """Go on with the random states that a user's function has left behind, as if it had run here."""
-        self._random.apply(guard_pickle.loads(body))
+        self._random.apply(pickling.loads(body))
         self.random_version += 1
 
     def _facts(self, known_version: int) -> dict[str, Any]:
@@ -94,7 +102,7 @@ class CallerState:
             "logging_disabled": logging.root.manager.disable,
             "native": self._native,
             "gpu": find_gpus() is not None,
-            "depth": nesting.depth() + 1,
+            "depth": depth() + 1,
             "reloaded": [
                 (name, file) for name, (file, since) in self._reloaded.items() if since > known_version
             ],
@@ -143,60 +151,13 @@ class LevelWatch:
             self.version += 1
 
 
-# Guards inside guarded functions: how deep they may go, and where none may be called.
-# So many workers may stand above one that calls a guarded function; each of them is a process that waits.
-MOST_LEVELS = 20
-# What this process knows of itself if it is a worker; None everywhere else.
-_worker: Any = sys.modules.get("outlive_child.guard_nesting")
-IS_WORKER = _worker is not None
+class ReloadWatch:
+    """The user's own modules that were loaded again: a worker that has imported them does the same.
 
-
-class CannotNest(RuntimeError):
-    """A guarded call inside a worker that would start workers without end; the text says what to do."""
-
-
-def depth() -> int:
-    """How many callers stand above this process."""
-    return 0 if _worker is None else int(_worker.depth)
-
-
-def check_nesting() -> None:
-    """In a worker: `CannotNest` where a guarded call would start workers without end."""
-    if _worker.reading:
-        raise CannotNest(
-            f"a guarded function is called {_place()} while a worker imports what it was sent, "
-            "which would go on without end; put that call into a function, or under "
-            '`if __name__ == "__main__":`'
-        )
-    if _worker.depth >= MOST_LEVELS:
-        raise CannotNest(
-            f"guarded functions call guarded functions {_worker.depth} deep, and each level is a process "
-            "that waits; let the inner calls be plain ones, without outlive.guard"
-        )
-
-
-def _place() -> str:
-    """Where the statement stands that runs while its module is imported."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None:
-        if frame.f_code.co_name == "<module>":
-            return f"in {frame.f_code.co_filename}, line {frame.f_lineno},"
-        frame = frame.f_back
-    return "by something that is unpickled,"
-
-
-# Which modules of the user's own were loaded again: a worker that has imported them does the same.
-#
-# Python moves a module that it has loaded to the end of `sys.modules`, and gives it a new specification
-# (importlib/_bootstrap.py: _exec, _load_unlocked). So one look at the last module tells whether to look at all.
-_INSTALLED = ("site-packages", "dist-packages")
-_LIBRARY = os.path.dirname(os.__file__) + os.sep
-_OURS = ("outlive", "outlive_child")
-_NONE: dict[str, str] = {}
-
-
-class Reloads:
-    """Knows the modules as they were last seen."""
+    Python moves a module that it has loaded to the end of `sys.modules`, and gives it a new specification
+    (importlib/_bootstrap.py: _exec, _load_unlocked). So one look at the last module tells whether to look at
+    all of them.
+    """
 
     def __init__(self) -> None:
         """Nothing has been seen."""
@@ -253,3 +214,37 @@ def _is_users(name: str, spec: Any) -> bool:
     if not isinstance(path, str) or not path.endswith(".py") or name.partition(".")[0] in _OURS:
         return False
     return not path.startswith(_LIBRARY) and not any(word in path for word in _INSTALLED)
+
+
+class CannotNest(RuntimeError):
+    """A guarded call inside a worker that would start workers without end; the text says what to do."""
+
+
+def depth() -> int:
+    """How many callers stand above this process."""
+    return 0 if _worker is None else int(_worker.depth)
+
+
+def check_nesting() -> None:
+    """In a worker: `CannotNest` where a guarded call would start workers without end."""
+    if _worker.is_reading:
+        raise CannotNest(
+            f"a guarded function is called {_place()} while a worker imports what it was sent, "
+            "which would go on without end; put that call into a function, or under "
+            '`if __name__ == "__main__":`'
+        )
+    if _worker.depth >= MOST_LEVELS:
+        raise CannotNest(
+            f"guarded functions call guarded functions {_worker.depth} deep, and each level is a process "
+            "that waits; let the inner calls be plain ones, without outlive.guard"
+        )
+
+
+def _place() -> str:
+    """Where the statement stands that runs while its module is imported."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        if frame.f_code.co_name == "<module>":
+            return f"in {frame.f_code.co_filename}, line {frame.f_lineno},"
+        frame = frame.f_back
+    return "by something that is unpickled,"

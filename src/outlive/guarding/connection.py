@@ -14,10 +14,18 @@ from typing import Any
 from outlive.guarding.output import Echo, deliver_log
 from outlive.meter import read_machine
 from outlive.process import unpatched
-from outlive.process.child import guard_wire as wire
 from outlive.process.child.anonymous import log_file, tail_of
-from outlive.process.child.guard_blocks import Inbox, Outbox, check_segment, make_private, new_segment
-from outlive.process.child.guard_lane import BLOCK_BYTES, DONE, ROUSED_NS, WAKE, Lane, is_long, is_worth_it
+from outlive.process.child.guard import frames as wire
+from outlive.process.child.guard.lane import (
+    BLOCK_BYTES,
+    DONE,
+    ROUSED_NS,
+    WAKE,
+    Lane,
+    is_long,
+    is_worth_it,
+)
+from outlive.process.child.guard.segments import Inbox, Outbox, check_segment, make_private, new_segment
 from outlive.process.descriptors import above_standard, close_all
 from outlive.process.hatchery import CannotHatch, in_words
 from outlive.process.limits import DeadlineMissed
@@ -37,6 +45,67 @@ _NAP_S = 0.0005
 _AMID = frozenset({wire.LOG, wire.ASK})
 # How often to look whether a worker that says nothing is there.
 _LOOK_S = 0.1
+# A .tflite file has 2 GiB at most, and nothing that comes this way is larger.
+_MOST_BYTES = 4 << 30
+# A worker has a few that it uses again and again (`segments`).
+_MOST_SEGMENTS, _MOST_SPANS = 32, 256
+# Below this the machine is not asked what it has left.
+_LITTLE_BYTES = 64 << 20
+
+
+class SegmentReader:
+    """The segments of a worker that has run a model: read into memory of our own, never mapped.
+
+    Memory that is mapped can be changed while it is read, and some of it be taken away, which kills the
+    reader (SIGBUS); a read ends short.
+    """
+
+    def __init__(self, receive_descriptor: Callable[[], int]) -> None:
+        """None yet; `receive_descriptor` gives the descriptor of a new one."""
+        self._receive_descriptor = receive_descriptor
+        self._files: dict[int, int] = {}
+        self._freed: list[int] = []
+
+    def leases(self, number: int, size: int, spans: Sequence[tuple[int, int]]) -> list[bytearray]:
+        """Copies of parts of a segment; ValueError or OSError if it is not what it was said to be."""
+        total = sum(length for _, length in spans)
+        if len(spans) > _MOST_SPANS or total > _most_bytes(total):
+            raise ValueError(f"{total} bytes in {len(spans)} parts are more than can be meant")
+        if number not in self._files:
+            self._open(number, size)
+        self._freed.append(number)
+        return [_read(self._files[number], offset, length) for offset, length in spans]
+
+    def _open(self, number: int, size: int) -> None:
+        if len(self._files) >= _MOST_SEGMENTS:
+            raise ValueError(f"{len(self._files) + 1} segments are more than can be meant")
+        descriptor = self._receive_descriptor()
+        try:
+            check_segment(descriptor, size)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        self._files[number] = descriptor
+
+    def drop(self, numbers: Sequence[int]) -> None:
+        """The other side will not use these again."""
+        for number in numbers:
+            descriptor = self._files.pop(number, None)
+            if descriptor is not None:
+                os.close(descriptor)
+
+    def take_freed(self) -> list[int]:
+        """All that were read."""
+        freed, self._freed = self._freed, []
+        return freed
+
+    def mappings(self) -> list[object]:
+        """None."""
+        return []
+
+    def close(self) -> None:
+        """Give all descriptors back."""
+        self.drop(list(self._files))
 
 
 class Wires:
@@ -374,69 +443,6 @@ class Wires:
 def _check_time(deadline: float | None) -> None:
     if deadline is not None and time.monotonic() > deadline:
         raise DeadlineMissed
-
-
-# What a worker that has run a model shares: read into memory of our own, never mapped.
-#
-# Memory that is mapped can be changed while it is looked at, and some of it be taken away, which kills whoever
-# looks (SIGBUS); a read ends short.
-# A .tflite file has 2 GiB at most, and nothing that comes this way is larger.
-_MOST_BYTES = 4 << 30
-# A worker has a few that it uses again and again (`guard_blocks`).
-_MOST_SEGMENTS, _MOST_SPANS = 32, 256
-# Below this the machine is not asked what it has left.
-_LITTLE_BYTES = 64 << 20
-
-
-class SegmentReader:
-    """The segments that the other side writes, as `Inbox` has them, but for plain answers."""
-
-    def __init__(self, receive_descriptor: Callable[[], int]) -> None:
-        """None yet; `receive_descriptor` gives the descriptor of a new one."""
-        self._receive_descriptor = receive_descriptor
-        self._files: dict[int, int] = {}
-        self._freed: list[int] = []
-
-    def leases(self, number: int, size: int, spans: Sequence[tuple[int, int]]) -> list[bytearray]:
-        """Copies of parts of a segment; ValueError or OSError if it is not what it was said to be."""
-        total = sum(length for _, length in spans)
-        if len(spans) > _MOST_SPANS or total > _most_bytes(total):
-            raise ValueError(f"{total} bytes in {len(spans)} parts are more than can be meant")
-        if number not in self._files:
-            self._open(number, size)
-        self._freed.append(number)
-        return [_read(self._files[number], offset, length) for offset, length in spans]
-
-    def _open(self, number: int, size: int) -> None:
-        if len(self._files) >= _MOST_SEGMENTS:
-            raise ValueError(f"{len(self._files) + 1} segments are more than can be meant")
-        descriptor = self._receive_descriptor()
-        try:
-            check_segment(descriptor, size)
-        except BaseException:
-            os.close(descriptor)
-            raise
-        self._files[number] = descriptor
-
-    def drop(self, numbers: Sequence[int]) -> None:
-        """The other side will not use these again."""
-        for number in numbers:
-            descriptor = self._files.pop(number, None)
-            if descriptor is not None:
-                os.close(descriptor)
-
-    def take_freed(self) -> list[int]:
-        """All that were read."""
-        freed, self._freed = self._freed, []
-        return freed
-
-    def mappings(self) -> list[object]:
-        """None."""
-        return []
-
-    def close(self) -> None:
-        """Give all descriptors back."""
-        self.drop(list(self._files))
 
 
 def _most_bytes(wanted: int) -> int:

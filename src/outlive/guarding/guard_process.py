@@ -15,8 +15,8 @@ from outlive.guarding.worker_errors import has_told, take_variables
 from outlive.meter import Probe, Sample, read_machine
 from outlive.meter.activity import stands_still, watch_activity
 from outlive.meter.gpu import GpuMeter, watch_gpu
-from outlive.process.child import guard_wire as wire
-from outlive.process.child.guard_variables import LOOK
+from outlive.process.child.guard import frames as wire
+from outlive.process.child.guard.variables import LOOK
 from outlive.process.child.nursery import NO_RUNTIME
 from outlive.process.flight import Flight, StageSeconds
 from outlive.process.hatchery import CannotHatch, Hatchery, Kind, in_words, starting
@@ -112,7 +112,7 @@ class GuardProcess:
     def _order(self) -> dict[str, Any]:
         places = [entry for entry in sys.path if entry and isinstance(entry, str)]
         return {
-            "program": "guard",
+            "program": "guard.main",
             "names": NAMES,
             "sys_path": places,
             "sandbox": {"off": _NO_SANDBOX} if self.sandbox == "off" else {"read": [*places, *self._read]},

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 from outlive.errors import RunError
-from outlive.guarding import nesting
+from outlive.guarding.caller_state import IS_WORKER, check_nesting
 from outlive.guarding.functions import SentFunction, mentions_tensorflow
 from outlive.guarding.guard_process import GuardProcess
 from outlive.guarding.guarded_call import GuardedCall, NotBegun, Terms, caller_state
 from outlive.guarding.pool import pool
 from outlive.guarding.worker_errors import CannotSend
 from outlive.interpreter.judge import Judge
-from outlive.process.child import guard_errors
+from outlive.process.child.guard import exceptions
 from outlive.process.hatchery import CannotHatch
 from outlive.process.limits import Limits
 from outlive.process.sandbox import choose_mode
@@ -71,14 +71,14 @@ class Guarded:
         return self._call(arguments, named)
 
     def _call(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        if nesting.IS_WORKER:
-            nesting.check_nesting()
+        if IS_WORKER:
+            check_nesting()
         sent = self._sent
         caller_state.look()
         try:
             sent.refresh(caller_state.reload_version)
         except Exception as error:
-            what = guard_errors.what_cannot_go(self._function, error)
+            what = exceptions.what_cannot_go(self._function, error)
             raise CannotSend(f"the function cannot be sent to a worker: {what}") from error
         while True:
             try:

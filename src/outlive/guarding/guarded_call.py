@@ -8,7 +8,7 @@ import pickle
 import time
 from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 from outlive.guarding.caller_state import CallerState
 from outlive.guarding.forms import check_form
@@ -16,8 +16,8 @@ from outlive.guarding.functions import SentFunction
 from outlive.guarding.guard_process import GuardProcess
 from outlive.guarding.worker_errors import CannotReturn, CannotSend, load_value, rebuild, rebuild_plain
 from outlive.interpreter.judge import Judge
-from outlive.process.child import guard_errors, guard_pickle, guard_plain
-from outlive.process.child import guard_wire as wire
+from outlive.process.child.guard import exceptions, pickling, plain_values
+from outlive.process.child.guard import frames as wire
 from outlive.process.limits import DeadlineMissed, Limits
 from outlive.process.sandbox import is_whole
 
@@ -81,7 +81,7 @@ class GuardedCall:
                 raise self._terms.judge.unsandboxed(self._process.applied)
             self._process.echo.muted = self._terms.quiet
             self._process.doing = self._terms.doing
-            late = bool(apart) and not is_named and guard_pickle.are_arrays((*arguments, *named.values()))
+            late = bool(apart) and not is_named and pickling.are_arrays((*arguments, *named.values()))
             self._begin_answer()
             self._send(sent, body, apart, is_named, late)
             self._is_sent = True
@@ -99,19 +99,19 @@ class GuardedCall:
         """The arguments as bytes, their large buffers, and whether iterators stay here."""
         if not _has_iterator(arguments) and not (named and _has_iterator(named.values())):
             try:
-                body, apart = guard_pickle.dumps((arguments, named))
+                body, apart = pickling.dumps((arguments, named))
                 return body, apart, False
             except Exception:
                 pass  # something in them cannot go as it is; an iterator may stay here and be asked
         try:
-            return *guard_pickle.dumps((arguments, named), self._name_iterator), True
+            return *pickling.dumps((arguments, named), self._name_iterator), True
         except Exception as error:
-            what = guard_errors.what_cannot_go(_as_one(arguments, named), error)
+            what = exceptions.what_cannot_go(_as_one(arguments, named), error)
             raise CannotSend(f"the arguments cannot be sent to a worker: {what}") from error
 
     def _name_iterator(self, value: Any) -> int | None:
         """A number for an iterator, which stays here; None for everything else."""
-        is_bare = isinstance(value, guard_pickle.BARE_ITERATORS)
+        is_bare = isinstance(value, pickling.BARE_ITERATORS)
         if not is_bare and not (hasattr(type(value), "__next__") and not _can_go(value)):
             return None
         self._iterators.append(value)
@@ -188,7 +188,7 @@ class GuardedCall:
         process = self._process
         try:
             item = next(self._iterators[number])
-            body, apart = guard_pickle.dumps(item)
+            body, apart = pickling.dumps(item)
             answer = process.pack(wire.ITEM, (), body, apart)
         except StopIteration:
             answer = process.pack(wire.NO_MORE, (), b"", [])
@@ -230,7 +230,7 @@ class GuardedCall:
             error = _cannot(body)
         else:
             form = self._terms.form if frame.kind == wire.VALUE else object
-            value = check_form(guard_plain.loads(body, leases), form)
+            value = check_form(plain_values.loads(body, leases), form)
         self._note(frame)
         self._release()
         if error is not None:
@@ -270,7 +270,7 @@ class GuardedCall:
             self._note(frame)
             if not self._plain:
                 return True, load_value(body, leases)
-            return True, check_form(guard_plain.loads(body, leases), self._terms.form)
+            return True, check_form(plain_values.loads(body, leases), self._terms.form)
         except BaseException as error:
             ended = self._ended(error)
             if ended is error:
@@ -355,7 +355,7 @@ class GuardedCall:
 
 
 def _has_iterator(values: Iterable[Any]) -> bool:
-    bare = guard_pickle.BARE_ITERATORS
+    bare = pickling.BARE_ITERATORS
     for value in values:  # noqa: SIM110 - half the time of any() over a generator
         if isinstance(value, bare):
             return True
@@ -364,7 +364,7 @@ def _has_iterator(values: Iterable[Any]) -> bool:
 
 def _dump_error(error: BaseException) -> bytes:
     try:
-        return guard_pickle.dumps(error)[0]
+        return pickling.dumps(error)[0]
     except Exception:
         return pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"), 5)
 
@@ -376,7 +376,7 @@ def _cannot(body: Any) -> CannotReturn:
 
 def _can_go(value: Any) -> bool:
     try:
-        guard_pickle.dumps(value)
+        pickling.dumps(value)
     except Exception:
         return False
     return True
@@ -386,29 +386,15 @@ def _as_one(arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
     return {**dict(enumerate(arguments)), **named}
 
 
-# A guarded generator: its items come from the worker one at a time, each when it is asked for.
-class Conversation(Protocol):
-    """What a stream needs of the call that it belongs to."""
-
-    def next_item(self) -> tuple[bool, Any]:
-        """True and the next item, or False and what the generator returned."""
-
-    def close_stream(self) -> None:
-        """End the generator in the worker: its `finally` runs."""
-
-    def abandon(self) -> None:
-        """End the worker, if it is still at it."""
-
-
 class GuardedStream:
     """An iterator over what a guarded generator yields; `close()`, or `with`, ends it early.
 
     The worker works only while an item is asked for, and belongs to the stream until it ends.
     """
 
-    def __init__(self, conversation: Conversation) -> None:
+    def __init__(self, call: GuardedCall) -> None:
         """Take the call over."""
-        self._conversation: Conversation | None = conversation
+        self._call: GuardedCall | None = call
 
     def __iter__(self) -> GuardedStream:
         """Itself."""
@@ -416,21 +402,21 @@ class GuardedStream:
 
     def __next__(self) -> Any:
         """The next item; what the generator raises is raised here."""
-        conversation = self._conversation
-        if conversation is None:
+        call = self._call
+        if call is None:
             raise StopIteration
-        self._conversation = None  # whatever goes wrong ends the stream
-        there, value = conversation.next_item()
+        self._call = None  # whatever goes wrong ends the stream
+        there, value = call.next_item()
         if not there:
             raise StopIteration(value)
-        self._conversation = conversation
+        self._call = call
         return value
 
     def close(self) -> None:
         """End the generator, as `close()` of an ordinary one does."""
-        conversation, self._conversation = self._conversation, None
-        if conversation is not None:
-            conversation.close_stream()
+        call, self._call = self._call, None
+        if call is not None:
+            call.close_stream()
 
     def __enter__(self) -> GuardedStream:
         """Itself."""
@@ -444,9 +430,9 @@ class GuardedStream:
 
     def __del__(self) -> None:
         """A stream that nobody looks at any more is closed."""
-        conversation = getattr(self, "_conversation", None)
-        if conversation is not None:
+        call = getattr(self, "_call", None)
+        if call is not None:
             with contextlib.suppress(BaseException):
                 self.close()
             with contextlib.suppress(BaseException):
-                conversation.abandon()
+                call.abandon()

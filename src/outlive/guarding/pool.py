@@ -12,7 +12,7 @@ import weakref
 
 from outlive.apart import need_thread
 from outlive.guarding.guard_process import GuardProcess
-from outlive.process.child import guard_wire as wire
+from outlive.process.child.guard import frames as wire
 from outlive.process.hatchery import CannotHatch
 
 _MOST_IDLE = 4

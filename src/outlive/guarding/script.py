@@ -21,8 +21,8 @@ from outlive.process.hatchery import CannotHatch
 from outlive.process.limits import Limits
 from outlive.records import ModelPath
 
-# `outlive_child.guard_script.run`, by the name it has in a worker: pickle's opcodes GLOBAL and STOP.
-_RUN = b"coutlive_child.guard_script\nrun\n."
+# `outlive_child.guard.script_runner.run`, by the name it has in a worker: pickle's opcodes GLOBAL and STOP.
+_RUN = b"coutlive_child.guard.script_runner\nrun\n."
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -17,8 +17,9 @@ from outlive.guarding.caller_state import NATIVE
 from outlive.interpreter.judge import Call, Judge
 from outlive.meter import Point, read_machine
 from outlive.names import safe_lines
-from outlive.process.child import guard_errors, guard_plain, guard_variables
-from outlive.process.child.guard_wire import Malformed
+from outlive.process.child.guard import exceptions, plain_values
+from outlive.process.child.guard import variables as worker_variables
+from outlive.process.child.guard.frames import Malformed
 from outlive.process.flight import Flight
 
 _NO_THREAD = "can't start new thread"
@@ -30,9 +31,9 @@ _PYTHONS: dict[str, type[Exception]] = {
     for name, kind in vars(builtins).items()
     if isinstance(kind, type) and issubclass(kind, Exception)
 }
-_OURS = ("outlive.process.child.leak_targets", "CannotRepeat")
+_OURS = ("outlive.process.child.leak.targets", "CannotRepeat")
 _NONE = type(None)
-# What a worker says of an exception in plain words (child/guard_errors.py), and of samples that it refuses
+# What a worker says of an exception in plain words (child/exceptions.py), and of samples that it refuses
 # (child/calibration_watch.py).
 _PLAIN_FACTS: dict[str, Any] = {
     **dict.fromkeys(("module", "name", "type", "text", "traceback"), str),
@@ -41,7 +42,7 @@ _PLAIN_FACTS: dict[str, Any] = {
     "refusal": (dict, _NONE),
     "memory": (dict, _NONE),
 }
-# Who held the memory (child/guard_variables.py).
+# Who held the memory (child/worker_variables.py).
 _MEMORY: dict[str, Any] = {"trace": str, "variables": list, "held": dict}
 _VARIABLE: dict[str, Any] = {"name": str, "type": str, "items": int, "bytes": int}
 _MOST_VARIABLES, _MOST_NAME, _MOST_TRACE, _MOST_BYTES = 3, 160, 20_000, 1 << 60
@@ -115,7 +116,7 @@ def rebuild(body: bytes, seen: Flight, judge: Judge) -> BaseException:
 
 def rebuild_plain(body: Any, seen: Flight, judge: Judge) -> BaseException:
     """The same of what a worker said in plain words; `Malformed` if it said something else."""
-    facts = guard_plain.fields(guard_plain.loads(body), _PLAIN_FACTS)
+    facts = plain_values.fields(plain_values.loads(body), _PLAIN_FACTS)
     refusal = facts["refusal"]
     if not all(isinstance(name, str) for name in facts["bases"]):
         raise Malformed("an exception of types without a name")
@@ -127,14 +128,14 @@ def rebuild_plain(body: Any, seen: Flight, judge: Judge) -> BaseException:
 
 
 def _check_memory(memory: dict[str, Any]) -> None:
-    guard_plain.fields(memory, _MEMORY)
+    plain_values.fields(memory, _MEMORY)
     _check_sizes(memory["held"].values())
     _check_variables(memory["variables"])
 
 
 def _check_variables(rows: list[Any]) -> None:
     for row in rows:
-        guard_plain.fields(row, _VARIABLE)
+        plain_values.fields(row, _VARIABLE)
         _check_sizes((row["items"], row["bytes"]))
     if len(rows) > _MOST_VARIABLES or any(len(row["name"] + row["type"]) > _MOST_NAME for row in rows):
         raise Malformed("variables without end")
@@ -147,15 +148,15 @@ def _check_sizes(sizes: Iterable[Any]) -> None:
 
 def has_told(trace: str) -> bool:
     """True if the last that a worker wrote are its variables."""
-    return trace.rstrip().rpartition("\n")[2].startswith(guard_variables.TOLD)
+    return trace.rstrip().rpartition("\n")[2].startswith(worker_variables.TOLD)
 
 
 def take_variables(trace: str) -> tuple[str, tuple[dict[str, Any], ...]]:
     """What a worker wrote of its stack, and the variables that it named in it last."""
     lines = trace.splitlines(keepends=True)
-    told = [line for line in lines if line.startswith(guard_variables.TOLD)]
+    told = [line for line in lines if line.startswith(worker_variables.TOLD)]
     try:
-        rows = json.loads(told[-1][len(guard_variables.TOLD) :])
+        rows = json.loads(told[-1][len(worker_variables.TOLD) :])
         _check_variables(rows)
     except (IndexError, ValueError, TypeError, RecursionError, Malformed):
         rows = ()
@@ -164,7 +165,7 @@ def take_variables(trace: str) -> tuple[str, tuple[dict[str, Any], ...]]:
 
 def _check_refusal(refusal: dict[str, Any]) -> None:
     known = {name: kind for name, kind in _REFUSAL.items() if name in refusal}
-    guard_plain.fields(refusal, known)
+    plain_values.fields(refusal, known)
     shapes = [*refusal.get("wanted_shape", ()), *refusal.get("given_shape", ())]
     if refusal.get("problem") not in _PROBLEMS or not all(type(size) is int for size in shapes):
         raise Malformed("it refuses what it cannot refuse")
@@ -174,7 +175,7 @@ def _named(facts: dict[str, Any]) -> BaseException | None:
     """An exception of Python's, or the one of ours that workers raise; None for all others."""
     kind = _PYTHONS.get(facts["name"]) if facts["module"] == "builtins" else None
     if (facts["module"], facts["name"]) == _OURS:
-        from outlive.process.child.leak_targets import CannotRepeat
+        from outlive.process.child.leak.targets import CannotRepeat
 
         kind = CannotRepeat
     if kind is None:
@@ -257,7 +258,7 @@ def _as_is(error: Any) -> Any:
 def _assembled(parts: Any) -> Any:
     """An exception without its own `__init__`, which wants what nobody knows any more."""
     kind, arguments, state = parts
-    base = guard_errors.built_in_base(kind)
+    base = exceptions.built_in_base(kind)
     error = base.__new__(kind, *arguments)
     base.__init__(error, *arguments)
     error.__setstate__(state)

@@ -1,6 +1,6 @@
 """HOW IS A MODEL RUN IN A WORKER?
 
-    Interpreter ── SharedTensors ── Session ── process.Worker       one model in one worker: opened, allocated, run
+    Interpreter ── SharedTensors ── Session ── Worker   one model in one process: opened, allocated, run
                                        └─ Judge: handed in by the caller; says what a death or a refusal means
 
 The drop-in `Interpreter`, the ladder of accelerators, and whole runs (`recorded_run`, `inner_tensors`).

@@ -1,6 +1,7 @@
 """How far a long call has come: a bar where there are widgets, else a line of text that changes.
 
-outlive.compare(...) ──tell──> ProgressDisplay ──> WidgetBar (ipywidgets), DisplayLine (a display that changes), TerminalLine (a terminal)
+compare(...) ──tell──> ProgressDisplay ──> WidgetBar (ipywidgets), DisplayLine (a display that changes),
+                                           TerminalLine (a terminal)
 
 Nothing is shown of what takes less than a second. A bar goes away at the end; a line says how long it took.
 """
@@ -17,8 +18,8 @@ from typing import Any, Protocol
 from outlive.names import safe
 from outlive.verbs.progress import set_hearer
 
-# What is over sooner needs no bar, and nobody reads faster than this.
-_PATIENCE_S, _EVERY_S = 0.7, 0.1
+# What is over sooner needs no bar; a display that changes faster cannot be read.
+_SHOWN_AFTER_S, _EVERY_S = 0.7, 0.1
 _MOST_LETTERS = 100
 
 
@@ -61,7 +62,7 @@ class ProgressDisplay:
         self._verb, self._open = verb, open_surface
         self._surface: Surface | None = None
         self.began = time.monotonic()
-        self._next = self.began + _PATIENCE_S
+        self._next = self.began + _SHOWN_AFTER_S
         self._is_over = False
 
     def tell(self, *news: Any) -> None:

@@ -8,8 +8,8 @@
     Record ──> Flight, judged upstairs by the same rules as every other death
 
 A `KernelRecorder` has a watcher at work on this kernel; a `Record` is what is left of a death; `record_store`
-is the folder of records: private to the user, a few of them, a few kilobytes each. No outputs and no variables
-are kept.
+is the folder of records: private to the user, a few of them, a few kilobytes each. No outputs and no
+variables are kept.
 """
 
 PUBLIC_MODULES = ("kernel_recorder", "record", "record_store")

@@ -76,7 +76,7 @@ class _Model:
     """A model and how it is opened."""
 
     def __init__(self, target: dict[str, Any]) -> None:
-        from . import runtimes
+        from .. import runtimes
 
         self._arguments = dict(target["model"])
         self._module = runtimes.interpreter_module(target.get("runtime", "litert"))

@@ -10,9 +10,9 @@ import threading
 import time
 from typing import Any
 
-from . import guard_blocks, guard_forks, guard_pickle
-from . import guard_wire as wire
-from .guard_lane import DONE, ROUSED_NS, WAKE, Lane, is_long
+from . import forks, pickling, segments
+from . import frames as wire
+from .lane import DONE, ROUSED_NS, WAKE, Lane, is_long
 
 # How long a worker stays awake after a call, waiting for the next one of a burst.
 _SPIN_NS, _LONGEST_SPIN_NS = 120_000, 1_000_000
@@ -36,8 +36,8 @@ class Link:
         self._inlet = wire.Inlet()
         self._sending = threading.RLock()
         self._asking = threading.Lock()
-        self._outbox = guard_blocks.Outbox(lambda descriptor: wire.send_descriptor(rights, descriptor))
-        self._inbox = guard_blocks.Inbox(lambda: wire.receive_descriptor(rights))
+        self._outbox = segments.Outbox(lambda descriptor: wire.send_descriptor(rights, descriptor))
+        self._inbox = segments.Inbox(lambda: wire.receive_descriptor(rights))
         self._began_ns = 0
         self.is_plain = False  # whether the caller unpickles nothing of what we say
         self._running = 0  # the call whose iterators may be asked
@@ -93,7 +93,7 @@ class Link:
     def unpack(self, frame: wire.Frame, found: Any = None) -> Any:
         """The value that a frame carries."""
         body, leases = self._open(frame)
-        return guard_pickle.loads(body, leases, found)
+        return pickling.loads(body, leases, found)
 
     def body(self, frame: wire.Frame) -> bytes:
         """The bytes that a frame carries, and nothing apart from them."""
@@ -164,8 +164,8 @@ class Link:
 
     def log(self, record: Any) -> None:
         """Send a log record."""
-        if guard_forks.Here.is_fork:
-            guard_forks.show_log(record)
+        if forks.Here.is_fork:
+            forks.show_log(record)
             return
         if self.is_plain:  # its caller takes no more than fits
             record = [part[:_MOST_LOGGED] if isinstance(part, str) else part for part in record]
@@ -180,7 +180,7 @@ class Link:
         with self._asking:
             if call != self._running:
                 raise RuntimeError("this iterator belongs to a guarded call that has ended")
-            if guard_forks.Here.is_fork:
+            if forks.Here.is_fork:
                 raise RuntimeError("this iterator's items go to the guarded function, not to what it forked")
             self.send(wire.ASK, (number,))
             frame = self.receive()

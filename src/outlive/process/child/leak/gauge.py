@@ -10,7 +10,7 @@ import sys
 import time
 from typing import Any
 
-from . import confine
+from .. import confine
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 

@@ -7,6 +7,7 @@ containers that became longer, with what was put into them, and objects of types
 from __future__ import annotations
 
 import collections
+import functools
 import gc
 import os
 import sys
@@ -14,30 +15,36 @@ import threading
 import types
 from typing import Any, Iterable
 
-from . import leak_gauge, leak_keepers, leak_targets
+from . import gauge, targets
 
+_MOST_LINKS = 8
+# Each look asks all objects there are whether they refer to this one: 20 ms for some hundred thousand.
+_MOST_LOOKS = 64
+_LOOKING: tuple[type, ...] = (type(iter([])), type(iter(())), type(iter({}.values())), type(map(id, ())))
+# A cache of functools is a container too.
+_CACHE = type(functools.lru_cache(lambda: None))
 _CONTAINERS = (list, dict, set, collections.deque)
 _MOST_NAMED = 5
 _FEW_ROUNDS = 10
 # An object's size is that of all it refers to, as far as that can be seen and within reason.
 _MOST_PARTS, _MOST_INNER = 50_000, 100
 # Parts that everybody shares are no part of anybody.
-_SHARED = (type, type(sys), type(len), type(leak_gauge.read), type(None), bool)
+_SHARED = (type, type(sys), type(len), type(gauge.read), type(None), bool)
 
 
 def census(target: Any, warm: int, count: int, bounds: dict[str, Any]) -> dict[str, Any]:
     """Run `warm` rounds, then `count` more, and name what the latter left behind, per round."""
-    leak_targets.be_quiet(bounds)
-    action = leak_targets.make_action(target)
+    targets.be_quiet(bounds)
+    action = targets.make_action(target)
     for _ in range(warm):
         action()
-    leak_gauge.settle()
+    gauge.settle()
     before = _outside()
     lengths = {id(item): _length(item) for item in _containers()}
     gc.freeze()
     for _ in range(count):
         action()
-    leak_gauge.settle()
+    gauge.settle()
     # First of all: what we make ourselves from here on is new, too.
     numbers, samples = _fresh_types(gc.get_objects(), count)
     after = _outside()
@@ -61,7 +68,7 @@ def _containers() -> Iterable[Any]:
     """
     for item in gc.get_objects():
         kind = type(item)
-        if kind in _CONTAINERS or kind is leak_keepers.CACHE:
+        if kind in _CONTAINERS or kind is _CACHE:
             yield item
         if kind is dict:
             inner = list(item.values())
@@ -73,7 +80,7 @@ def _containers() -> Iterable[Any]:
 
 
 def _length(item: Any) -> int:
-    return int(item.cache_info().currsize if type(item) is leak_keepers.CACHE else len(item))
+    return int(item.cache_info().currsize if type(item) is _CACHE else len(item))
 
 
 def _outside() -> dict[str, collections.Counter[str]]:
@@ -81,7 +88,7 @@ def _outside() -> dict[str, collections.Counter[str]]:
     mappings: collections.Counter[str] = collections.Counter()
     try:
         with open("/proc/self/maps", "rb") as file:
-            for size, name in leak_gauge.usable_mappings(file.read()):
+            for size, name in gauge.usable_mappings(file.read()):
                 mappings[name.decode(errors="replace") or "anonymous"] += size
     except (OSError, ValueError):
         pass
@@ -160,7 +167,7 @@ def _describe(grown: list[Any], at: int, more: int, count: int) -> dict[str, Any
         "plain": plain,
         "per_round": more / count,
         "bytes_each": sum(sizes) // max(1, len(sizes)),
-        "kept_by": leak_keepers.chain(grown, at),
+        "kept_by": keeper_chain(grown, at),
     }
 
 
@@ -171,14 +178,14 @@ def _describe_type(samples: list[Any], at: int, per_round: float) -> dict[str, A
         "per_round": per_round,
         "bytes_each": size_of(samples[at]),
         "plain": _is_plain(samples[at]),
-        "kept_by": leak_keepers.chain(samples, at),
+        "kept_by": keeper_chain(samples, at),
     }
 
 
 def _newest(item: Any, more: int) -> list[Any]:
     """What was put into a container last; of a set anything."""
     try:
-        if type(item) is leak_keepers.CACHE:
+        if type(item) is _CACHE:
             # Its table holds the results, or links to them in the order of their use.
             item = next((part for part in gc.get_referents(item) if type(part) is dict), {})
         values = list(item.values()) if isinstance(item, dict) else list(item)
@@ -227,3 +234,125 @@ def type_name(kind: type) -> str:
     """A type's name, with its module's where that is not Python's own."""
     home = getattr(kind, "__module__", "")
     return kind.__name__ if home in ("builtins", "", None) else "%s.%s" % (home, kind.__name__)
+
+
+def keeper_chain(found: list[Any], at: int) -> list[str]:
+    """Names from the outermost keeper down to the object found[at]; empty if nobody else refers to it."""
+    links: list[str] = []
+    ignored = {id(found)}
+    current = found[at]
+    for _ in range(_MOST_LOOKS):
+        referrers = [other for other in gc.get_referrers(current) if _counts(other, ignored)]
+        link, keeper = _best(current, referrers)
+        # Going round in a circle explains nothing; and what we look with is no keeper.
+        ignored |= {id(current), id(referrers)}
+        if link and links[-1:] != [link]:  # a list that is linked by hand has one link for all
+            links.append(link)
+        if keeper is None or len(links) == _MOST_LINKS:
+            break
+        current = keeper
+    links.reverse()
+    return links
+
+
+def _counts(other: Any, ignored: set[int]) -> bool:
+    """False for what refers to an object only because we are looking at it."""
+    if id(other) in ignored or isinstance(other, _LOOKING):
+        return False
+    return not (isinstance(other, types.FrameType) and _is_ours(other.f_globals.get("__name__", "")))
+
+
+def _is_ours(module: str) -> bool:
+    return ".child." in module or module.startswith("outlive_child")
+
+
+def _best(item: Any, referrers: list[Any]) -> tuple[str, Any]:
+    """The referrer that explains most: the name of the link, and where to go on; None at the end."""
+    for look in (_as_global, _as_running, _as_closure, _as_cache, _as_attribute, _as_element):
+        for found in referrers:
+            answer = look(item, found)
+            if answer is not None:
+                return answer
+    return "", None
+
+
+def _as_global(item: Any, found: Any) -> tuple[str, Any] | None:
+    """A variable of a module, also of one that came without its module, as a function sent here does."""
+    if type(found) is not dict or "__name__" not in found or "__builtins__" not in found:
+        return None
+    name = _key(found, item)
+    return None if name is None else ("global variable %s of %s" % (name, found["__name__"]), None)
+
+
+def _as_running(item: Any, found: Any) -> tuple[str, Any] | None:
+    if isinstance(found, types.GeneratorType) and found.gi_frame is not None:
+        name = _key(found.gi_frame.f_locals, item)
+        return "variable %s of the generator %s()" % (name or "", found.__qualname__), None
+    if not isinstance(found, types.FrameType):
+        return None
+    name = _key(found.f_locals, item)
+    return ("variable %s of %s(), which is running" % (name or "", found.f_code.co_name), None)
+
+
+def _as_closure(item: Any, found: Any) -> tuple[str, Any] | None:
+    """A variable that a function has from the one it was made in, or a default of its parameters."""
+    if type(found) is tuple:
+        for function in _functions(found):
+            if function.__defaults__ == found:
+                return "default argument of %s()" % function.__qualname__, None
+    if not isinstance(found, types.CellType):
+        return None
+    closures = [other for other in gc.get_referrers(found) if isinstance(other, tuple)]
+    for function in (other for cells in closures for other in _functions(cells)):
+        if found in (function.__closure__ or ()):
+            name = function.__code__.co_freevars[(function.__closure__ or ()).index(found)]
+            return "variable %s in the closure of %s()" % (name, function.__qualname__), None
+    return None
+
+
+def _functions(item: Any) -> list[types.FunctionType]:
+    return [other for other in gc.get_referrers(item) if isinstance(other, types.FunctionType)]
+
+
+def _as_cache(item: Any, found: Any) -> tuple[str, Any] | None:
+    if not isinstance(found, _CACHE):
+        return None
+    return "functools.lru_cache of %s()" % getattr(found, "__qualname__", "a function"), None
+
+
+def _as_attribute(item: Any, found: Any) -> tuple[str, Any] | None:
+    """An attribute of an object or a class, whose dictionary is of no interest by itself."""
+    if isinstance(found, type):
+        name = _key(vars(found), item)
+        return None if name is None else ("class attribute %s.%s" % (found.__qualname__, name), None)
+    if type(found) is dict:
+        for owner in gc.get_referrers(found):
+            if isinstance(owner, type) or getattr(owner, "__dict__", None) is found:
+                name = _key(found, item)
+                return "attribute %s of %s" % (name, _type_name(owner)), owner
+        return None
+    # Python 3.11 and later keep attributes in the object itself.
+    name = _key(getattr(found, "__dict__", None), item)
+    return None if name is None else ("attribute %s of %s" % (name, _type_name(found)), found)
+
+
+def _as_element(item: Any, found: Any) -> tuple[str, Any] | None:
+    if isinstance(found, types.FrameType):
+        return None
+    return "a %s" % _type_name(found), found
+
+
+def _key(mapping: Any, item: Any) -> str | None:
+    """The name under which a mapping has the object."""
+    if not isinstance(mapping, (dict, types.MappingProxyType)):
+        return None
+    for key, value in list(mapping.items()):
+        if value is item and isinstance(key, str):
+            return key
+    return None
+
+
+def _type_name(item: Any) -> str:
+    kind = item if isinstance(item, type) else type(item)
+    home = getattr(kind, "__module__", "")
+    return kind.__qualname__ if home in ("builtins", "", None) else "%s.%s" % (home, kind.__qualname__)

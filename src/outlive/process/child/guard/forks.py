@@ -8,7 +8,7 @@ import sys
 import traceback
 from typing import Any, NoReturn
 
-from . import guard_output
+from . import standard_streams
 
 _FAILED = 1
 
@@ -39,7 +39,7 @@ def leave(error: BaseException | None) -> NoReturn:
     code = _FAILED
     try:
         code = _told(error)
-        guard_output.flush()
+        standard_streams.flush()
     finally:
         os._exit(code)
 

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from typing import Any
 
-from . import guard_output
+from . import standard_streams
 
 # TensorFlow takes all memory of a GPU unless it is told to take what it needs: read when it makes its first
 # device (tensorflow/core/common_runtime/gpu/gpu_process_state.cc, and its guide "Use a GPU").
@@ -29,8 +29,8 @@ class Stage:
         self._state = state
         self._set_places(state)
         _load_again(state["reloaded"])
-        guard_output.set_warnings(state["warnings"])
-        guard_output.set_levels(state["levels"], state["logging_disabled"])
+        standard_streams.set_warnings(state["warnings"])
+        standard_streams.set_levels(state["levels"], state["logging_disabled"])
 
     def restore(self) -> None:
         """Undo what a function did to its environment, its folder and its path."""

@@ -12,7 +12,7 @@ import traceback
 from types import TracebackType
 from typing import Any
 
-from . import guard_errors, guard_forks
+from . import exceptions, forks
 
 _FAILED, _INTERRUPTED = 1, 130
 
@@ -32,17 +32,17 @@ def run(target: str, arguments: list[str], as_module: bool) -> tuple[int, dict[s
             runpy.run_path(target, run_name="__main__")
         code = 0
     except SystemExit as end:
-        code = guard_forks.exit_code(end.code)
+        code = forks.exit_code(end.code)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         error = error.with_traceback(_own_frames(error.__traceback__))
         traceback.print_exception(type(error), error, error.__traceback__)
         with contextlib.suppress(Exception):  # to say it takes memory, which may be what it lacks
-            raised = guard_errors.in_words(error)
+            raised = exceptions.in_words(error)
     _finish()
-    if guard_forks.Here.is_fork:  # a child of the script's that came to its end: the script goes on elsewhere
-        guard_forks.leave(SystemExit(code))
+    if forks.Here.is_fork:  # a child of the script's that came to its end: the script goes on elsewhere
+        forks.leave(SystemExit(code))
     return code, raised
 
 

@@ -22,12 +22,13 @@ import sys
 import types
 from typing import Any
 
-from . import calibration_watch, confine, guard_output, guard_variables
-from . import guard_wire as wire
-from .guard_lane import BLOCK_BYTES
-from .guard_link import Link
-from .guard_serving import Server
-from .sandbox import enter
+from .. import confine
+from ..sandbox import enter
+from . import calibration_watch, standard_streams, variables
+from . import frames as wire
+from .lane import BLOCK_BYTES
+from .link import Link
+from .server import Server
 
 
 def main(
@@ -50,10 +51,10 @@ def main(
         confine.follow(parent)
     for descriptor in (talk, rights, faults, block):
         os.set_inheritable(descriptor, False)  # or what the function starts would hide our end
-    guard_output.connect(out, errors, stdin)
+    standard_streams.connect(out, errors, stdin)
     words = os.fdopen(faults, "w")
     faulthandler.enable(words, all_threads=True)
-    guard_variables.look_when_told(words)
+    variables.look_when_told(words)
     confine.name_process("outlive-guard")
     applied = confine.limit({})
     # Before the first import that starts threads: landlock holds for this one and those that it starts.
@@ -63,7 +64,7 @@ def main(
     link = Link(socket.socket(fileno=talk), socket.socket(fileno=rights), slots, awake)
     server = Server(link, idle_s)
     signal.signal(signal.SIGINT, server.interrupted)
-    logging.getLogger().addHandler(guard_output.LogSender(link.log))
+    logging.getLogger().addHandler(standard_streams.LogSender(link.log))
     _forget_ourselves(server)
     for name in ("cloudpickle", *modules):
         _import_quietly(name)
@@ -74,7 +75,7 @@ def main(
         atexit._run_exitfuncs()  # it was told to stop, or nobody wants it: it has a moment for it
     except wire.Closed:
         pass
-    guard_output.flush()
+    standard_streams.flush()
     os._exit(0)  # no farewell of the libraries': it may hang, and nobody would see
 
 

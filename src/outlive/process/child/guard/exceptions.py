@@ -7,7 +7,7 @@ import pickle
 import traceback
 from typing import Any
 
-from . import guard_pickle, guard_plain, guard_variables
+from . import pickling, plain_values, variables
 
 _DEEPEST = 6
 # Of texts that go in JSON, where a character takes 12 bytes at most.
@@ -35,7 +35,7 @@ def describe_plainly(error: BaseException, skip: int = 1) -> bytes:
         arguments = ()
     is_short = len(arguments) <= _MOST_ARGUMENTS and all(map(_is_short, arguments))
     facts["arguments"] = list(arguments) if is_short else None
-    return guard_plain.dumps(facts)[0]
+    return plain_values.dumps(facts)[0]
 
 
 def _is_short(value: Any) -> bool:
@@ -68,7 +68,7 @@ def in_words(error: BaseException, skip: int = 0) -> dict[str, Any]:
         "traceback": text,
         "bases": bases,
         "refusal": getattr(error, "refusal", None) if kind.__name__ == "SamplesRefused" else None,
-        "memory": guard_variables.describe(error, skip) if guard_variables.is_out_of_memory(error) else None,
+        "memory": variables.describe(error, skip) if variables.is_out_of_memory(error) else None,
     }
 
 
@@ -119,7 +119,7 @@ def _try_parts(error: BaseException) -> bytes | None:
 
 def _try_pickle(value: Any) -> bytes | None:
     try:
-        body, apart = guard_pickle.dumps(value)
+        body, apart = pickling.dumps(value)
         return pickle.dumps(value, 5) if apart else body
     except Exception:
         return None
@@ -161,7 +161,7 @@ def _parts(value: Any) -> list[tuple[str, Any]]:
 
 def _can_go(value: Any) -> bool:
     try:
-        guard_pickle.dumps(value)
+        pickling.dumps(value)
     except Exception:
         return False
     return True

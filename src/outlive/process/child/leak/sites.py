@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from typing import Any, Iterable
 
-from . import leak_targets
+from . import targets
 
 _MOST_SITES = 3
 _DEEPEST = 40
@@ -44,8 +44,8 @@ def sites(target: Any, warm: int, count: int, bounds: dict[str, Any]) -> list[di
         import memray
     except Exception:  # not installed, or not for this system
         return []
-    leak_targets.be_quiet(bounds)
-    action = leak_targets.make_action(target)
+    targets.be_quiet(bounds)
+    action = targets.make_action(target)
     for _ in range(warm):
         action()
     gc.collect()

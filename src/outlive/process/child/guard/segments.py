@@ -15,16 +15,23 @@ import ctypes
 import functools
 import mmap
 import os
-import tempfile
+import sys
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .guard_pages import LARGE_BYTES, bytes_of, map_segment, use_large_pages
+from ..anonymous import anonymous_file
 
 _ALIGNMENT = 64
 _PAGE_BYTES = mmap.PAGESIZE
-_MAP_FIXED = 0x10  # asm-generic/mman-common.h, and sys/mman.h of macOS
+# asm-generic/mman-common.h, MAP_FIXED also sys/mman.h of macOS; PROT_NONE for what is only reserved.
+_NOTHING, _MAP_FIXED, _MAP_NORESERVE, _COLLAPSE = 0, 0x10, 0x4000, 25
+_FAILED = ctypes.c_void_p(-1).value
+# To copy 10 MB through pages of 4 KiB takes 2,560 of them, and in a virtual machine each costs two walks
+# through page tables: an eighth of the copy, and as much again for the reader. Linux 6.1 and later put a
+# piece of shared memory into large pages when asked to (MADV_COLLAPSE), whatever the system's setting is, if
+# its address and its offset agree.
+LARGE_BYTES = 2 << 20
 # Segments that lie ready for the next call; a warm one saves the system the clearing of pages.
 _MOST_READY, _MOST_READY_BYTES = 4, 256 << 20
 # What a cache may hold; what is larger has left it by the next call.
@@ -35,27 +42,13 @@ _LEAST_FILLED = 8
 
 def new_segment(size: int) -> int:
     """A descriptor of anonymous memory of this size that nobody can make shorter."""
-    if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create("outlive-guard", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    else:
-        descriptor, path = tempfile.mkstemp(prefix="outlive-guard")
-        os.unlink(path)
+    descriptor = anonymous_file("outlive-guard", sealed=True)
     try:
         os.ftruncate(descriptor, size)
-        _forbid_shrinking(descriptor)
     except BaseException:
         os.close(descriptor)
         raise
     return descriptor
-
-
-def _forbid_shrinking(descriptor: int) -> None:
-    import fcntl
-
-    # linux/fcntl.h: F_ADD_SEALS, F_SEAL_SHRINK; systems without memfd have neither.
-    seal, shrink = getattr(fcntl, "F_ADD_SEALS", None), getattr(fcntl, "F_SEAL_SHRINK", None)
-    if seal is not None and shrink is not None and hasattr(os, "memfd_create"):
-        fcntl.fcntl(descriptor, seal, shrink)
 
 
 def check_segment(descriptor: int, size: int) -> None:
@@ -78,12 +71,67 @@ def make_private(mapping: Any) -> None:
     """In a forked child: put a copy of the memory in its place, so that what is written stays here."""
     address = ctypes.addressof(ctypes.c_char.from_buffer(mapping))
     held = bytes(mapping)
-    function = ctypes.CDLL(None, use_errno=True).mmap
-    function.restype = ctypes.c_void_p
-    function.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED
-    if function(address, len(held), mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0) == address:
+    if _libc().mmap(address, len(held), mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0) == address:
         bytes_of(mapping)[:] = held
+
+
+def map_segment(descriptor: int, size: int) -> Any:
+    """The memory behind a descriptor; ValueError or OSError if it is shorter, or cannot be had."""
+    if sys.platform != "linux" or size < LARGE_BYTES or size % LARGE_BYTES:
+        return mmap.mmap(descriptor, size)
+    if os.fstat(descriptor).st_size < size:
+        raise ValueError("the segment is shorter than it was said to be")
+    address = _map_aligned(descriptor, size)
+    if address is None:
+        return mmap.mmap(descriptor, size)
+    mapping = (ctypes.c_ubyte * size).from_address(address)
+    # When nothing looks at it any more; at the end of the program something may still do.
+    weakref.finalize(mapping, _unmap, address, size).atexit = False
+    return mapping
+
+
+def use_large_pages(mapping: Any) -> None:
+    """Have a mapping that is used again and again in large pages, where that is possible."""
+    if not isinstance(mapping, mmap.mmap):
+        _libc().madvise(ctypes.addressof(mapping), len(mapping), _COLLAPSE)  # as well as it can be had
+
+
+def bytes_of(mapping: Any) -> memoryview:
+    """The memory as bytes."""
+    return memoryview(mapping).cast("B")
+
+
+def _map_aligned(descriptor: int, size: int) -> int | None:
+    """Map at an address that large pages can have; None if there is no room."""
+    library = _libc()
+    private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
+    room = library.mmap(None, size + LARGE_BYTES, _NOTHING, private, -1, 0)
+    if room == _FAILED or not room:
+        return None
+    start = room + -room % LARGE_BYTES
+    wanted = mmap.PROT_READ | mmap.PROT_WRITE
+    if library.mmap(start, size, wanted, mmap.MAP_SHARED | _MAP_FIXED, descriptor, 0) != start:
+        library.munmap(room, size + LARGE_BYTES)
+        return None
+    if start > room:
+        library.munmap(room, start - room)
+    library.munmap(start + size, room + LARGE_BYTES - start)
+    return int(start)
+
+
+def _unmap(address: int, size: int) -> None:
+    _libc().munmap(address, size)
+
+
+@functools.lru_cache(maxsize=None)
+def _libc() -> Any:
+    library = ctypes.CDLL(None, use_errno=True)
+    library.mmap.restype = ctypes.c_void_p
+    library.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
+    library.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+    library.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    return library
 
 
 class Outbox:

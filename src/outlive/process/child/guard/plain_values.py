@@ -17,7 +17,7 @@ import math
 import sys
 from typing import Any
 
-from .guard_wire import Malformed
+from .frames import Malformed
 
 MOST_TEXT_BYTES = 1 << 20
 # An array has a type of this list: what others are called can name a type of any size.

@@ -6,28 +6,110 @@ import collections
 import importlib
 import inspect
 import json
+import os
 import pickle
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
-from . import (
-    guard_errors,
-    guard_forks,
-    guard_nesting,
-    guard_output,
-    guard_pickle,
-    guard_plain,
-    guard_random,
-    guard_stage,
-)
-from . import guard_wire as wire
-from .guard_link import CallersIterator, Link
-from .guard_memory import Memory
+from .. import confine
+from . import caller_environment, exceptions, forks, pickling, plain_values, random_state, standard_streams
+from . import frames as wire
+from .link import CallersIterator, Link
 
 _PLAIN = frozenset({int, float, bool, str, bytes, type(None)})
 _MOST_WORDS = 10_000
 _NATIVE = ("tensorflow", "keras", "jax", "torch")
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+# A limit is set anew when it would move by more than this.
+_SLACK_BYTES = 1 << 20
+# Memory is looked at anew after this long, and every so many calls (2^n - 1).
+_OLD_S, _SOME = 0.001, 0xF
+# The threads for which there is room where nobody counts them.
+_MANY_THREADS = 256
+
+
+class Nesting:
+    """What this worker knows of guards inside guards; guards that are called in a worker look here first.
+
+    To read a function is to import its module. A guarded call among the statements of that module would start
+    a worker, which would import the module and start a worker, without end.
+    """
+
+    depth = 0  # how many callers stand above this process
+    is_reading = False
+
+
+class MemoryLimit:
+    """The sizes of this process, and its limit."""
+
+    def __init__(self) -> None:
+        """Look for the first time; no limit is set."""
+        try:
+            self._statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+            import resource
+
+            self._resource: Any = resource
+            self._before = resource.getrlimit(resource.RLIMIT_DATA)
+        except (OSError, ImportError):
+            self._statm, self._resource = -1, None
+        self._looked_at = 0.0
+        self._is_traced: bool | None = None
+        self._limit = -1  # what the process may have in all, as it was last set
+        self._sizes = self.sizes()
+
+    def sizes(self) -> tuple[int, int, int]:
+        """Private memory, resident memory, and what RLIMIT_DATA counts; 0 where they cannot be read."""
+        if self._statm < 0:
+            return 0, 0, 0
+        try:
+            words = os.pread(self._statm, 256, 0).split()
+        except OSError:
+            return 0, 0, 0
+        resident = int(words[1])
+        return (resident - int(words[2])) * _PAGE_BYTES, resident * _PAGE_BYTES, int(words[5]) * _PAGE_BYTES
+
+    def limit(self, memory_bytes: int) -> None:
+        """Let the process ask for this much more than it has; negative for as much as it likes."""
+        if memory_bytes < 0 or self._resource is None:
+            return
+        if self._limit < 0:  # something has been loaded since, which is no part of the call
+            self._sizes = self.sizes()
+        total = self._sizes[2] + memory_bytes + self._stacks_bytes()
+        if self._limit >= 0 and abs(self._limit - total) <= _SLACK_BYTES:
+            return
+        soft, hard = self._before
+        known = [size for size in (soft, hard) if size != self._resource.RLIM_INFINITY]
+        self._set((min([total, *known]), hard))
+        self._limit = total
+
+    def _stacks_bytes(self) -> int:
+        """Room for the stacks of threads: a tracer adds to it; where there is none, for as many as may be."""
+        if self._is_traced is None:
+            self._is_traced = confine.is_traced()
+        ahead = confine.STACKS_AHEAD if self._is_traced else _MANY_THREADS
+        return ahead * confine.stack_bytes()
+
+    def lift(self) -> None:
+        """Take the limit off again: what comes now is no part of a call."""
+        if self._limit >= 0:
+            self._set(self._before)
+            self._limit = -1
+
+    def sizes_now_and_then(self, number: int) -> tuple[int, int, int]:
+        """The sizes; those of a moment ago for most of many calls in a row."""
+        now = time.monotonic()
+        if now - self._looked_at > _OLD_S or not number & _SOME:
+            self._looked_at = now
+            self._sizes = self.sizes()
+        return self._sizes
+
+    def _set(self, limits: tuple[int, int]) -> None:
+        try:
+            self._resource.setrlimit(self._resource.RLIMIT_DATA, limits)
+        except (OSError, ValueError):
+            pass
 
 
 class Server:
@@ -39,9 +121,9 @@ class Server:
         self._functions: collections.OrderedDict[int, Any] = collections.OrderedDict()
         self._stream: Any = None
         self._busy = False
-        self._random = guard_random.RandomWatch(follows=True)
-        self._stage = guard_stage.Stage()
-        self.memory = Memory()
+        self._random = random_state.RandomWatch(follows=True)
+        self._stage = caller_environment.Stage()
+        self.memory = MemoryLimit()
         self._calls = self._number = 0  # of the function that is called, or was last
         self._foreign: tuple[str, ...] = ()
 
@@ -83,22 +165,22 @@ class Server:
                 actions[frame.kind](frame)
             except KeyboardInterrupt as error:  # it came a moment too late for the function
                 self._busy = False
-                guard_forks.leave_if_fork(error)
+                forks.leave_if_fork(error)
                 self._answer(*self._raised(error))
-            if guard_forks.Here.is_fork:
-                guard_forks.leave(None)
+            if forks.Here.is_fork:
+                forks.leave(None)
             del frame
 
     def _set_state(self, frame: wire.Frame) -> None:
         self.memory.lift()
         state = self._link.unpack(frame)
         if "environment" in state:
-            guard_nesting.depth = state["depth"]
-            guard_nesting.reading = True  # modules may be loaded again
+            Nesting.depth = state["depth"]
+            Nesting.is_reading = True  # modules may be loaded again
             try:
                 self._stage.set(state)
             finally:
-                guard_nesting.reading = False
+                Nesting.is_reading = False
             # What the caller has not loaded itself must not be loaded there by what we send.
             self._foreign = tuple(name for name in _NATIVE if name not in state["native"])
         if "random" in state:
@@ -108,14 +190,14 @@ class Server:
         number, replaced = frame.facts
         self._functions.pop(replaced, None)
         self.memory.lift()
-        guard_nesting.reading = True
+        Nesting.is_reading = True
         try:
             function = self._link.unpack(frame)
         except BaseException as error:
-            guard_forks.leave_if_fork(error)
+            forks.leave_if_fork(error)
             function = _Unreadable(error)
         finally:
-            guard_nesting.reading = False
+            Nesting.is_reading = False
         self._functions[number] = function
         if len(self._functions) > wire.MOST_FUNCTIONS:
             self._functions.popitem(last=False)
@@ -126,7 +208,7 @@ class Server:
                 importlib.import_module(name)
             except Exception:
                 pass  # the function will say so itself, if it needs it
-        guard_output.flush()
+        standard_streams.flush()
         self._link.send(wire.PRELOADED, self.memory.sizes_now_and_then(0))
 
     def _call(self, frame: wire.Frame) -> None:
@@ -144,9 +226,9 @@ class Server:
             function = self._functions[number]
             call, self._number = self._calls, number
             found = (lambda name: CallersIterator(self._link, call, name)) if has_iterators else None
-            guard_nesting.reading = True
+            Nesting.is_reading = True
             arguments, named = self._link.unpack(frame, found)
-            guard_nesting.reading = False
+            Nesting.is_reading = False
             self.memory.limit(memory_bytes)
             self._link.begin(call)
             if frame.late:
@@ -162,10 +244,10 @@ class Server:
             if isinstance(value, Iterator):
                 self._stream = value
                 return wire.STREAM, b"", ()
-            return *self._pack(wire.VALUE, value), guard_pickle.is_array(value) and not self._link.is_plain
+            return *self._pack(wire.VALUE, value), pickling.is_array(value) and not self._link.is_plain
         except BaseException as error:
-            self._busy = guard_nesting.reading = False
-            guard_forks.leave_if_fork(error)
+            self._busy = Nesting.is_reading = False
+            forks.leave_if_fork(error)
             self.memory.lift()  # to say what went wrong takes memory too
             return self._raised(error)
         finally:
@@ -182,7 +264,7 @@ class Server:
             answer = self._pack(wire.ENDED, end.value)
         except BaseException as error:
             self._stream = None
-            guard_forks.leave_if_fork(error)
+            forks.leave_if_fork(error)
             answer = self._raised(error)
         finally:
             self._busy = False
@@ -198,7 +280,7 @@ class Server:
             if close is not None:
                 close()
         except BaseException as error:
-            guard_forks.leave_if_fork(error)
+            forks.leave_if_fork(error)
             answer = self._raised(error)
         finally:
             self._busy = False
@@ -208,33 +290,33 @@ class Server:
     def _pack(self, kind: int, value: Any) -> Any:
         try:
             if self._link.is_plain:
-                return kind, *guard_plain.dumps(_without_tensors(value))
-            body, apart = guard_pickle.dumps(value)
+                return kind, *plain_values.dumps(_without_tensors(value))
+            body, apart = pickling.dumps(value)
             if any(name in sys.modules and name.encode() in body for name in self._foreign):
-                body, apart = guard_pickle.dumps(_without_tensors(value))
+                body, apart = pickling.dumps(_without_tensors(value))
             return kind, body, apart
         except BaseException as error:
             if isinstance(error, (KeyboardInterrupt, MemoryError)):
                 raise
-            plain = isinstance(error, guard_plain.NotPlain)
-            words = str(error) if plain else guard_errors.what_cannot_go(value, error)
+            plain = isinstance(error, plain_values.NotPlain)
+            words = str(error) if plain else exceptions.what_cannot_go(value, error)
             return wire.CANNOT, words[:_MOST_WORDS].encode("utf-8", "backslashreplace"), ()
 
     def _raised(self, error: BaseException) -> Any:
-        describe = guard_errors.describe_plainly if self._link.is_plain else guard_errors.describe
+        describe = exceptions.describe_plainly if self._link.is_plain else exceptions.describe
         return wire.RAISED, describe(error), ()
 
     def _answer(self, kind: int, body: bytes, apart: Any, late: bool = False) -> None:
-        if guard_forks.Here.is_fork:
-            guard_forks.leave(None)
+        if forks.Here.is_fork:
+            forks.leave(None)
         goes_on = kind in (wire.STREAM, wire.YIELDED)
         if not goes_on:
             self._link.begin(0)
             self._stream = None
-        guard_output.flush()
+        standard_streams.flush()
         # A caller that unpickles nothing does not follow us: it sends its own state with each call.
         changed = not self._link.is_plain and self._random.changed()
-        state = guard_pickle.dumps(self._random.state())[0] if changed else b""
+        state = pickling.dumps(self._random.state())[0] if changed else b""
         facts = (*self.memory.sizes_now_and_then(self._calls), self._calls)
         self._link.send(kind, facts, body, apart, late, state)
 

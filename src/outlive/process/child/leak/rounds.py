@@ -13,7 +13,7 @@ import gc
 import time
 from typing import Any, Callable, Iterator
 
-from . import leak_gauge, leak_targets
+from . import gauge, targets
 
 # So many rounds are measured one by one; then one in a hundred, or measuring would take the longest.
 _ONE_BY_ONE = 200
@@ -24,10 +24,10 @@ _MOST_DESCRIPTORS, _MOST_THREADS = 400, 200
 
 def rounds(target: Any, bounds: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A row before the first round, and one after each that is measured."""
-    leak_targets.be_quiet(bounds)
-    action = leak_targets.make_action(target)
+    targets.be_quiet(bounds)
+    action = targets.make_action(target)
     calls, rows, busy = 0, 0, 0.0
-    row = first = dict(leak_gauge.read(), calls=0, call_seconds=0.0)
+    row = first = dict(gauge.read(), calls=0, call_seconds=0.0)
     yield row
     while not _is_over(bounds, calls, rows, row, first):
         count = _stride(calls, bounds)
@@ -37,7 +37,7 @@ def rounds(target: Any, bounds: dict[str, Any]) -> Iterator[dict[str, Any]]:
             # What exists now is no concern of ours, and collecting is quick without it.
             gc.collect()
             gc.freeze()
-        row = dict(leak_gauge.read(), calls=calls, call_seconds=busy)
+        row = dict(gauge.read(), calls=calls, call_seconds=busy)
         yield row
 
 
