@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import outlive
-from outlive.guarding.caller_state import MOST_LEVELS, CannotNest, Reloads
+from outlive.guarding.caller_state import MOST_LEVELS, CannotNest, ReloadWatch
 from tests.deaths.restrictions import linux_only
 from tests.guarding.scenes import play
 
@@ -134,7 +134,7 @@ def test_a_module_that_no_longer_loads_says_so(write: Write) -> None:
 
 def test_only_modules_of_the_users_own_are_loaded_again(write: Write) -> None:
     write("watched", "")
-    reloads = Reloads()
+    reloads = ReloadWatch()
     reloads.look()
     assert not reloads.look()
     json = importlib.import_module("json.encoder")
