@@ -156,8 +156,9 @@ def test_a_journal_that_cannot_be_written_is_told(tmp_path: Path, twins: bool) -
                 office.desk.take(answer(task))
     assert not office.desk.done
     assert next(office.desk.round(), None) is None  # no more is begun
-    with pytest.raises(JournalError, match=r"cannot write .*: File too large"):
+    with pytest.raises(JournalError, match=r"cannot write .*: File too large") as told:
         office.desk.raise_problem()
+    assert told.value.filename == str(office.journal.path)
 
 
 @contextmanager

@@ -62,7 +62,7 @@ def deep_functions(root: Path) -> list[str]:
 
 def _functions(root: Path) -> Iterator[tuple[Module, ast.FunctionDef | ast.AsyncFunctionDef]]:
     for module in read_modules(root):
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, _FUNCTIONS):
                 yield module, node
 

@@ -181,12 +181,12 @@ def test_trees_come_as_they_were() -> None:
 
 _TAKEN_OVER = """
     import os, signal, struct, time
-    from outlive_child import guest, wire
+    from outlive_child import model_host, wire
     plain, at_it = wire.send, []
     def begin(self, header, payload):
         at_it.append(1)
         return {}, b""
-    guest.Guest.do_%s = begin
+    model_host.ModelHost.do_%s = begin
     def write(fd, data):
         while data:
             data = data[os.write(fd, data):]

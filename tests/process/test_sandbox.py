@@ -20,7 +20,7 @@ import pytest
 
 import outlive
 from outlive.demo_models import path as path_of
-from outlive.process.child import sandbox
+from outlive.process.child.posix import sandbox
 from outlive.process.hatchery import Kind
 from outlive.process.sandbox import choose_mode, make_order
 

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from outlive.process import waiting
-from outlive.process.child import confine
+from outlive.process.child.posix import own_process
 from tests.deaths import scenes
 
 pytestmark = pytest.mark.skipif(
@@ -22,9 +22,9 @@ def moves(core: int | None) -> tuple[int, int, bool]:
     seen: list[tuple[int, int, bool]] = []
 
     def leave() -> None:
-        allowed, before = os.sched_getaffinity(0), confine.this_core()
-        confine.leave_core(before if core is None else core)
-        seen.append((before, confine.this_core(), os.sched_getaffinity(0) == allowed))
+        allowed, before = os.sched_getaffinity(0), own_process.this_core()
+        own_process.leave_core(before if core is None else core)
+        seen.append((before, own_process.this_core(), os.sched_getaffinity(0) == allowed))
 
     thread = threading.Thread(target=leave)
     thread.start()
@@ -49,8 +49,8 @@ def test_it_stays_where_it_must() -> None:
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {core})
     try:
-        confine.leave_core(core)
-        assert (confine.this_core(), os.sched_getaffinity(0)) == (core, {core})
+        own_process.leave_core(core)
+        assert (own_process.this_core(), os.sched_getaffinity(0)) == (core, {core})
     finally:
         os.sched_setaffinity(0, allowed)
 

@@ -96,7 +96,7 @@ def try_sandbox() -> dict[str, Any]:
     """Enter the sandbox of workers in a throwaway process: its parts, why not more, and ways out of it."""
     try:
         ended = subprocess.run(
-            [sys.executable, *_BARE_PYTHON, START, "sandbox_trial", '{"sys_path": []}'],
+            [sys.executable, *_BARE_PYTHON, START, "posix.sandbox_trial", '{"sys_path": []}'],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_PATIENCE_S,

@@ -36,6 +36,16 @@ class JournalError(OSError):
         """Say which file, and what is wrong with it."""
         why = (isinstance(error, OSError) and error.strerror) or error
         super().__init__(f"cannot {verb} {path}: {why}")
+        self.filename = str(path)
+
+    def __str__(self) -> str:
+        """The text alone: with a file name, OSError would print its number first."""
+        return str(self.args[0])
+
+    def with_hint(self, hint: str) -> JournalError:
+        """The same error, with what can be done about it."""
+        self.args = (f"{self}{hint}",)
+        return self
 
 
 class Journal:

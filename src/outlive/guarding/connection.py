@@ -14,7 +14,6 @@ from typing import Any
 from outlive.guarding.output import Echo, deliver_log
 from outlive.meter import read_machine
 from outlive.process import unpatched
-from outlive.process.child.anonymous import log_file, tail_of
 from outlive.process.child.guard import frames as wire
 from outlive.process.child.guard.lane import (
     BLOCK_BYTES,
@@ -26,6 +25,7 @@ from outlive.process.child.guard.lane import (
     is_worth_it,
 )
 from outlive.process.child.guard.segments import Inbox, Outbox, check_segment, make_private, new_segment
+from outlive.process.child.posix.anonymous_files import log_file, tail_of
 from outlive.process.descriptors import above_standard, close_all
 from outlive.process.hatchery import CannotHatch, in_words
 from outlive.process.limits import DeadlineMissed

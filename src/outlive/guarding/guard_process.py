@@ -17,7 +17,7 @@ from outlive.meter.activity import stands_still, watch_activity
 from outlive.meter.gpu import GpuMeter, watch_gpu
 from outlive.process.child.guard import frames as wire
 from outlive.process.child.guard.variables import LOOK
-from outlive.process.child.nursery import NO_RUNTIME
+from outlive.process.child.posix.nursery import NO_RUNTIME
 from outlive.process.flight import Flight, StageSeconds
 from outlive.process.hatchery import CannotHatch, Hatchery, Kind, in_words, starting
 from outlive.process.limits import DeadlineMissed, Limits

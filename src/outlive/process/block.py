@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from outlive.process.child import wire
-from outlive.process.child.anonymous import anonymous_file
+from outlive.process.child.posix.anonymous_files import anonymous_file
 from outlive.process.descriptors import reserve
 
 _ALIGNMENT = 64

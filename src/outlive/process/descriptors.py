@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 
 from outlive.process import unpatched
-from outlive.process.child.anonymous import anonymous_file
+from outlive.process.child.posix.anonymous_files import anonymous_file
 
 _LAST_STANDARD = 2
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from outlive.process.child.anonymous import open_last_words, read_last_words
-from outlive.process.child.watchdog import OWN_END
+from outlive.process.child.posix.anonymous_files import open_last_words, read_last_words
+from outlive.process.child.posix.memory_watchdog import OWN_END
 from outlive.process.descriptors import close_all
 from outlive.process.hatchery import CannotHatch, Ending, Hatched, Kind, in_words, spawn
 

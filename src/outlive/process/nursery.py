@@ -23,8 +23,8 @@ from typing import Any
 from outlive.meter import find_cgroup_home, oom_counter_file
 from outlive.meter.activity import is_stopped
 from outlive.process import unpatched
-from outlive.process.child import orders
-from outlive.process.child.anonymous import anonymous_file, tail_of
+from outlive.process.child.posix import worker_requests
+from outlive.process.child.posix.anonymous_files import anonymous_file, tail_of
 from outlive.process.descriptors import above_standard
 from outlive.process.hatchery import (
     CannotHatch,
@@ -95,7 +95,7 @@ class Nursery:
                         "oom_counter": oom_counter_file(),
                         "cgroup_home": find_cgroup_home(),
                     }
-                    process = spawn(kind, "nursery", arguments, [control], self._errors[0])
+                    process = spawn(kind, "posix.nursery", arguments, [control], self._errors[0])
                 undo.pop_all()
                 return ours, process
         except OSError as error:
@@ -313,7 +313,7 @@ class Nursery:
         end = time.monotonic() + _ECHO_TIMEOUT_S
         while True:
             try:
-                return orders.send(self._channel, message, descriptors)
+                return worker_requests.send_request(self._channel, message, descriptors)
             except BlockingIOError:
                 if time.monotonic() > end:
                     raise self._silence() from None

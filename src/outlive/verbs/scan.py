@@ -103,7 +103,7 @@ def _scan(files: Sequence[Found], order: Order, outputs: list[str], **options: A
         raise _interrupted(journal, outputs) from None
     except JournalError as error:
         hint = "; what was written before is kept: make room, and go on with --resume" if outputs else ""
-        raise OSError(f"{error}{hint}") from error
+        raise error.with_hint(hint) from error.__cause__
     found = replace(found, written=tuple(outputs), with_rows=not outputs)
     _write(found, outputs)
     return found if not outputs or any(map(_is_rows, outputs)) else found.kept_aside()

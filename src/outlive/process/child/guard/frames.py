@@ -4,9 +4,9 @@
     head  = kind, segment, its size, late, counts; spans, segments given back, segments dropped; facts; rest
 
 Large bodies and the buffers of arrays do not travel in the frame: they lie in a segment of shared memory
-(`guard_blocks`), and `spans` says where. The descriptor of a new segment goes ahead on a second socket. A
+(`segments`), and `spans` says where. The descriptor of a new segment goes ahead on a second socket. A
 frame may be `late`: sent before its buffers are copied, so that the other side can prepare itself meanwhile;
-it waits for the copy before it looks at them (`guard_lane`).
+it waits for the copy before it looks at them (`lane`).
 
 Each kind of frame has a fixed number of whole numbers (`facts`); a `rest` of bytes may follow. A worker may
 write anything, because its memory is spoiled or because the model that it ran has taken it over: a head is
@@ -45,7 +45,7 @@ _FACTS = {
 # The whole of a head that has no lists, which is the usual one.
 _SHORT = {kind: struct.Struct(_HEAD.format + facts.format[1:]) for kind, facts in _FACTS.items()}
 _NO_LISTS = (0, 0, 0, 0, 0)
-# A frame of nothing, which means: look into the slot (`guard_lane`).
+# A frame of nothing, which means: look into the slot (`lane`).
 WAKE_UP = _LENGTHS.pack(0, 0, 0)
 MOST_AT_ONCE = 1 << 16
 # So many functions a worker keeps, the last ones; the caller counts along.

@@ -22,8 +22,8 @@ import sys
 import types
 from typing import Any
 
-from .. import confine
-from ..sandbox import enter
+from ..posix import own_process
+from ..posix.sandbox import enter
 from . import calibration_watch, standard_streams, variables
 from . import frames as wire
 from .lane import BLOCK_BYTES
@@ -48,15 +48,15 @@ def main(
 ) -> None:
     """Serve the caller until it closes its end."""
     if parent:
-        confine.follow(parent)
+        own_process.follow(parent)
     for descriptor in (talk, rights, faults, block):
         os.set_inheritable(descriptor, False)  # or what the function starts would hide our end
     standard_streams.connect(out, errors, stdin)
     words = os.fdopen(faults, "w")
     faulthandler.enable(words, all_threads=True)
     variables.look_when_told(words)
-    confine.name_process("outlive-guard")
-    applied = confine.limit({})
+    own_process.name_process("outlive-guard")
+    applied = own_process.limit({})
     # Before the first import that starts threads: landlock holds for this one and those that it starts.
     applied["sandbox"] = enter(sandbox, for_model=False)
     slots = mmap.mmap(block, BLOCK_BYTES)

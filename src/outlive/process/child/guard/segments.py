@@ -20,7 +20,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..anonymous import anonymous_file
+from ..posix.anonymous_files import anonymous_file
 
 _ALIGNMENT = 64
 _PAGE_BYTES = mmap.PAGESIZE

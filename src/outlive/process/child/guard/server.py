@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from .. import confine
+from ..posix import own_process
 from . import caller_environment, exceptions, forks, pickling, plain_values, random_state, standard_streams
 from . import frames as wire
 from .link import CallersIterator, Link
@@ -87,9 +87,9 @@ class MemoryLimit:
     def _stacks_bytes(self) -> int:
         """Room for the stacks of threads: a tracer adds to it; where there is none, for as many as may be."""
         if self._is_traced is None:
-            self._is_traced = confine.is_traced()
-        ahead = confine.STACKS_AHEAD if self._is_traced else _MANY_THREADS
-        return ahead * confine.stack_bytes()
+            self._is_traced = own_process.is_traced()
+        ahead = own_process.STACKS_AHEAD if self._is_traced else _MANY_THREADS
+        return ahead * own_process.stack_bytes()
 
     def lift(self) -> None:
         """Take the limit off again: what comes now is no part of a call."""

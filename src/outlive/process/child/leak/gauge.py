@@ -10,7 +10,7 @@ import sys
 import time
 from typing import Any
 
-from .. import confine
+from ..posix import own_process
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
@@ -50,13 +50,13 @@ _mallinfo2 = _find_mallinfo()
 def settle() -> None:
     """Collect garbage and give what is free back to the system, so that what is left is held by somebody."""
     gc.collect()
-    confine.trim_heap()
+    own_process.trim_heap()
 
 
 def read() -> dict[str, Any]:
     """All the numbers; None for what this system does not tell."""
     settle()
-    memory = confine.memory() or _portable_memory()
+    memory = own_process.memory() or _portable_memory()
     return {
         "at": time.monotonic(),
         "private_bytes": memory.get("private_bytes"),
@@ -89,8 +89,8 @@ def heap_bytes() -> int | None:
 
 def shared_bytes() -> int | None:
     """Resident memory that has no file and is not private: mmap.mmap(-1, n) of Python is of this kind."""
-    # Where the kernel's counters are not exact (confine.memory says which), the pages are walked instead.
-    exact = confine.counters_are_exact()
+    # Where the kernel's counters are not exact (own_process.memory says which), the pages are walked instead.
+    exact = own_process.counters_are_exact()
     path, name = ("status", b"RssShmem:") if exact else ("smaps_rollup", b"Pss_Shmem:")
     try:
         with open("/proc/self/" + path, "rb") as file:

@@ -21,7 +21,15 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from . import anonymous, cgroups, confine, oomcount, orders, programs, runtimes, spare, tracer, watchdog
+from .. import runtimes
+from ..tracing import tracer
+from . import (
+    anonymous_files,
+    memory_watchdog,
+    own_process,
+    worker_cgroups,
+    worker_requests,
+)
 
 _WALL = 0x40000000  # linux/wait.h: wait for threads of traced processes too
 _HELLO = 0
@@ -44,18 +52,21 @@ def main(
     """Serve fork requests until the parent is gone."""
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, signal.SIG_IGN)  # a Ctrl-C in the terminal is the parent's business
-    confine.name_process("outlive-nursery")
-    confine.adopt_orphans()
-    confine.wake_with(parent)
-    nursery = _Nursery(
-        socket.socket(fileno=control), parent, oomcount.OomCount(oom_counter), cgroups.Cgroups(cgroup_home)
+    own_process.name_process("outlive-nursery")
+    own_process.adopt_orphans()
+    own_process.wake_with(parent)
+    nursery = NurseryServer(
+        socket.socket(fileno=control),
+        parent,
+        worker_cgroups.OomKillCounter(oom_counter),
+        worker_cgroups.WorkerCgroups(cgroup_home),
     )
     try:
         facts = _prepare(runtime)
     except BaseException as error:  # whatever a broken installation throws
         facts = {"hello": False, "type": type(error).__name__, "text": str(error)}
     else:
-        facts.update({"hello": True, "threads": confine.count_threads()})
+        facts.update({"hello": True, "threads": own_process.count_threads()})
     nursery.tell(_HELLO, facts)
     nursery.serve()
     os._exit(0)  # no farewell of the runtime's: it may hang, and nobody would see
@@ -67,34 +78,38 @@ def _prepare(runtime: str) -> dict[str, Any]:
         return {"runtime": runtime}
     facts = runtimes.preload(runtime)
     # After the runtime, because it imports numpy too, and numpy starts threads if it comes first.
-    from . import worker
+    from .. import worker
 
     worker.prepare()
     return facts
 
 
-class _Nursery:
+class NurseryServer:
     """Forks, traces and reaps."""
 
     def __init__(
-        self, channel: socket.socket, parent: int, oom_count: oomcount.OomCount, own: cgroups.Cgroups
+        self,
+        channel: socket.socket,
+        parent: int,
+        oom_count: worker_cgroups.OomKillCounter,
+        own: worker_cgroups.WorkerCgroups,
     ) -> None:
         self._channel, self._parent, self._pid = channel, parent, os.getpid()
         channel.setblocking(False)
         self._workers: dict[int, int] = {}  # process -> number the parent gave it
         self._unsent: collections.deque[bytes] = collections.deque()
         self._tracer = tracer.Tracer()
-        self._watchdog = watchdog.Watchdog()
+        self._watchdog = memory_watchdog.Watchdog()
         self._oom_count, self._cgroups = oom_count, own
-        self._spares = spare.Spares(self._become_spare)
+        self._spare = worker_requests.SpareWorker(self._become_spare)
         self._last_words: dict[int, list[int]] = {}  # process -> the files for what it says last
-        self._descriptor_limit = confine.raise_descriptor_limit()
+        self._descriptor_limit = own_process.raise_descriptor_limit()
         self._groups: set[int] = set()  # those that lead a group of processes
         self._condemned: dict[int, float] = {}  # process -> when it is killed if it has not ended by then
         self._wake_read, self._wake_write = os.pipe()
         for end in (self._wake_read, self._wake_write):
             os.set_blocking(end, False)
-        self._parent_end = confine.open_process(parent)
+        self._parent_end = own_process.open_process(parent)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
 
@@ -123,20 +138,20 @@ class _Nursery:
 
     def _end_all(self) -> None:
         """End the workers, and then what they leave behind."""
-        self._spares.drop()
+        self._spare.drop()
         for process in list(self._workers):
             _kill(process)
             self._end_group(process)
         end = time.monotonic() + _LAST_WAIT_S
-        while (confine.children() or not self._cgroups.remove_left()) and time.monotonic() < end:
+        while (own_process.children() or not self._cgroups.remove_left()) and time.monotonic() < end:
             self._reap()
             self._end_orphans()
             time.sleep(0.001)
 
     def _end_orphans(self) -> None:
-        """End what workers that are gone had started: see `confine.adopt_orphans`."""
-        for process in confine.children():
-            if process not in self._workers and process != self._spares.process():
+        """End what workers that are gone had started: see `own_process.adopt_orphans`."""
+        for process in own_process.children():
+            if process not in self._workers and process != self._spare.process():
                 _kill(process)
 
     def _end_group(self, leader: int) -> None:
@@ -152,7 +167,7 @@ class _Nursery:
         if self._watchdog.is_due():
             self._oom_count.look()
             self._end_those(self._watchdog.look())
-        self._spares.look()
+        self._spare.look()
         self._cgroups.remove_left()
         now = time.monotonic()
         for process in [process for process, end in self._condemned.items() if end <= now]:
@@ -170,7 +185,7 @@ class _Nursery:
                 self._end(process, gently=True)
 
     def _pause_ms(self) -> int | None:
-        pauses = [self._watchdog.pause_ms(), self._spares.pause_ms(), self._cgroups.pause_ms()]
+        pauses = [self._watchdog.pause_ms(), self._spare.pause_ms(), self._cgroups.pause_ms()]
         if self._parent_end is None:
             pauses.append(_LOOK_MS)
         if self._condemned:
@@ -205,7 +220,7 @@ class _Nursery:
     def _request(self) -> bool:
         """Serve one request; False when the parent has closed its end."""
         try:
-            message, descriptors, is_whole = orders.receive(self._channel)
+            message, descriptors, is_whole = worker_requests.receive_request(self._channel)
         except OSError as error:
             return error.errno in (errno.EINTR, errno.EAGAIN)
         if message is None or "end" in message:
@@ -217,16 +232,16 @@ class _Nursery:
                 self._serve_worker(process, message)
         elif "words_of" in message:
             for process in [one for one, number in self._workers.items() if number == message["words_of"]]:
-                self.tell(message["echo"], anonymous.read_last_words(self._last_words.get(process, [])))
+                self.tell(message["echo"], anonymous_files.read_last_words(self._last_words.get(process, [])))
         elif "echo" in message:
             self.tell(message["echo"], {"echo": True})
         for descriptor in descriptors:
             os.close(descriptor)
         if "fork" in message and "program" not in message:
             # Not earlier: a spare must not hold the ends of another's pipes.
-            self._spares.make()
-            if self._spares.process():
-                self._cgroups.take_in(self._spares.process())
+            self._spare.make()
+            if self._spare.process():
+                self._cgroups.take_in(self._spare.process())
         return True
 
     def _serve_worker(self, process: int, message: dict[str, Any]) -> None:
@@ -257,7 +272,7 @@ class _Nursery:
         words: list[int] = []
         try:
             if "program" not in message:
-                words = anonymous.open_last_words()
+                words = anonymous_files.open_last_words()
             process, refused = self._new_worker(message, [*descriptors[:3], *words, *descriptors[3:]])
         except OSError as error:
             _close(words)
@@ -267,7 +282,7 @@ class _Nursery:
         self._workers[process] = number
         if "program" in message:
             self._groups.add(process)
-            self._tracer.stacks.expect(process, confine.stack_bytes())
+            self._tracer.stacks.expect(process, own_process.stack_bytes())
         self._limit(process, message["limits"])
         self.tell(number, {"pid": process, "untraced": refused})
 
@@ -278,7 +293,7 @@ class _Nursery:
             return
         self._cgroups.take_in(process)
         if limits["asked_bytes"] is not None:
-            most = held + limits["asked_bytes"] + limits.get("mapped_bytes", 0) + cgroups.SLACK_BYTES
+            most = held + limits["asked_bytes"] + limits.get("mapped_bytes", 0) + worker_cgroups.SLACK_BYTES
             self._cgroups.limit(process, most, no_swap=True)
         else:  # between the watchdog's limit and the end of all memory
             most = (limits["memory_bytes"] + limits["left_bytes"]) // 2
@@ -286,9 +301,9 @@ class _Nursery:
 
     def _new_worker(self, message: dict[str, Any], descriptors: list[int]) -> tuple[int, str]:
         """The process of a new worker, the spare or a new fork, and why it cannot be traced, if it cannot."""
-        process = 0 if "program" in message else self._spares.process()
+        process = 0 if "program" in message else self._spare.process()
         refused = tracer.seize(process) if process else ""
-        if process and self._spares.order(message, descriptors):
+        if process and self._spare.begin(message, descriptors):
             return process, refused
         process = self._fork_worker(message, descriptors)
         return process, tracer.seize(process)
@@ -297,16 +312,16 @@ class _Nursery:
         process = os.fork()
         if process == 0:
             self._become(lambda: (message, descriptors))
-        confine.start_elsewhere(process)
+        own_process.start_elsewhere(process)
         return process
 
     def _become_spare(self, channel: socket.socket) -> None:
         """In the child: wait for an order, and for nothing else."""
 
         def await_order() -> tuple[dict[str, Any] | None, list[int]]:
-            confine.name_process("outlive-spare")
+            own_process.name_process("outlive-spare")
             with channel:
-                message, descriptors, is_whole = orders.receive(channel)
+                message, descriptors, is_whole = worker_requests.receive_request(channel)
             return message if is_whole else None, descriptors
 
         self._become(await_order)
@@ -318,18 +333,18 @@ class _Nursery:
             signal.set_wakeup_fd(-1)
             for name in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(name, signal.SIG_DFL)
-            confine.die_with(self._pid)
+            own_process.die_with(self._pid)
             self._channel.close()
             others = [one for files in self._last_words.values() for one in files]
             _close([self._wake_read, self._wake_write, self._parent_end, *others])
-            confine.adopt_orphans()
-            confine.restore_descriptor_limit(self._descriptor_limit)
+            own_process.adopt_orphans()
+            own_process.restore_descriptor_limit(self._descriptor_limit)
             message, descriptors = get_order()
             if message is None:
                 os._exit(0)  # nobody will give one
             if "program" in message:
-                programs.become(message, descriptors)
-            from . import worker
+                worker_requests.become_program(message, descriptors)
+            from .. import worker
 
             code = worker.run(message, descriptors)
         except BaseException:
@@ -355,10 +370,10 @@ class _Nursery:
             end = self._cgroups.leave(process)
             if process in self._workers:
                 self._tell_end(process, status, end)
-            elif process == self._spares.process():
-                self._spares.forget()
+            elif process == self._spare.process():
+                self._spare.forget()
 
-    def _tell_end(self, process: int, status: int, end: cgroups.End) -> None:
+    def _tell_end(self, process: int, status: int, end: worker_cgroups.CgroupEnd) -> None:
         signaled = os.WIFSIGNALED(status)
         evidence = tracer.short(self._tracer.evidence(process))
         message = {
@@ -370,7 +385,7 @@ class _Nursery:
             "evidence": evidence,
         }
         words = self._last_words.pop(process)
-        message.update(anonymous.read_last_words(words))
+        message.update(anonymous_files.read_last_words(words))
         _close(words)
         self._tracer.forget(process)
         self._condemned.pop(process, None)
@@ -380,7 +395,7 @@ class _Nursery:
             # Looking at a stack took memory, which the workers to come would fill first: see `trim_heap`.
             del message, evidence
             gc.collect()
-            confine.trim_heap()
+            own_process.trim_heap()
 
 
 def _close(descriptors: Iterable[int | None]) -> None:

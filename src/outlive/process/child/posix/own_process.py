@@ -14,10 +14,10 @@ _PR_SET_PDEATHSIG, _PR_SET_NAME, _PR_SET_CHILD_SUBREAPER = 1, 15, 36  # linux/pr
 # What threads of LiteRT have on Android (bionic, libc/bionic/pthread_internal.h: PTHREAD_STACK_SIZE_DEFAULT).
 SMALL_STACK_BYTES = 1 << 20
 _USUAL_STACK_BYTES = 8 << 20
-# So many threads can be on their way at once before their tracer makes room for the next (`stacks.py`); of a
+# So many threads can be on their way at once before their tracer makes room for the next (`StackRoom`); of a
 # model there are as many besides as it was given, in XNNPACK's pool and in that of the other kernels.
 STACKS_AHEAD = 4
-# RLIMIT_DATA counts what is reserved, used or not; what is used is watched from outside (`watchdog.py`). Ruy
+# RLIMIT_DATA counts what is reserved, used or not; `memory_watchdog` watches what is used. Ruy
 # reserves its next room while it still has the pieces that did not fit the last (ruy/allocator.cc).
 RESERVED_PER_USED = 2
 _ATTRIBUTES_BYTES = 128  # more than sizeof(pthread_attr_t) anywhere (glibc, bits/pthreadtypes-arch.h)

@@ -18,12 +18,12 @@ WORD_BYTES = 8
 _MEMORY_FIELDS = {
     "VmData": "data_bytes",
     "VmRSS": "rss_bytes",
-    "RssAnon": "private_bytes",  # of the kind that `confine.memory` counts
+    "RssAnon": "private_bytes",  # of the kind that `own_process.memory` counts
     "VmHWM": "peak_rss_bytes",
 }
 
 
-class Mapping(NamedTuple):
+class MemoryMapping(NamedTuple):
     """One line of `/proc/PID/maps`; `path` is empty where no file lies behind it."""
 
     start: int
@@ -52,7 +52,7 @@ class Tracee:
             os.close(self._fd)
             self._fd = -1
 
-    def mapping(self, address: int) -> Mapping | None:
+    def mapping(self, address: int) -> MemoryMapping | None:
         """The mapping that holds the address."""
         at = bisect_right(self._starts, address) - 1
         if at < 0 or address >= self._mappings[at].end:
@@ -112,7 +112,7 @@ class Tracee:
             return b""
 
 
-def read_mappings(process: int) -> list[Mapping]:
+def read_mappings(process: int) -> list[MemoryMapping]:
     """All mappings of a process, in order."""
     try:
         with open("/proc/%d/maps" % process, "rb") as file:
@@ -122,7 +122,7 @@ def read_mappings(process: int) -> list[Mapping]:
     return [mapping for mapping in map(_mapping, lines) if mapping is not None]
 
 
-def _mapping(line: bytes) -> Mapping | None:
+def _mapping(line: bytes) -> MemoryMapping | None:
     # 7f0000000000-7f0000001000 r-xp 00002000 08:01 1234    /usr/lib/libc.so.6
     fields = line.split(None, 5)
     if len(fields) < 5:
@@ -133,7 +133,7 @@ def _mapping(line: bytes) -> Mapping | None:
     if not path.startswith("/") or path.endswith(" (deleted)"):
         path = ""
     try:
-        return Mapping(int(start, 16), int(end, 16), b"x" in fields[1], int(fields[2], 16), path)
+        return MemoryMapping(int(start, 16), int(end, 16), b"x" in fields[1], int(fields[2], 16), path)
     except ValueError:
         return None
 

@@ -39,12 +39,12 @@ def demangle(name: str) -> str:
     if not name.startswith("_Z") or len(name) > _MAX_CHARACTERS:
         return name
     try:
-        return "::".join(_Reader(name, 2).encoding()) or name
+        return "::".join(_MangledName(name, 2).encoding()) or name
     except (IndexError, ValueError, KeyError, RecursionError):
         return name
 
 
-class _Reader:
+class _MangledName:
     """Walks over a mangled name once, from left to right. Runs off its end by IndexError."""
 
     def __init__(self, text: str, at: int) -> None:

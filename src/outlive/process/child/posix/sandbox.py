@@ -21,7 +21,7 @@ import struct
 import sys
 from typing import Any, Dict, List, Tuple
 
-from . import confine, syscalls
+from . import own_process, syscalls
 from .syscall_filter import for_process, make_filter
 
 # Above what a worker keeps of what was printed (`worker._cut`), and above what one call may well print.
@@ -41,7 +41,7 @@ _READ_FILE, _READ_DIR = 1 << 2, 1 << 3
 _ALL_TCP, _ALL_SCOPES = 3, 3
 _PATH_BENEATH = 1
 
-# What any worker reads: libraries, its own meters (`confine`), what glibc and cpuinfo ask about the machine.
+# What any worker reads: libraries, its own meters (`own_process`), what glibc and cpuinfo ask.
 _OF_SYSTEM = """
 /usr/lib /usr/lib64 /usr/local/lib /lib /lib64 /etc/ld.so.cache /etc/ld.so.preload
 /proc/cpuinfo /proc/meminfo /proc/stat /proc/sys/vm/overcommit_memory
@@ -79,7 +79,7 @@ def enter(order: Dict[str, Any], for_model: bool = True) -> Dict[str, str]:
             parts.append(come_under(order["read"], for_model))
         except OSError as error:
             missing.append("no %s: %s" % (name, error.strerror or error))
-    earlier = confine.count_threads() - 1
+    earlier = own_process.count_threads() - 1
     if earlier and parts:
         missing.append("landlock does not hold for %d threads that ran before it" % earlier)
     return {"parts": ", ".join(parts), "why": "; ".join(missing)}
@@ -133,7 +133,7 @@ def _usual_places() -> Tuple[str, ...]:
     """What any worker may read: some of Python, numpy and the runtime is loaded only when it is needed."""
     files = [getattr(sys.modules.get(name), "__file__", None) for name in _RUNTIMES]
     packages = {_package_place(file) for file in files if file}
-    ours = os.path.dirname(os.path.abspath(__file__))
+    ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     of_python = {os.path.dirname(os.__file__), os.path.join(sys.base_prefix, "lib")}
     # A process's own folder is another one in each of them; what lies below another place needs no rule.
     known = {os.path.realpath(path) for path in (*_OF_SYSTEM.split(), *of_python, *packages, ours)}

@@ -16,6 +16,9 @@ from .shared_memory import read_shared
 # The fastest that memory is filled, page by page, on a machine of today; and bounds for the pause.
 _BYTES_PER_S = 4e9
 _SHORTEST_S, _LONGEST_S = 0.01, 2.0
+# What the worker's own part of a run takes beside the model: answers, arrays of outputs, their statistics.
+# A limit is of what the model adds, so the watchdog allows this much more.
+OWN_BYTES = 1 << 18
 # The last words of a worker that has ended itself.
 OWN_END = "outlive: the worker holds more memory than it may\n"
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
@@ -46,7 +49,7 @@ class Watchdog:
         now = held_bytes(process)
         if memory_bytes is None or now is None:
             return None
-        self._most[process] = now + memory_bytes
+        self._most[process] = now + memory_bytes + OWN_BYTES
         self._next[process] = 0.0
         return now
 

@@ -1,13 +1,13 @@
-"""Imports that break the order of the floors are found, however they are written."""
+"""Imports that break the order of the layers are found, however they are written."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.house.conftest import Plant
-from tests.house.floors import import_cycles, imports_not_going_down, unknown_rooms
+from tests.house.layers import import_cycles, imports_not_going_down, unknown_packages
 
-ROOMS = {
+TREE = {
     "__init__.py": "from outlive.verbs import read",
     "__main__.py": "from outlive.cli.main import main",
     "verbs.py": "from outlive.model import read",
@@ -26,9 +26,9 @@ ROOMS = {
 }
 
 
-def test_a_tidy_house_has_no_problems(plant: Plant) -> None:
-    package = plant(ROOMS)
-    assert unknown_rooms(package) == []
+def test_a_tidy_tree_has_no_problems(plant: Plant) -> None:
+    package = plant(TREE)
+    assert unknown_packages(package) == []
     assert imports_not_going_down(package) == []
     assert import_cycles(package) == []
 
@@ -53,47 +53,47 @@ def test_a_tidy_house_has_no_problems(plant: Plant) -> None:
     ],
 )
 def test_an_import_that_goes_up_is_found(plant: Plant, line: str) -> None:
-    (problem,) = imports_not_going_down(plant({**ROOMS, "model/tensor.py": line}))
+    (problem,) = imports_not_going_down(plant({**TREE, "model/tensor.py": line}))
     assert "tensor.py:" in problem
-    assert "on a floor above" in problem
+    assert "in a higher layer" in problem
 
 
-def test_the_line_of_the_import_is_told(plant: Plant) -> None:
-    (problem,) = imports_not_going_down(plant({**ROOMS, "units.py": "\n\nimport outlive.model.tensor\n"}))
+def test_the_line_of_the_import_is_given(plant: Plant) -> None:
+    (problem,) = imports_not_going_down(plant({**TREE, "units.py": "\n\nimport outlive.model.tensor\n"}))
     assert "units.py:3: units imports outlive.model.tensor" in problem
 
 
-def test_an_import_from_next_door_is_found(plant: Plant) -> None:
+def test_an_import_of_the_same_layer_is_found(plant: Plant) -> None:
     (problem,) = imports_not_going_down(
-        plant({**ROOMS, "meter/__init__.py": "from outlive.model import read"})
+        plant({**TREE, "meter/__init__.py": "from outlive.model import read"})
     )
-    assert "next door on the same floor" in problem
+    assert "another package of the same layer" in problem
 
 
 def test_the_worker_does_not_know_the_model(plant: Plant) -> None:
-    (problem,) = imports_not_going_down(plant({**ROOMS, "process/__init__.py": "import outlive.model"}))
-    assert "a room that process must not know" in problem
+    (problem,) = imports_not_going_down(plant({**TREE, "process/__init__.py": "import outlive.model"}))
+    assert "a package that process must not import" in problem
 
 
 def test_other_packages_are_none_of_our_business(plant: Plant) -> None:
-    files = {**ROOMS, "units.py": "import sys, numpy\nfrom report import cli\nimport outlived.report"}
+    files = {**TREE, "units.py": "import sys, numpy\nfrom report import cli\nimport outlived.report"}
     assert imports_not_going_down(plant(files)) == []
 
 
 @pytest.mark.parametrize("name", ["attic/__init__.py", "cellar.py"])
-def test_a_room_on_no_floor_is_found(plant: Plant, name: str) -> None:
-    (problem,) = unknown_rooms(plant({**ROOMS, name: ""}))
-    assert "is on no floor" in problem
+def test_a_package_in_no_layer_is_found(plant: Plant, name: str) -> None:
+    (problem,) = unknown_packages(plant({**TREE, name: ""}))
+    assert "is in no layer" in problem
 
 
 def test_code_among_the_data_is_found(plant: Plant) -> None:
-    (problem,) = unknown_rooms(plant({**ROOMS, "device_data/__init__.py": ""}))
+    (problem,) = unknown_packages(plant({**TREE, "device_data/__init__.py": ""}))
     assert "device_data/ holds data only" in problem
 
 
-def test_a_cycle_within_a_room_is_found_once(plant: Plant) -> None:
+def test_a_cycle_within_a_package_is_found_once(plant: Plant) -> None:
     files = {
-        **ROOMS,
+        **TREE,
         "model/tensor.py": "def late():\n    from outlive.model.shape import Shape",
         "model/shape.py": "from outlive.model.reader import read",
     }
@@ -104,5 +104,5 @@ def test_a_cycle_within_a_room_is_found_once(plant: Plant) -> None:
 
 
 def test_a_module_that_imports_its_own_package_is_a_cycle(plant: Plant) -> None:
-    (problem,) = import_cycles(plant({**ROOMS, "model/reader.py": "from outlive.model import Model"}))
+    (problem,) = import_cycles(plant({**TREE, "model/reader.py": "from outlive.model import Model"}))
     assert problem == "import cycle: outlive.model -> outlive.model.reader -> outlive.model"

@@ -1,13 +1,13 @@
-"""Imports go down the floors only, never sideways, never in a circle."""
+"""Imports go down the layers only, never sideways, never in a cycle."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tests.house.modules import DOORS, Module, imports_of, read_modules
+from tests.house.modules import TOP_MODULES, Module, imports_of, read_modules
 
-# From top to bottom. Rooms on one floor do not know each other.
-FLOORS = (
+# From top to bottom. Packages of one layer do not import each other.
+LAYERS = (
     ("__init__", "__main__"),
     ("cli", "jupyter", "pytest_plugin"),
     ("verbs",),
@@ -24,34 +24,34 @@ FLOORS = (
     ("meter", "model", "project"),
     ("finding", "errors", "names", "records", "units", "version", "apart", "keeping", "cache", "demo_models"),
 )
-# The shared words are single files that make up one room: an error carries a finding.
-SHARED_WORDS = frozenset(FLOORS[-1])
-# A worker carries bytes, arrays and op indices; names are put to them upstairs.
-STRANGERS = frozenset({("process", "model"), ("interpreter", "model")})
+# The shared words are single files that count as one package: an error carries a finding.
+SHARED_WORDS = frozenset(LAYERS[-1])
+# A worker carries bytes, arrays and op indices; the layers above give them names.
+SEPARATE = frozenset({("process", "model"), ("interpreter", "model")})
 DATA_ONLY = frozenset({"device_data"})
 
-_FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+_LAYER_OF = {package: layer for layer, packages in enumerate(LAYERS) for package in packages}
 
 
-def unknown_rooms(package: Path) -> list[str]:
-    """Modules in a room that stands on no floor, and code where only data may be."""
+def unknown_packages(package: Path) -> list[str]:
+    """Modules in a package that is in no layer, and code where only data may be."""
     problems = []
     for module in read_modules(package):
-        if module.room in DATA_ONLY:
-            problems.append(f"{module.path}: {module.room}/ holds data only, no code")
-        elif module.room not in _FLOOR_OF:
+        if module.package in DATA_ONLY:
+            problems.append(f"{module.path}: {module.package}/ holds data only, no code")
+        elif module.package not in _LAYER_OF:
             problems.append(
-                f"{module.path}: '{module.room}' is on no floor (see FLOORS in tests/house/floors.py)"
+                f"{module.path}: '{module.package}' is in no layer (see LAYERS in tests/house/layers.py)"
             )
     return problems
 
 
 def imports_not_going_down(package: Path) -> list[str]:
-    """Imports that go up a floor, or sideways between two rooms of one floor."""
+    """Imports of a higher layer, or of another package of the same layer."""
     modules = {module.name: module for module in read_modules(package)}
     known = frozenset(modules)
     return [
-        f"{module.at(line)}: {module.room} imports {target}, which is {complaint}"
+        f"{module.at(line)}: {module.package} imports {target}, which is {complaint}"
         for module in modules.values()
         for line, target in imports_of(module, known)
         if (complaint := _complaint(module, modules[target]))
@@ -59,20 +59,20 @@ def imports_not_going_down(package: Path) -> list[str]:
 
 
 def _complaint(importer: Module, target: Module) -> str:
-    here, there = importer.room, target.room
-    if here == there or {here, there} <= SHARED_WORDS or not {here, there} <= set(_FLOOR_OF):
+    here, there = importer.package, target.package
+    if here == there or {here, there} <= SHARED_WORDS or not {here, there} <= set(_LAYER_OF):
         return ""
-    if (here, there) in STRANGERS:
-        return f"a room that {here} must not know"
-    if _FLOOR_OF[there] < _FLOOR_OF[here]:
-        return "on a floor above"
-    if _FLOOR_OF[there] == _FLOOR_OF[here] and here not in DOORS:
-        return "next door on the same floor"
+    if (here, there) in SEPARATE:
+        return f"a package that {here} must not import"
+    if _LAYER_OF[there] < _LAYER_OF[here]:
+        return "in a higher layer"
+    if _LAYER_OF[there] == _LAYER_OF[here] and here not in TOP_MODULES:
+        return "another package of the same layer"
     return ""
 
 
 def import_cycles(package: Path) -> list[str]:
-    """Circles of modules that import each other, each told once."""
+    """Cycles of modules that import each other, each reported once."""
     modules = read_modules(package)
     known = frozenset(module.name for module in modules)
     graph = {module.name: sorted({target for _, target in imports_of(module, known)}) for module in modules}

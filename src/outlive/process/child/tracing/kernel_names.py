@@ -1,6 +1,6 @@
 """Which op a native function belongs to, by its name: `tflite::ops::builtin::reverse::Eval` runs REVERSE_V2.
 
-    candidates("tflite::ops::builtin::pad::Eval", ...) -> Kernel(("PAD", "PADV2"), "Eval")
+    candidates("tflite::ops::builtin::pad::Eval", ...) -> KernelName(("PAD", "PADV2"), "Eval")
 
 Where one function serves several ops it names them all: who knows the model can choose, and we do not guess.
 From the registrations in `tflite/kernels/*.cc` and the switch of the XNNPACK delegate
@@ -196,7 +196,7 @@ _XNN_OPERATOR = re.compile(r"(?:create|reshape|setup)_(\w+)_operator")
 _PHASE = re.compile(r"Eval|Prepare|Init$|Free$")
 
 
-class Kernel(NamedTuple):
+class KernelName(NamedTuple):
     """The ops that a function may be running, and the phase if its name says so."""
 
     ops: tuple[str, ...]
@@ -227,7 +227,7 @@ def loop_phase(caller: str, callee: str) -> str | None:
     return _LOOPS.get(caller) if callee.startswith(_KERNELS_OWN) else None
 
 
-def candidates(name: str, raw: tuple[str, ...], source: str) -> Kernel | None:
+def candidates(name: str, raw: tuple[str, ...], source: str) -> KernelName | None:
     """The ops a function may be running, by its readable name, raw names and source file; None if unknown.
 
     A kernel that we do not know gives no ops: it is a kernel all the same.
@@ -235,32 +235,32 @@ def candidates(name: str, raw: tuple[str, ...], source: str) -> Kernel | None:
     if name.startswith((_BUILTIN, _CUSTOM)):
         # One code under several names: the linker folded equal functions, and any of them may be meant.
         found = _kernel(name, raw[0] if raw else "", source) if len(raw) < 2 else None
-        return found or Kernel((), _phase(name))
+        return found or KernelName((), _phase(name))
     visit = _VISIT.fullmatch(name)
     if visit:
         return _visit(visit.group(1))
     operator = _XNN_OPERATOR.fullmatch(name)
     if operator and operator.group(1) in _XNN_OPERATORS:
         phase = "Prepare" if name.startswith("create_") else None
-        return Kernel(_XNN_OPERATORS[operator.group(1)], phase, delegated=True)
+        return KernelName(_XNN_OPERATORS[operator.group(1)], phase, delegated=True)
     return None
 
 
-def _kernel(name: str, raw: str, source: str) -> Kernel | None:
+def _kernel(name: str, raw: str, source: str) -> KernelName | None:
     if name.startswith(_CUSTOM):
-        return Kernel(("CUSTOM",), _phase(name))
+        return KernelName(("CUSTOM",), _phase(name))
     namespace, _, function = name[len(_BUILTIN) :].partition("::")
     if not function:
         namespace, function = "-", namespace
     if namespace in _PLAIN:
-        return Kernel((namespace.upper(),), _phase(name))
+        return KernelName((namespace.upper(),), _phase(name))
     if namespace in _RENAMED:
-        return Kernel((_RENAMED[namespace],), _phase(name))
+        return KernelName((_RENAMED[namespace],), _phase(name))
     ops = _SHARED.get(namespace, {}).get(function)
     if ops is None:
         return None
     marked = {op for mark, op in _MARKS if mark in raw} | {_SOURCES.get(source, "")}
-    return Kernel(tuple(op for op in ops if op in marked) or ops, _phase(name))
+    return KernelName(tuple(op for op in ops if op in marked) or ops, _phase(name))
 
 
 def _phase(name: str) -> str | None:
@@ -268,10 +268,10 @@ def _phase(name: str) -> str | None:
     return found.group() if found else None
 
 
-def _visit(node: str) -> Kernel | None:
+def _visit(node: str) -> KernelName | None:
     """VisitSpaceToDepthNode prepares SPACE_TO_DEPTH, VisitConv2DNode CONV_2D."""
     ops = _VISITS.get(node)
     if ops is None:
         words = re.sub(r"(?<=[a-z])(?=[A-Z0-9])", "_", node).upper()
         ops = (words,) if words in OPERATORS else None
-    return Kernel(ops, "Prepare", delegated=True) if ops else None
+    return KernelName(ops, "Prepare", delegated=True) if ops else None

@@ -1,4 +1,4 @@
-"""The few ptrace requests that we make, and the registers of x86-64 and arm64.
+"""The few ptrace requests that we make, the registers of x86-64 and arm64, and failed divisions.
 
 Each function returns nothing, or an empty value, when the thread is gone: it may be killed at any time.
 """
@@ -10,6 +10,7 @@ import errno
 import os
 import platform
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from . import tracee
@@ -31,6 +32,14 @@ EVENT_STOP = 128
 _NT_PRSTATUS = 1  # elf.h
 _SIGINFO_BYTES = 128  # asm-generic/siginfo.h, SI_MAX_SIZE
 _SIGINFO_ADDRESS = 16
+
+_LONGEST_INSTRUCTION_BYTES = 15
+_OPCODE = 0xF7  # Intel SDM, volume 2: DIV and IDIV of 16, 32 or 64 bits
+_DIV, _IDIV = 6, 7  # the middle field of the byte after the opcode
+_OPERAND_SIZE_PREFIX = 0x66
+# The processor's numbers of its registers, as DWARF numbers (System V ABI for AMD64, figure 3.36).
+_DWARF = (0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15)
+_RAX, _RDX = 0, 1
 
 
 class Registers(NamedTuple):
@@ -60,7 +69,7 @@ _MACHINES = {
 }
 
 
-class _Vector(ctypes.Structure):
+class _IoVector(ctypes.Structure):
     """struct iovec, sys/uio.h."""
 
     _fields_ = (("base", ctypes.c_void_p), ("size", ctypes.c_size_t))
@@ -170,10 +179,86 @@ def registers(thread: int) -> Registers | None:
     if machine is None:
         return None
     buffer = (ctypes.c_uint64 * 64)()
-    vector = _Vector(ctypes.addressof(buffer), ctypes.sizeof(buffer))
+    vector = _IoVector(ctypes.addressof(buffer), ctypes.sizeof(buffer))
     if _request(_GETREGSET, thread, _NT_PRSTATUS, ctypes.addressof(vector)):
         return None
     if vector.size != machine.words * ctypes.sizeof(ctypes.c_uint64):
         return None
     values = {number: buffer[position] for number, position in enumerate(machine.order)}
     return Registers(buffer[machine.pc], machine.stack_register, machine.link_register, values)
+
+
+class DivisionOperands(NamedTuple):
+    """A division without a result."""
+
+    dividend: int
+    divisor: int
+    bits: int
+
+
+def failed_division(process: tracee.Tracee, registers: Registers) -> dict[str, Any]:
+    """The division at which a thread stands, as evidence; nothing where it is none that we can read.
+
+    x86-64 raises the same signal for a divisor of zero and for a quotient too large for its register, which
+    is the smallest integer divided by -1. arm64 raises none.
+    """
+    if platform.machine() != "x86_64":
+        return {}
+    code = process.read(registers.pc, _LONGEST_INSTRUCTION_BYTES)
+    found = decode_division(code, registers.values, registers.pc, process.read)
+    return {} if found is None else {"division": found._asdict()}
+
+
+def decode_division(
+    code: bytes, registers: dict[int, int], pc: int = 0, read: Callable[[int, int], bytes] = lambda *_: b""
+) -> DivisionOperands | None:
+    """The division that these bytes are; `read` gives bytes of memory, where a divisor may lie."""
+    at, bits, extension = 0, 32, 0
+    while at < len(code) and (code[at] == _OPERAND_SIZE_PREFIX or code[at] >> 4 == 4):
+        if code[at] == _OPERAND_SIZE_PREFIX:
+            bits = 16
+        else:
+            extension = code[at]  # REX, the last prefix
+        at += 1
+    if at + 1 >= len(code) or code[at] != _OPCODE:
+        return None
+    kind = code[at + 1] >> 3 & 7
+    if kind not in (_DIV, _IDIV):
+        return None
+    bits, signed = 64 if extension & 8 else bits, kind == _IDIV
+    if code[at + 1] >> 6 == 3:
+        word = registers.get(_DWARF[(code[at + 1] & 7) | (extension & 1) << 3], 0)
+    else:
+        stored = read(_address(code, at + 1, extension, registers, pc), bits // 8)
+        if len(stored) != bits // 8:
+            return None
+        word = int.from_bytes(stored, "little")
+    mask = (1 << bits) - 1
+    wide = (registers.get(_RDX, 0) & mask) << bits | registers.get(_RAX, 0) & mask
+    return DivisionOperands(_value(wide, 2 * bits, signed), _value(word, bits, signed), bits)
+
+
+def _address(code: bytes, at: int, extension: int, registers: dict[int, int], pc: int) -> int:
+    """Where an operand in memory lies: Intel SDM, volume 2, tables 2-2 and 2-3."""
+    mode, low = code[at] >> 6, code[at] & 7
+    end, address = at + 1, 0
+    if low == 4:  # another byte: base + index * scale
+        scaled = code[end] if end < len(code) else 0
+        end += 1
+        low = scaled & 7
+        index = (scaled >> 3 & 7) | (extension & 2) << 2
+        if index != 4:
+            address += registers.get(_DWARF[index], 0) << (scaled >> 6)
+    elif mode == 0 and low == 5:  # from the next instruction on
+        return pc + end + 4 + _value(int.from_bytes(code[end : end + 4], "little"), 32, signed=True)
+    size = 1 if mode == 1 else 4
+    if mode or low == 5:
+        address += _value(int.from_bytes(code[end : end + size], "little"), 8 * size, signed=True)
+    if mode or low != 5:
+        address += registers.get(_DWARF[low | (extension & 1) << 3], 0)
+    return address & (1 << 64) - 1
+
+
+def _value(word: int, bits: int, signed: bool) -> int:
+    word &= (1 << bits) - 1
+    return word - (1 << bits) if signed and word >> (bits - 1) else word

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from . import frameprogram, ptrace, symbols, tracee
+from . import ptrace, symbols, tracee, unwind_table
 
 MAX_FRAMES = 64
 _SEARCH_WORDS = 2048  # 16 KiB of stack
@@ -24,7 +24,7 @@ _X86_CALL_BYTES = 7  # the longest call instruction that is looked for
 _ARM_INSTRUCTION_BYTES = 4
 
 
-class Frame(NamedTuple):
+class NativeFrame(NamedTuple):
     """One function on the stack.
 
     `vaddr` is the address inside the function as its library counts, `start` where the function begins by
@@ -51,9 +51,9 @@ class Walker:
         self._start = start
         self._stack_register = start.stack_register
 
-    def walk(self) -> list[Frame]:
+    def walk(self) -> list[NativeFrame]:
         """The frames, innermost first; at most MAX_FRAMES."""
-        frames: list[Frame] = []
+        frames: list[NativeFrame] = []
         pc, registers, exact, gaps = self._start.pc, dict(self._start.values), True, 0
         while len(frames) < MAX_FRAMES:
             found = self._run(pc, registers, not frames, exact, MAX_FRAMES - len(frames))
@@ -67,45 +67,47 @@ class Walker:
             pc, registers, exact, gaps = resumed.pc, resumed.registers, False, gaps + 1
         return frames
 
-    def _unknown(self, pc: int, registers: dict[int, int], exact: bool, at_start: bool) -> Frame:
+    def _unknown(self, pc: int, registers: dict[int, int], exact: bool, at_start: bool) -> NativeFrame:
         """A function that we cannot leave by its rules, but may be able to name."""
         path, vaddr, _ = self._place(pc if at_start else pc - 1)
         stack = registers[self._stack_register]
-        return Frame(path, vaddr, None, None, stack, stack, registers, exact)
+        return NativeFrame(path, vaddr, None, None, stack, stack, registers, exact)
 
-    def _run(self, pc: int, registers: dict[int, int], at_start: bool, exact: bool, limit: int) -> _Run:
+    def _run(self, pc: int, registers: dict[int, int], at_start: bool, exact: bool, limit: int) -> _Walk:
         """Walk by the rules as far as they lead."""
-        frames: list[Frame] = []
+        frames: list[NativeFrame] = []
         while len(frames) < limit:
             path, vaddr, bias = self._place(pc if at_start else pc - 1)
             row = symbols.library(path).frames.row(vaddr) if path else None
             if row is None:
-                return _Run(frames, False, pc, registers, at_start)
+                return _Walk(frames, False, pc, registers, at_start)
             stack = registers[self._stack_register]
             frame_end = registers.get(row.base, 0) + row.offset
             begin = row.function
-            frames.append(Frame(path, vaddr, begin, begin + bias, stack, frame_end, registers, exact))
+            frames.append(NativeFrame(path, vaddr, begin, begin + bias, stack, frame_end, registers, exact))
             caller = self._caller(row, frame_end, registers)
             if caller is None or not self._goes_up(frame_end, stack, at_start):
-                return _Run(frames, True, 0, {}, False)
+                return _Walk(frames, True, 0, {}, False)
             pc, registers, at_start = caller.pc, caller.registers, False
-        return _Run(frames, True, 0, {}, False)
+        return _Walk(frames, True, 0, {}, False)
 
     def _goes_up(self, frame_end: int, stack: int, at_start: bool) -> bool:
         """Stacks grow down: a caller's frame lies above; only a leaf on arm64 has none of its own."""
         return frame_end > stack or (at_start and frame_end == stack)
 
-    def _place(self, address: int) -> _Place:
+    def _place(self, address: int) -> _CodePlace:
         """The library that holds the address, the address as that library counts, and the difference."""
         mapping = self._process.mapping(address)
         if mapping is None or not mapping.executable or not mapping.path:
-            return _Place("", 0, 0)
+            return _CodePlace("", 0, 0)
         vaddr = symbols.library(mapping.path).file.vaddr_of(address - mapping.start + mapping.offset)
         if vaddr is None:
-            return _Place("", 0, 0)
-        return _Place(mapping.path, vaddr, address - vaddr)
+            return _CodePlace("", 0, 0)
+        return _CodePlace(mapping.path, vaddr, address - vaddr)
 
-    def _caller(self, row: frameprogram.Row, frame_end: int, registers: dict[int, int]) -> _Caller | None:
+    def _caller(
+        self, row: unwind_table.UnwindRow, frame_end: int, registers: dict[int, int]
+    ) -> _CallerRegisters | None:
         """The registers as the caller had them; None at the end of the stack."""
         if row.return_register in row.lost:
             return None
@@ -121,14 +123,14 @@ class Walker:
             values.pop(row.return_register, None)
         values[self._stack_register] = frame_end
         pc &= _ADDRESS_MASK
-        return _Caller(pc, values) if self._process.is_code(pc) else None
+        return _CallerRegisters(pc, values) if self._process.is_code(pc) else None
 
-    def _search(self, pc: int, registers: dict[int, int], at_start: bool) -> _Caller | None:
+    def _search(self, pc: int, registers: dict[int, int], at_start: bool) -> _CallerRegisters | None:
         """The nearest return address above the stack pointer from which the rules lead on."""
         stack = registers.get(self._stack_register, 0)
         link = self._start.link_register
         if link is not None and at_start:
-            leaf = _Caller(registers.get(link, 0) & _ADDRESS_MASK, registers)
+            leaf = _CallerRegisters(registers.get(link, 0) & _ADDRESS_MASK, registers)
             if self._leads_on(leaf):
                 return leaf
         for number, content in enumerate(self._process.words(stack, _SEARCH_WORDS)):
@@ -137,12 +139,12 @@ class Walker:
                 continue
             values = dict(registers)
             values[self._stack_register] = stack + (number + 1) * tracee.WORD_BYTES
-            candidate = _Caller(word, values)
+            candidate = _CallerRegisters(word, values)
             if self._leads_on(candidate):
                 return candidate
         return None
 
-    def _leads_on(self, candidate: _Caller) -> bool:
+    def _leads_on(self, candidate: _CallerRegisters) -> bool:
         """Whether it follows a call, and so do the callers that the rules then find."""
         if not self._follows_call(candidate.pc):
             return False
@@ -157,28 +159,28 @@ class Walker:
         return _ends_in_x86_call(self._process.read(address - _X86_CALL_BYTES, _X86_CALL_BYTES))
 
 
-class _Run(NamedTuple):
+class _Walk(NamedTuple):
     """What walking by the rules gave: the frames, whether that is all, and where it got stuck."""
 
-    frames: list[Frame]
+    frames: list[NativeFrame]
     ended: bool
     pc: int
     registers: dict[int, int]
     at_start: bool
 
 
-class _Place(NamedTuple):
+class _CodePlace(NamedTuple):
     path: str
     vaddr: int
     bias: int
 
 
-class _Caller(NamedTuple):
+class _CallerRegisters(NamedTuple):
     pc: int
     registers: dict[int, int]
 
 
-def call_target(process: tracee.Tracee, frame: Frame) -> int | None:
+def call_target(process: tracee.Tracee, frame: NativeFrame) -> int | None:
     """Where the call in a frame goes: 0 where a register or memory says; None if it is no call."""
     if frame.start is None or frame.entry is None:
         return None

@@ -21,9 +21,9 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
-from . import backtrace, division, ptrace, running, stacks, tracee
+from . import backtrace, ptrace, running_op, tracee
 
 seize = ptrace.seize
 
@@ -45,6 +45,79 @@ _SI_KERNEL = 0x80  # asm-generic/siginfo.h: a fault whose address the processor 
 # nothing new. A later one is another event: the first was survived.
 _RERAISE_S = 2.0
 _MAX_FRAMES, _MAX_SYMBOL = 64, 1000
+# The first piece of its heap that a thread takes (glibc, malloc/arena.c: new_heap, top_pad) comes on top.
+_HEAP_BYTES = 1 << 18
+
+
+class _StackLimit(NamedTuple):
+    """The limit as the process set it itself, the threads it had then, and the limit as we have set it."""
+
+    own: int
+    threads: int
+    raised: int
+
+
+class StackRoom:
+    """Room for the stacks of threads in RLIMIT_DATA, which counts them whole although they are hardly used.
+
+        thread A: reserves 8 MiB ──clone──> stopped by its tracer ──> RLIMIT_DATA + 8 MiB ──> goes on
+
+    A limit of our own is a few stacks higher than it is meant to be. For each thread that has begun, its
+    tracer adds one more, so that the distance stays. A thread that ends makes room for another.
+    """
+
+    def __init__(self) -> None:
+        """No process is known yet."""
+        self._stack_bytes: dict[int, int] = {}
+        self._threads: dict[int, int] = {}
+        self._known: dict[int, _StackLimit] = {}
+
+    def __len__(self) -> int:
+        """How many processes it still knows."""
+        return len(self._stack_bytes)
+
+    def expect(self, process: int, stack_bytes: int) -> None:
+        """Threads of this process will have stacks of this size."""
+        self._stack_bytes[process] = stack_bytes + _HEAP_BYTES
+
+    def forget(self, process: int) -> None:
+        """It has ended."""
+        self._stack_bytes.pop(process, None)
+        self._threads.pop(process, None)
+        self._known.pop(process, None)
+
+    def thread_ended(self, process: int) -> None:
+        """Its stack may be another's."""
+        if process in self._threads:
+            self._threads[process] -= 1
+
+    def thread_began(self, process: int) -> None:
+        """Raise the limit for the stack of the next one; one that is not ours, and infinity, stay."""
+        size = self._stack_bytes.get(process)
+        if size is None:
+            return
+        before = self._threads.get(process, 0)
+        self._threads[process] = before + 1
+        import resource
+
+        try:
+            soft, hard = resource.prlimit(process, resource.RLIMIT_DATA)
+            if soft in (-1, resource.RLIM_INFINITY):
+                return
+            known = self._known.get(process)
+            if known is None or soft != known.raised:
+                known = _StackLimit(soft, before, soft)
+            wanted = known.own + max(0, before + 1 - known.threads) * size
+            if wanted > soft:
+                _raise(resource, process, wanted, hard)
+            self._known[process] = known._replace(raised=max(wanted, soft))
+        except (OSError, ValueError):
+            pass  # it is gone, or the system does not let us: then its next thread may be refused
+
+
+def _raise(resource: Any, process: int, wanted: int, hard: int) -> None:
+    ceiling = wanted if hard in (-1, resource.RLIM_INFINITY) else min(wanted, hard)
+    resource.prlimit(process, resource.RLIMIT_DATA, (ceiling, hard))
 
 
 class Tracer:
@@ -55,7 +128,7 @@ class Tracer:
         self._groups: dict[int, int] = {}  # thread -> process, for threads that are not the process's first
         self._evidence: dict[int, dict[str, Any]] = {}
         self._seen_at: dict[int, float] = {}
-        self.stacks = stacks.StackRoom()
+        self.stacks = StackRoom()
 
     def handle(self, task: int, status: int) -> dict[str, Any] | None:
         """Deal with a stop that `waitpid` reported, and let the task go on; the evidence, if it is dying."""
@@ -136,7 +209,7 @@ class Tracer:
             "threads": int(status.get("Threads", "0")),
             "frames": [],
             "memory": tracee.memory_sizes(status),
-            **running.RunningOp().to_evidence(),
+            **running_op.RunningOp().to_evidence(),
         }
         self._evidence[process] = found
         found.update(_look(task, number))
@@ -166,9 +239,9 @@ def _look(task: int, number: int) -> dict[str, Any]:
         return {}
     process = tracee.Tracee(task)
     try:
-        frames = running.name_frames(backtrace.Walker(process, registers).walk())
+        frames = running_op.name_frames(backtrace.Walker(process, registers).walk())
         return {
-            **(division.look(process, registers) if number == signal.SIGFPE else {}),
+            **(ptrace.failed_division(process, registers) if number == signal.SIGFPE else {}),
             "frames": [
                 {
                     "library": os.path.basename(frame.path),
@@ -178,7 +251,7 @@ def _look(task: int, number: int) -> dict[str, Any]:
                 }
                 for frame, symbol in frames
             ],
-            **running.identify(process, frames).to_evidence(),
+            **running_op.identify(process, frames).to_evidence(),
         }
     finally:
         process.close()

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from . import codec, guest, runtimes
+from . import codec, model_host, runtimes
 
 _MOST_REPORT_BYTES = 1 << 20
 _ERRORS = 2
@@ -33,11 +33,11 @@ _QUESTIONS = (
 )
 
 
-class CompiledGuest(guest.Guest):
+class CompiledModelHost(model_host.ModelHost):
     """One compiled model, with its inputs and outputs tied to the shared block."""
 
-    def __init__(self, plain: guest.Guest) -> None:
-        """Take the place of a guest that has loaded nothing yet."""
+    def __init__(self, plain: model_host.ModelHost) -> None:
+        """Take the place of a host that has loaded nothing yet."""
         super().__init__(plain._runtime, plain._content_fd, plain._enter)
         self._model: Any = None
         self._signature = 0
@@ -72,7 +72,7 @@ class CompiledGuest(guest.Guest):
 
     # Loading.
 
-    def do_open(self, header: dict[str, Any], payload: bytes) -> guest.Reply:
+    def do_open(self, header: dict[str, Any], payload: bytes) -> model_host.Reply:
         """Load and compile the model."""
         self._enter("load")
         wanted = header["compiled"]
@@ -82,7 +82,7 @@ class CompiledGuest(guest.Guest):
         module = runtimes.interpreter_module(self._runtime)
         source: dict[str, Any] = {}
         if self._content_fd is not None:
-            self._content = guest._read_all(self._content_fd)
+            self._content = model_host._read_all(self._content_fd)
             source["model_content"] = self._content
         else:
             source["model_path"] = header["arguments"]["model_path"]
@@ -131,7 +131,7 @@ class CompiledGuest(guest.Guest):
 
     # Allocating and tying.
 
-    def do_allocate(self, header: dict[str, Any], payload: bytes) -> guest.Reply:
+    def do_allocate(self, header: dict[str, Any], payload: bytes) -> model_host.Reply:
         """Make the buffers, and say what they hold."""
         self._enter("allocate")
         self._forget_views()
@@ -182,11 +182,11 @@ class CompiledGuest(guest.Guest):
         self._pairs = {"inputs": [], "outputs": []}
         super()._forget_views()
 
-    def do_fill(self, header: dict[str, Any], payload: bytes) -> guest.Reply:
+    def do_fill(self, header: dict[str, Any], payload: bytes) -> model_host.Reply:
         """What the buffers hold is in the block already."""
         return {}, b""
 
-    def do_invoke(self, header: dict[str, Any], payload: bytes) -> guest.Reply:
+    def do_invoke(self, header: dict[str, Any], payload: bytes) -> model_host.Reply:
         """The same as the hot call, for the first of many."""
         self._enter("invoke")
         self.invoke(first=True)
@@ -194,13 +194,13 @@ class CompiledGuest(guest.Guest):
 
     # Everything else.
 
-    def do_report(self, header: dict[str, Any], payload: bytes) -> guest.Reply:
+    def do_report(self, header: dict[str, Any], payload: bytes) -> model_host.Reply:
         """What the accelerators have printed so far, and whether they took all."""
         full = None if self._model is None else bool(self._model.is_fully_accelerated())
         size = min(os.fstat(_ERRORS).st_size, _MOST_REPORT_BYTES)
         return {"fully_accelerated": full}, os.pread(_ERRORS, size, 0)
 
-    def do_compiled(self, header: dict[str, Any], payload: bytes) -> guest.Reply:
+    def do_compiled(self, header: dict[str, Any], payload: bytes) -> model_host.Reply:
         """One of the compiled model's own questions, by its name."""
         name = header["call"]
         if name not in _QUESTIONS:
@@ -210,7 +210,7 @@ class CompiledGuest(guest.Guest):
             self._made.clear()
         return {}, codec.pack_tree(getattr(self._model, name)(*header["arguments"]))
 
-    def do_run(self, header: dict[str, Any], payload: bytes) -> guest.Reply:
+    def do_run(self, header: dict[str, Any], payload: bytes) -> model_host.Reply:
         """Run any signature on the arrays that come with the call; what it computes goes back."""
         return self._hand_over(self._run(header["signature"], header["inputs"], payload), header["large"])
 
@@ -231,11 +231,11 @@ class CompiledGuest(guest.Guest):
         rows = [_row(buffer.get_tensor_details(), 0) for buffer in outputs]
         return [_read(buffer, row) for buffer, row in zip(outputs, rows)]
 
-    def do_set(self, header: dict[str, Any], payload: bytes) -> guest.Reply:
+    def do_set(self, header: dict[str, Any], payload: bytes) -> model_host.Reply:
         """Inputs of fixed size have their place in the block: this is for others, which cannot be set."""
         raise ValueError(_KEEPS_TENSORS)
 
-    def do_get(self, header: dict[str, Any], payload: bytes) -> guest.Reply:
+    def do_get(self, header: dict[str, Any], payload: bytes) -> model_host.Reply:
         """The value of an output."""
         self._enter("get")
         for row, buffer in zip(self._output_rows, self._output_buffers):
@@ -243,7 +243,7 @@ class CompiledGuest(guest.Guest):
                 return self._hand_over([_read(buffer, row)], header["large"])
         raise ValueError(_KEEPS_TENSORS)
 
-    def do_resize(self, header: dict[str, Any], payload: bytes) -> guest.Reply:
+    def do_resize(self, header: dict[str, Any], payload: bytes) -> model_host.Reply:
         """Resize an input."""
         self._enter("set")
         self._forget_views()
@@ -253,11 +253,11 @@ class CompiledGuest(guest.Guest):
                 return {}, b""
         raise ValueError("tensor %d is no input" % header["index"])
 
-    def do_reset(self, header: dict[str, Any], payload: bytes) -> guest.Reply:
+    def do_reset(self, header: dict[str, Any], payload: bytes) -> model_host.Reply:
         """There is no such call for a compiled model."""
         raise RuntimeError("a compiled model cannot reset its variables; open it again")
 
-    def do_details(self, header: dict[str, Any], payload: bytes) -> guest.Reply:
+    def do_details(self, header: dict[str, Any], payload: bytes) -> model_host.Reply:
         """As the interpreter answers, with the shapes that were compiled."""
         if header["what"] not in ("inputs", "outputs"):
             return super().do_details(header, payload)
@@ -272,7 +272,7 @@ class CompiledGuest(guest.Guest):
                 row["shape"] = np.array(shapes[row["index"]], np.int32)
         return {}, codec.pack_tree(rows)
 
-    def do_call(self, header: dict[str, Any], payload: bytes) -> guest.Reply:
+    def do_call(self, header: dict[str, Any], payload: bytes) -> model_host.Reply:
         """Run a signature, by its subgraph; inputs of another shape are resized first."""
         known = self._interpreter._get_full_signature_list()
         keys = [k for k in known if self._native.GetSubgraphIndexFromSignature(k) == header["subgraph"]]

@@ -16,7 +16,7 @@ import os
 import sys
 from typing import Any, List, Optional, Tuple
 
-from . import places
+from .. import tensor_memory
 
 # Below this a copy takes no longer than the messages around it.
 SMALLEST_BYTES = 64 << 10
@@ -36,7 +36,7 @@ class Overlay:
     def __init__(self, block: int, native: Any, shared: Any, offset: int) -> None:
         """Put them there, with what they hold; OSError if the kernel refuses."""
         self._block = block
-        start = places.address(native)
+        start = tensor_memory.address(native)
         self.first: int = -(-start // _PAGE) * _PAGE
         self.last: int = (start + native.nbytes) // _PAGE * _PAGE
         self._head, self._tail = self.first - start, self.last - start
@@ -76,7 +76,7 @@ def page_residue(native: Any) -> Optional[int]:
     """Where in a page the tensor starts, if it is one that is worth covering; None if not."""
     if native is None or native.nbytes < SMALLEST_BYTES or not can_cover():
         return None
-    return places.address(native) % _PAGE
+    return tensor_memory.address(native) % _PAGE
 
 
 def cover(block: int, rows: List[Tuple[int, Any, Any, int]]) -> dict[int, Overlay]:
@@ -85,7 +85,7 @@ def cover(block: int, rows: List[Tuple[int, Any, Any, int]]) -> dict[int, Overla
     None at all if two of them share memory, which a page can do for one only.
     """
     chosen = [row for row in rows if page_residue(row[1]) == row[3] % _PAGE]
-    spans = sorted((places.address(native), native.nbytes) for _, native, _, _ in chosen)
+    spans = sorted((tensor_memory.address(native), native.nbytes) for _, native, _, _ in chosen)
     for (start, size), (following, _) in zip(spans, spans[1:]):  # noqa: RUF007 - Python 3.8
         if following < start + size:
             return {}

@@ -8,14 +8,15 @@ from typing import Any, Dict, Tuple
 
 import numpy as np
 
-from . import codec, overlay, places, runtimes
+from . import codec, runtimes, tensor_memory
+from .posix import tensor_overlay
 
 Reply = Tuple[Dict[str, Any], bytes]
 # Details of tiny models have more numbers than four for each byte of the file, but never so many.
 _FEWEST_NUMBERS = 1 << 16
 
 
-class Refused(Exception):
+class CallRefused(Exception):
     """A call that would harm the worker, refused in words (the parent makes a finding of it)."""
 
 
@@ -23,7 +24,7 @@ class Moved(Exception):
     """The model has run, and its outputs are not as they were when it was allocated: other shape or place."""
 
 
-class Guest:
+class ModelHost:
     """One interpreter of one runtime, with its inputs and outputs tied to the shared block."""
 
     def __init__(self, runtime: str, content: int | None, enter: Callable[[str], None]) -> None:
@@ -40,7 +41,7 @@ class Guest:
         self._feeds: list[tuple[Any, Any]] = []
         self._results: list[tuple[Any, Any]] = []
         self._addresses: list[int] = []
-        self._overlays: dict[int, overlay.Overlay] = {}
+        self._overlays: dict[int, tensor_overlay.Overlay] = {}
         self._held: list[Any] = []
 
     def invoke(self, first: bool = False) -> None:
@@ -114,10 +115,10 @@ class Guest:
         """Indices, types and shapes of inputs and outputs, and which have a fixed size and place."""
         self._enter("get")
         native = self._native
-        model = places.ModelMemory(self._content)
+        model = tensor_memory.ModelMemory(self._content)
         # A dynamic tensor keeps its memory over an allocation, so what was seen once is not forgotten.
-        self._moving = self._moving or places.can_move(native)
-        self._watched = not self._moving and places.may_resize(native, model)
+        self._moving = self._moving or tensor_memory.can_move(native)
+        self._watched = not self._moving and tensor_memory.may_resize(native, model)
         inputs = [self._end(int(index), model) for index in native.InputIndices()]
         outputs = [self._end(int(index), model) for index in native.OutputIndices()]
         for row in inputs:
@@ -127,13 +128,13 @@ class Guest:
         self._shapes = [(row["index"], row["shape"]) for row in outputs if row["fixed"]]
         return {"inputs": inputs, "outputs": outputs, "moving": self._moving}
 
-    def _end(self, index: int, model: places.ModelMemory) -> dict[str, Any]:
+    def _end(self, index: int, model: tensor_memory.ModelMemory) -> dict[str, Any]:
         native = self._native
         kind = native.TensorType(index, 0)
         shape = [int(size) for size in native.TensorSize(index, 0)]
-        if places.is_text(kind):
+        if tensor_memory.is_text(kind):
             return {"index": index, "dtype": "", "shape": shape, "fixed": False, "constant": False}
-        memory = places.view(native, index)
+        memory = tensor_memory.view(native, index)
         constant = model.holds(memory)
         return {
             "index": index,
@@ -141,7 +142,7 @@ class Guest:
             "shape": shape,
             "fixed": memory is not None,
             "constant": constant,
-            "residue": None if constant or self._moving else overlay.page_residue(memory),
+            "residue": None if constant or self._moving else tensor_overlay.page_residue(memory),
         }
 
     def share(self, block: Any, descriptor: int, inputs: list[list[int]], outputs: list[list[int]]) -> None:
@@ -157,7 +158,7 @@ class Guest:
         """Let large tensors lie in the block itself."""
         pieces = {index: shared for rows in self._tied.values() for index, shared in rows}
         rows = [(i, self._memory(i, shared), shared, offsets[i]) for i, shared in pieces.items()]
-        self._overlays = overlay.cover(descriptor, rows)
+        self._overlays = tensor_overlay.cover(descriptor, rows)
 
     def _lift(self, keep: bool = True) -> None:
         """Give the runtime back what is its own, where it has not given it back to the system already."""
@@ -183,8 +184,8 @@ class Guest:
 
     def _look_up(self) -> list[int]:
         """Where the tied tensors lie now; 0 for one that lies nowhere."""
-        views = [places.view(self._native, index) for side in self._tied.values() for index, _ in side]
-        return [0 if view is None else places.address(view) for view in views]
+        views = [tensor_memory.view(self._native, index) for side in self._tied.values() for index, _ in side]
+        return [0 if view is None else tensor_memory.address(view) for view in views]
 
     def _pieces(self, index: int, native: Any, shared: Any) -> list[tuple[Any, Any]]:
         """What has to be copied between a tensor and its place in the block."""
@@ -192,7 +193,7 @@ class Guest:
         return [(native, shared)] if piece is None else piece.edges(native, shared)
 
     def _memory(self, index: int, shared: Any) -> Any:
-        memory = places.view(self._native, index)
+        memory = tensor_memory.view(self._native, index)
         if memory is None or memory.nbytes != shared.nbytes:
             raise RuntimeError("tensor %d has changed its size since it was allocated" % index)
         return memory
@@ -248,23 +249,23 @@ class Guest:
         self._enter("set")
         index, subgraph = header["index"], header.get("subgraph", 0)
         if header.get("guarded", True) and self._is_constant(index):
-            raise Refused("constant")
+            raise CallRefused("constant")
         self._native.SetTensor(index, codec.unpack_array(header, payload), subgraph)
         return {}, b""
 
     def _is_constant(self, index: int) -> bool:
         native = self._native
-        if not 0 <= index < native.NumTensors(0) or places.is_text(native.TensorType(index, 0)):
+        if not 0 <= index < native.NumTensors(0) or tensor_memory.is_text(native.TensorType(index, 0)):
             return False
-        return places.ModelMemory(self._content).holds(places.view(native, index))
+        return tensor_memory.ModelMemory(self._content).holds(tensor_memory.view(native, index))
 
     def do_get(self, header: dict[str, Any], payload: bytes) -> Reply:
         """The value of any tensor; of a large one only what it is: it is fetched part by part."""
         self._enter("get")
         index, subgraph = header["index"], header.get("subgraph", 0)
         if subgraph == 0 and index in list(self._native.OutputIndices()):
-            row = self._end(index, places.ModelMemory(b""))
-            memory = places.view(self._native, index) if row["dtype"] else None
+            row = self._end(index, tensor_memory.ModelMemory(b""))
+            memory = tensor_memory.view(self._native, index) if row["dtype"] else None
             if memory is not None and memory.nbytes > header["large"]:
                 self._held = [memory]
                 head = {"dtype": row["dtype"], "shape": row["shape"], "size": memory.nbytes}
@@ -352,7 +353,9 @@ class Guest:
         """The shapes of all tensors by subgraph, also of those that have no name and are in no details."""
         self._enter("get")
         native = self._native
-        return {}, codec.pack_tree([places.shapes(native, index) for index in range(native.NumSubgraphs())])
+        return {}, codec.pack_tree(
+            [tensor_memory.shapes(native, index) for index in range(native.NumSubgraphs())]
+        )
 
     def do_signature(self, header: dict[str, Any], payload: bytes) -> Reply:
         """Open a signature: its inputs, outputs and subgraph, or the runtime's complaint."""

@@ -15,7 +15,7 @@ from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from typing import NamedTuple
 
-from . import callframes, demangle, elf
+from . import demangle, elf, unwind_table
 
 # elf.h
 _ENTRY_BYTES = 24
@@ -29,7 +29,7 @@ _MAX_ALIASES = 16
 _PART = 4096  # numbers that are sorted at once
 _MAX_STEPS = 64  # back over labels that are no functions
 
-_NOTHING = elf.Section(0, 0, 0, 0, 0)
+_NOTHING = elf.ElfSection(0, 0, 0, 0, 0)
 _MAX_LIBRARIES = 48  # kept at once; each holds a file descriptor
 
 
@@ -139,7 +139,7 @@ class SymbolTable:
         return self._name(number) if number >= 0 else ""
 
 
-def _choose(sections: list[elf.Section]) -> tuple[elf.Section, elf.Section]:
+def _choose(sections: list[elf.ElfSection]) -> tuple[elf.ElfSection, elf.ElfSection]:
     """The fullest table of symbols, and the section with its names."""
     for kind in (elf.SHT_SYMTAB, elf.SHT_DYNSYM):
         for section in sections:
@@ -156,7 +156,7 @@ class Library:
         self.identity = elf.identity(path)
         self.file = elf.ElfFile(path)
         self._symbols: SymbolTable | None = None
-        self._frames: callframes.CallFrames | None = None
+        self._frames: unwind_table.UnwindTable | None = None
 
     @property
     def symbols(self) -> SymbolTable:
@@ -166,10 +166,10 @@ class Library:
         return self._symbols
 
     @property
-    def frames(self) -> callframes.CallFrames:
+    def frames(self) -> unwind_table.UnwindTable:
         """The rules to unwind them."""
         if self._frames is None:
-            self._frames = callframes.CallFrames(self.file)
+            self._frames = unwind_table.UnwindTable(self.file)
         return self._frames
 
 

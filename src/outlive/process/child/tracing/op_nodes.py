@@ -43,7 +43,7 @@ _KEPT_X86 = (3, 6, 12, 13, 14, 15)
 _KEPT_ARM = tuple(range(19, 30))
 
 
-class Node(NamedTuple):
+class OpNode(NamedTuple):
     """What the interpreter's memory says about the node at hand."""
 
     code: int
@@ -52,7 +52,9 @@ class Node(NamedTuple):
     position: int | None
 
 
-def running(process: tracee.Tracee, kernel: backtrace.Frame, caller: backtrace.Frame) -> Node | None:
+def running(
+    process: tracee.Tracee, kernel: backtrace.NativeFrame, caller: backtrace.NativeFrame
+) -> OpNode | None:
     """The node whose function `kernel` is, if `caller` is the interpreter; None if it cannot be told."""
     if kernel.entry is None:
         return None
@@ -70,7 +72,7 @@ def running(process: tracee.Tracee, kernel: backtrace.Frame, caller: backtrace.F
     return None
 
 
-def at_hand(process: tracee.Tracee, caller: backtrace.Frame) -> Node | None:
+def at_hand(process: tracee.Tracee, caller: backtrace.NativeFrame) -> OpNode | None:
     """The one node that a function of the interpreter holds; None if it holds none or several."""
     tables = _tables(process, _pointers(process, caller), None)
     place = _place(process, caller, tables, None)
@@ -80,7 +82,7 @@ def at_hand(process: tracee.Tracee, caller: backtrace.Frame) -> Node | None:
     return None
 
 
-def visited(process: tracee.Tracee, frames: Iterable[backtrace.Frame]) -> Node | None:
+def visited(process: tracee.Tracee, frames: Iterable[backtrace.NativeFrame]) -> OpNode | None:
     """The node that a delegate is looking at: these frames hold pointers to it and to its registration.
 
     The interpreter hands out both, one behind the other; two such pairs, and we know nothing.
@@ -100,21 +102,21 @@ def visited(process: tracee.Tracee, frames: Iterable[backtrace.Frame]) -> Node |
     return _node(process, words, "")._replace(position=places.pop() if len(places) == 1 else None)
 
 
-def codes(process: tracee.Tracee, frame: backtrace.Frame) -> tuple[int, ...]:
+def codes(process: tracee.Tracee, frame: backtrace.NativeFrame) -> tuple[int, ...]:
     """The codes of all nodes of the subgraph that `frame`, a function of the interpreter, works on."""
     for vector in _vectors(process, _pointers(process, frame)):
         return vector.codes
     return ()
 
 
-def _words(process: tracee.Tracee, frame: backtrace.Frame) -> tuple[list[int], list[int]]:
+def _words(process: tracee.Tracee, frame: backtrace.NativeFrame) -> tuple[list[int], list[int]]:
     """What a function holds in the registers that survive calls, and on the stack."""
     kept = _KEPT_ARM if backtrace.ARM_LINK_REGISTER in frame.registers else _KEPT_X86
     count = max(0, min(_MAX_FRAME_WORDS, (frame.frame_end - frame.stack) // tracee.WORD_BYTES))
     return [frame.registers.get(number, 0) for number in kept], process.words(frame.stack, count)
 
 
-def _pointers(process: tracee.Tracee, frame: backtrace.Frame) -> list[int]:
+def _pointers(process: tracee.Tracee, frame: backtrace.NativeFrame) -> list[int]:
     """What of that may point somewhere."""
     registers, stack = _words(process, frame)
     pointers = {word for word in registers + stack if word >= _LOWEST_ADDRESS and not word % 4}
@@ -135,7 +137,9 @@ def _holds(process: tracee.Tracee, words: list[int], entry: int | None) -> bool:
     return (entry is None or entry in words[: len(PHASES)]) and _is_table(process, words)
 
 
-def _place(process: tracee.Tracee, frame: backtrace.Frame, tables: set[int], entry: int | None) -> int | None:
+def _place(
+    process: tracee.Tracee, frame: backtrace.NativeFrame, tables: set[int], entry: int | None
+) -> int | None:
     """The index of the node at hand, out of the registrations that a frame leads to; None if in doubt.
 
     The frame also holds where the vector of nodes begins, which is where the first node is: that one counts
@@ -154,7 +158,7 @@ def _place(process: tracee.Tracee, frame: backtrace.Frame, tables: set[int], ent
     return 0 if alone or _is_held_for_itself(process, frame, vector) else None
 
 
-def _is_held_for_itself(process: tracee.Tracee, frame: backtrace.Frame, vector: _Vector) -> bool:
+def _is_held_for_itself(process: tracee.Tracee, frame: backtrace.NativeFrame, vector: _NodeVector) -> bool:
     """Whether a frame holds the first node twice, as start of the vector and as node, and no other's offset.
 
     True of the builds for x86-64 that we know (LiteRT 2.3, tflite_runtime 2.14); others are not trusted.
@@ -170,7 +174,7 @@ def _is_held_for_itself(process: tracee.Tracee, frame: backtrace.Frame, vector: 
     return clear and bool(in_registers) and len(in_registers) + len(on_stack) >= _TWICE
 
 
-def _rivals(process: tracee.Tracee, vector: _Vector, entry: int | None) -> list[int]:
+def _rivals(process: tracee.Tracee, vector: _NodeVector, entry: int | None) -> list[int]:
     """The codes of the nodes in a vector that hold the function (None: of all)."""
     return [
         code
@@ -179,13 +183,13 @@ def _rivals(process: tracee.Tracee, vector: _Vector, entry: int | None) -> list[
     ]
 
 
-def _is_shared(process: tracee.Tracee, frame: backtrace.Frame, entry: int) -> bool:
+def _is_shared(process: tracee.Tracee, frame: backtrace.NativeFrame, entry: int) -> bool:
     """Whether nodes of different ops hold the function."""
     vectors = _vectors(process, _pointers(process, frame))
     return any(len(set(_rivals(process, vector, entry))) > 1 for vector in vectors)
 
 
-def _named(process: tracee.Tracee, table: int, entry: int) -> Node:
+def _named(process: tracee.Tracee, table: int, entry: int) -> OpNode:
     words = process.words(table, _VERSION + 1)
     return _node(process, words, PHASES[words.index(entry)])
 
@@ -202,12 +206,12 @@ def _is_table(process: tracee.Tracee, words: list[int]) -> bool:
     )
 
 
-def _node(process: tracee.Tracee, words: list[int], phase: str) -> Node:
+def _node(process: tracee.Tracee, words: list[int], phase: str) -> OpNode:
     name = process.text(words[_CUSTOM_NAME]) if words[_CUSTOM_NAME] else ""
-    return Node(words[_CODE] & 0xFFFFFFFF, name, phase, None)
+    return OpNode(words[_CODE] & 0xFFFFFFFF, name, phase, None)
 
 
-class _Vector(NamedTuple):
+class _NodeVector(NamedTuple):
     """The registrations in a vector of nodes: where the first lies, how far apart they are, their codes."""
 
     first: int
@@ -220,7 +224,7 @@ class _Vector(NamedTuple):
         return number if not rest and 0 <= number < len(self.codes) else None
 
 
-def _vectors(process: tracee.Tracee, pointers: Iterable[int]) -> Iterator[_Vector]:
+def _vectors(process: tracee.Tracee, pointers: Iterable[int]) -> Iterator[_NodeVector]:
     """The vectors of nodes in the objects that the pointers lead to."""
     for pointer in pointers:
         words = process.words(pointer, _SUBGRAPH_WORDS)
@@ -229,7 +233,7 @@ def _vectors(process: tracee.Tracee, pointers: Iterable[int]) -> Iterator[_Vecto
                 yield from _read_vector(process, begin, end, limit)
 
 
-def _read_vector(process: tracee.Tracee, begin: int, end: int, limit: int) -> Iterator[_Vector]:
+def _read_vector(process: tracee.Tracee, begin: int, end: int, limit: int) -> Iterator[_NodeVector]:
     """The vector between these addresses, if every pair in it holds a registration."""
     for node, registration in _SIZES:
         step = node + registration
@@ -241,4 +245,4 @@ def _read_vector(process: tracee.Tracee, begin: int, end: int, limit: int) -> It
         # The last may still be empty: the interpreter adds a delegate's node before it fills it in.
         full = tables if _is_table(process, tables[-1]) else tables[:-1]
         if full and all(_is_table(process, words) for words in full):
-            yield _Vector(begin + node, step, tuple(words[_CODE] & 0xFFFFFFFF for words in full))
+            yield _NodeVector(begin + node, step, tuple(words[_CODE] & 0xFFFFFFFF for words in full))

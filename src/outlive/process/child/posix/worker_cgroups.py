@@ -12,6 +12,7 @@ watchdog's business.
 from __future__ import annotations
 
 import os
+import time
 from typing import Any, NamedTuple
 
 # Beside what is counted: page tables, kernel stacks of threads, libraries that are read again.
@@ -19,17 +20,19 @@ SLACK_BYTES = 32 << 20
 # The kernel charges in batches (mm/memcontrol.c, MEMCG_CHARGE_BATCH): a limit is reached a little below it.
 _BATCH_BYTES = 1 << 20
 _AGAIN_MS = 20
+# The OOM counter rises when the system decides; a large process may take this long to be gone.
+_RECENT_S = 5.0
 _LIMIT = {1: "memory.limit_in_bytes", 2: "memory.max"}
 
 
-class End(NamedTuple):
+class CgroupEnd(NamedTuple):
     """What a cgroup says when its process has ended: kills for memory, and whether its own limit was why."""
 
     kills: int = 0
     by_own_limit: bool = False
 
 
-class _Cgroup(NamedTuple):
+class _WorkerCgroup(NamedTuple):
     """The cgroup of a process; what the process may hold itself, None as long as nobody has said."""
 
     folder: str
@@ -37,7 +40,7 @@ class _Cgroup(NamedTuple):
     no_swap: bool = False
 
 
-class Cgroups:
+class WorkerCgroups:
     """The cgroups of the workers of one nursery; none where `home` is None, or refuses."""
 
     def __init__(self, home: dict[str, Any] | None) -> None:
@@ -45,7 +48,7 @@ class Cgroups:
         self._home, self._version = home, home["version"] if home else 0
         self._name = "outlive-%d-%d-" % (os.getpid(), _start_time())  # as `outlive.meter.cgroup` knows them
         self._count = 0
-        self._known: dict[int, _Cgroup] = {}
+        self._known: dict[int, _WorkerCgroup] = {}
         self._left: list[str] = []  # not removed yet: a process leaves a moment after it was reaped
 
     def take_in(self, process: int) -> None:
@@ -60,7 +63,7 @@ class Cgroups:
             self._home = None  # nor will it be allowed the next time
             return
         if _write(folder, "cgroup.procs", process):
-            self._known[process] = _Cgroup(folder)
+            self._known[process] = _WorkerCgroup(folder)
         else:
             self._left.append(folder)
             self._home = None
@@ -68,7 +71,7 @@ class Cgroups:
     def limit(self, process: int, most_bytes: int, no_swap: bool) -> None:
         """Let it hold this much, where it has a cgroup; `no_swap` if swap is not to help it out."""
         if process in self._known:
-            self._known[process] = _Cgroup(self._known[process].folder, most_bytes, no_swap)
+            self._known[process] = _WorkerCgroup(self._known[process].folder, most_bytes, no_swap)
             self.share(process, 0)
 
     def share(self, process: int, shared_bytes: int) -> None:
@@ -88,11 +91,11 @@ class Cgroups:
         # Version 1 limits memory and swap together, which may at no time be less than memory alone.
         return [limit, ("memory.swap.max", 0)] if self._version == 2 else [both, limit, both]
 
-    def leave(self, process: int) -> End:
+    def leave(self, process: int) -> CgroupEnd:
         """It has ended: what its cgroup says of that; the cgroup is removed, now or a little later."""
         known = self._known.pop(process, None)
         if known is None:
-            return End()
+            return CgroupEnd()
         end = _read_end(known.folder, self._version)
         self._left.append(known.folder)
         self.remove_left()
@@ -108,14 +111,16 @@ class Cgroups:
         return _AGAIN_MS if self._left else None
 
 
-def _read_end(folder: str, version: int) -> End:
+def _read_end(folder: str, version: int) -> CgroupEnd:
     if version == 2:
         events = _read_table(folder, "memory.events")
-        return End(events.get("oom_kill", 0), events.get("oom_kill", 0) > 0 and events.get("oom", 0) > 0)
+        return CgroupEnd(
+            events.get("oom_kill", 0), events.get("oom_kill", 0) > 0 and events.get("oom", 0) > 0
+        )
     kills = _read_table(folder, "memory.oom_control").get("oom_kill", 0)
     # Counted here are kills for a limit further up as well: then the own one was not reached.
     peak, limit = (_read_number(folder, name) for name in ("memory.max_usage_in_bytes", _LIMIT[1]))
-    return End(kills, kills > 0 and peak >= limit - _BATCH_BYTES)
+    return CgroupEnd(kills, kills > 0 and peak >= limit - _BATCH_BYTES)
 
 
 def _start_time() -> int:
@@ -164,3 +169,39 @@ def _write(folder: str, name: str, value: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def read_count(path: str) -> int | None:
+    """The number behind `oom_kill` in memory.events, memory.oom_control or /proc/vmstat, or None."""
+    try:
+        with open(path) as file:
+            rows = [line.split() for line in file]
+        return next((int(row[1]) for row in rows if len(row) == 2 and row[0] == "oom_kill"), None)
+    except (OSError, ValueError):
+        return None
+
+
+class OomKillCounter:
+    """How often the system has killed for want of memory, and whether that was just now.
+
+    A worker may live for days, and others near it may be killed meanwhile: only what the counter did around
+    the moment of its end says something about that end.
+    """
+
+    def __init__(self, path: str) -> None:
+        """Begin with what it says now."""
+        self._path = path
+        self._now = self._before = read_count(path)
+        self._rose_at = float("-inf")
+
+    def look(self) -> None:
+        """Note whether it has risen."""
+        count = read_count(self._path)
+        if count != self._now:
+            self._before, self._now, self._rose_at = self._now, count, time.monotonic()
+
+    def around_now(self) -> list[int] | None:
+        """What it said a few seconds ago and what it says now; None where it cannot be read."""
+        self.look()
+        before = self._before if time.monotonic() - self._rose_at < _RECENT_S else self._now
+        return None if before is None or self._now is None else [before, self._now]

@@ -25,7 +25,7 @@ _SECTION_HEADER = struct.Struct("<IIQQQQIIQQ")
 _MAX_HEADERS = 4096
 
 
-class Segment(NamedTuple):
+class ElfSegment(NamedTuple):
     """Where a piece of the file lies in memory, before the load address is added."""
 
     kind: int
@@ -34,7 +34,7 @@ class Segment(NamedTuple):
     file_bytes: int
 
 
-class Section(NamedTuple):
+class ElfSection(NamedTuple):
     """A named piece of the file; `link` and `info` mean what its kind says."""
 
     kind: int
@@ -101,7 +101,7 @@ class ElfFile:
                 return offset - segment.offset + segment.vaddr
         return None
 
-    def sections(self) -> list[Section]:
+    def sections(self) -> list[ElfSection]:
         """All sections; none if the table was stripped off."""
         if self._header is None:
             return []
@@ -109,16 +109,16 @@ class ElfFile:
         if entry_size != _SECTION_HEADER.size or count > _MAX_HEADERS:
             return []
         rows = _rows(_SECTION_HEADER, self.read(table, entry_size * count))
-        return [Section(row[1], row[4], row[5], row[6], row[7]) for row in rows]
+        return [ElfSection(row[1], row[4], row[5], row[6], row[7]) for row in rows]
 
-    def _read_segments(self) -> list[Segment]:
+    def _read_segments(self) -> list[ElfSegment]:
         if self._header is None:
             return []
         table, entry_size, count = self._header[4], self._header[8], self._header[9]
         if entry_size != _PROGRAM_HEADER.size or count > _MAX_HEADERS:
             return []
         rows = _rows(_PROGRAM_HEADER, self.read(table, entry_size * count))
-        return [Segment(row[0], row[2], row[3], row[5]) for row in rows]
+        return [ElfSegment(row[0], row[2], row[3], row[5]) for row in rows]
 
 
 def identity(path: str) -> tuple[int, ...]:
