@@ -53,7 +53,7 @@ def test_a_hook_is_found_whatever_its_name(plant: Plant, name: str, line: str) -
     head = "from outlive.process import limits\n_judges = []\n_state = object()\n"
     text = f"{head}def {name}(judge):\n    if judge:\n        {line}\n"
     (problem,) = kept_parameters(plant({"interpreter/judge.py": text}))
-    assert f"verdicts.py:6: {name} keeps what it is given in" in problem
+    assert f"judge.py:6: {name} keeps what it is given in" in problem
 
 
 def test_those_who_may_keep_something_say_why(plant: Plant) -> None:

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .watch_kernel import WatchedKernel
+    from .observation import WatchedKernel
 
 _FAULT_BYTES, _LARGEST_BYTES = 1 << 15, 1 << 20
 # Signals by which those who manage programs ask an idle one to leave: SIGHUP, SIGINT, SIGTERM.

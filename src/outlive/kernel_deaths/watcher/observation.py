@@ -1,10 +1,14 @@
-"""What can be seen of a kernel from outside: its memory, kills for memory near it, and how it ended."""
+"""What can be seen of a kernel from outside: its notes, memory, standard error, kills for memory, its end."""
 
 from __future__ import annotations
 
+import fcntl
+import mmap
 import os
 import struct
 import time
+
+from . import notes_file
 
 # Not imported at run time: it would take a megabyte, in a process that is to be small.
 TYPE_CHECKING = False
@@ -18,6 +22,10 @@ _MOST_POINTS = 256
 _RECENT_POINTS = 64
 # Linux, include/uapi/linux/pidfd.h (6.15): _IOWR(0xFF, 11, struct pidfd_info of 64 bytes); PIDFD_INFO_EXIT.
 _GET_INFO, _INFO_BYTES, _INFO_EXIT, _EXIT_CODE_AT = 0xC040FF0B, 64, 1 << 3, 60
+# What a pipe takes without waiting once it is ready at all (POSIX: at least 512; Linux: 4096).
+_PIECE = 4096
+_KEPT_BYTES = 8192
+_MOST_WAITING = 1 << 16
 
 
 class KernelMemory:
@@ -111,6 +119,96 @@ class OomKillCount:
             return None
 
 
+class StderrTee:
+    """Reads what the kernel writes to its standard error and passes it on to where it went before."""
+
+    def __init__(self, source: int, target: int) -> None:
+        """Take over both descriptors; -1 if there is nothing to read."""
+        self.source, self.target = source, target
+        self._waiting = b""
+        self._tail = b""
+        if source >= 0:
+            os.set_blocking(source, False)
+
+    def wants(self) -> tuple[int, int]:
+        """The descriptor to read from, if there is room, and the one to write to, if something waits."""
+        reading = self.source if len(self._waiting) < _MOST_WAITING else -1
+        return reading, self.target if self._waiting else -1
+
+    def read(self) -> bool:
+        """Take what is there; whether there was anything."""
+        try:
+            piece = os.read(self.source, _PIECE)
+        except BlockingIOError:
+            return False
+        except OSError:
+            piece = b""
+        if not piece:  # nobody has the other end any more
+            self.close_source()
+            return False
+        self._tail = (self._tail + piece)[-_KEPT_BYTES:]
+        if self.target >= 0:
+            self._waiting += piece
+        return True
+
+    def write(self) -> None:
+        """Pass on a piece that does not make us wait."""
+        try:
+            sent = os.write(self.target, self._waiting[:_PIECE])
+        except OSError:  # whoever read it is gone
+            self.target, self._waiting = -1, b""
+            return
+        self._waiting = self._waiting[sent:]
+
+    def close_source(self) -> None:
+        """Nothing comes any more."""
+        if self.source >= 0:
+            os.close(self.source)
+        self.source = -1
+
+    def drain(self) -> None:
+        """Take what a dead kernel left in the pipe, and no more than a pipe holds."""
+        for _ in range(_MOST_WAITING // _PIECE):
+            if self.source < 0 or not self.read():
+                return
+
+    def tail(self) -> str:
+        """The last lines, as text."""
+        return self._tail.decode("utf-8", errors="replace")
+
+
+class WatchedKernel:
+    """Everything that is known of one kernel; who has it open is at work on it."""
+
+    def __init__(self, pid: int, folder: str, oom_counter: str, tee: StderrTee) -> None:
+        """Open what the kernel has prepared."""
+        self.pid, self.folder = pid, folder
+        # Kept open: the lock on it says that somebody is at work here.
+        self._file = open(os.path.join(self.folder, notes_file.NOTES_FILE), "r+b")  # noqa: SIM115
+        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self.notes = mmap.mmap(self._file.fileno(), notes_file.SIZE, prot=mmap.PROT_READ)
+        self.tee = tee
+        self.memory = KernelMemory(pid)
+        self.kills = OomKillCount(oom_counter)
+        # Where the user wants stack dumps to go; -1 if nowhere.
+        self.fault_copy = -1
+
+    @property
+    def busy(self) -> bool:
+        """Whether a cell runs."""
+        return bool(notes_file.get_word(self.notes, notes_file.BUSY))
+
+    @property
+    def began_ns(self) -> int:
+        """When the cell began; when the watch did, if there was none yet."""
+        return notes_file.get_word(self.notes, notes_file.BEGAN_NS)
+
+    @property
+    def began_s(self) -> float:
+        """The same in seconds."""
+        return self.began_ns / 1e9
+
+
 def exit_status(pid: int, pidfd: int) -> int | None:
     """The raw wait status of a process that has ended and is not our child; None if nobody tells.
 
@@ -134,8 +232,6 @@ def _status_in_table(pid: int) -> int | None:
 
 
 def _status_of_descriptor(pidfd: int) -> int | None:
-    import fcntl
-
     info = bytearray(_INFO_BYTES)
     struct.pack_into("<Q", info, 0, _INFO_EXIT)
     try:

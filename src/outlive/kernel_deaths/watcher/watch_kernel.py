@@ -8,14 +8,12 @@ It ends when the kernel does. While a cell runs it looks twenty times a second, 
 
 from __future__ import annotations
 
-import fcntl
-import mmap
 import os
 import select
 import time
 
 from . import death_record, notes_file
-from .observation import KernelMemory, OomKillCount, exit_status
+from .observation import StderrTee, WatchedKernel, exit_status
 
 _BUSY_S, _IDLE_S = 0.05, 0.25
 # The timeline also goes to disk now and then: a kill may take the recorder along.
@@ -23,100 +21,6 @@ _SAVE_EVERY_S = 5.0
 # How long what was printed last may take on its way to where it went before.
 _FAREWELL_S = 0.5
 _EVENTS = (select.POLLIN, select.POLLIN, select.POLLOUT)
-# What a pipe takes without waiting once it is ready at all (POSIX: at least 512; Linux: 4096).
-_PIECE = 4096
-_KEPT_BYTES = 8192
-_MOST_WAITING = 1 << 16
-
-
-class StderrTee:
-    """Reads what the kernel writes to its standard error and passes it on to where it went before."""
-
-    def __init__(self, source: int, target: int) -> None:
-        """Take over both descriptors; -1 if there is nothing to read."""
-        self.source, self.target = source, target
-        self._waiting = b""
-        self._tail = b""
-        if source >= 0:
-            os.set_blocking(source, False)
-
-    def wants(self) -> tuple[int, int]:
-        """The descriptor to read from, if there is room, and the one to write to, if something waits."""
-        reading = self.source if len(self._waiting) < _MOST_WAITING else -1
-        return reading, self.target if self._waiting else -1
-
-    def read(self) -> bool:
-        """Take what is there; whether there was anything."""
-        try:
-            piece = os.read(self.source, _PIECE)
-        except BlockingIOError:
-            return False
-        except OSError:
-            piece = b""
-        if not piece:  # nobody has the other end any more
-            self.close_source()
-            return False
-        self._tail = (self._tail + piece)[-_KEPT_BYTES:]
-        if self.target >= 0:
-            self._waiting += piece
-        return True
-
-    def write(self) -> None:
-        """Pass on a piece that does not make us wait."""
-        try:
-            sent = os.write(self.target, self._waiting[:_PIECE])
-        except OSError:  # whoever read it is gone
-            self.target, self._waiting = -1, b""
-            return
-        self._waiting = self._waiting[sent:]
-
-    def close_source(self) -> None:
-        """Nothing comes any more."""
-        if self.source >= 0:
-            os.close(self.source)
-        self.source = -1
-
-    def drain(self) -> None:
-        """Take what a dead kernel left in the pipe, and no more than a pipe holds."""
-        for _ in range(_MOST_WAITING // _PIECE):
-            if self.source < 0 or not self.read():
-                return
-
-    def tail(self) -> str:
-        """The last lines, as text."""
-        return self._tail.decode("utf-8", errors="replace")
-
-
-class WatchedKernel:
-    """Everything that is known of one kernel; who has it open is at work on it."""
-
-    def __init__(self, pid: int, folder: str, oom_counter: str, tee: StderrTee) -> None:
-        """Open what the kernel has prepared."""
-        self.pid, self.folder = pid, folder
-        # Kept open: the lock on it says that somebody is at work here.
-        self._file = open(os.path.join(self.folder, notes_file.NOTES_FILE), "r+b")  # noqa: SIM115
-        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        self.notes = mmap.mmap(self._file.fileno(), notes_file.SIZE, prot=mmap.PROT_READ)
-        self.tee = tee
-        self.memory = KernelMemory(pid)
-        self.kills = OomKillCount(oom_counter)
-        # Where the user wants stack dumps to go; -1 if nowhere.
-        self.fault_copy = -1
-
-    @property
-    def busy(self) -> bool:
-        """Whether a cell runs."""
-        return bool(notes_file.get_word(self.notes, notes_file.BUSY))
-
-    @property
-    def began_ns(self) -> int:
-        """When the cell began; when the watch did, if there was none yet."""
-        return notes_file.get_word(self.notes, notes_file.BEGAN_NS)
-
-    @property
-    def began_s(self) -> float:
-        """The same in seconds."""
-        return self.began_ns / 1e9
 
 
 class Watcher:
