@@ -34,7 +34,7 @@ BENCHMARKS := $(sort $(wildcard benchmarks/*.py))
 .DELETE_ON_ERROR:
 # Two installs into one .venv at the same time would break each other under `make -j`.
 .NOTPARALLEL:
-.PHONY: help demo test lint bench docs fuzz soak changes clean
+.PHONY: help demo check test lint bench docs fuzz soak changes clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -44,6 +44,11 @@ demo: $(READY) ## set up if needed, and show what outlive does on the models it 
 
 test: lint $(GPU_READY) ## set up if needed, lint, and run all tests
 	@$(RUN) -m $(PYTEST) $(PYTEST_ARGS)
+
+# Nearest first: a changed test, a test of the same name, tests that import what changed, tests of its package.
+check: lint ## lint, types, and the tests of what changed since BASE (main), in about two minutes
+	@tests=$$($(RUN) tools/changed_tests.py $(if $(BASE),--base $(BASE))) && \
+	$(RUN) -m $(PYTEST) $(PYTEST_ARGS) $$tests
 
 lint: $(DEV_READY) ## ruff, ruff format --check, mypy --strict
 	@$(RUN) -m ruff check .

@@ -19,8 +19,8 @@ import numpy as np
 
 import outlive
 from outlive import demo_models
-from outlive.arena.asking import CannotResize
 from outlive.arena.devices import DeviceError
+from outlive.arena.planners import CannotResize
 from outlive.cli.main import main
 from outlive.fleet.nouns import EngineError
 from outlive.project.values import UnreadableConfig

@@ -21,6 +21,7 @@ LAYERS = (
     ("interpreter",),
     ("process",),
     ("surgery", "arena"),
+    ("kernels",),
     ("meter", "model", "project"),
     ("finding", "errors", "names", "records", "units", "version", "apart", "keeping", "cache", "demo_models"),
 )

@@ -9,10 +9,10 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from outlive.arena.arena_size import arena_for
 from outlive.arena.budget import Budget, Verdict, certain_bytes, needed_bytes, weigh
 from outlive.arena.plan import Plan
 from outlive.arena.questions import Wish
-from outlive.arena.room import arena_for
 from outlive.fitting.building import Built, CandidateBuilder, NotBuilt
 from outlive.fitting.capping import LimitedRuns
 from outlive.fitting.comparing import LossMeter, TimeIsUp, Unknown

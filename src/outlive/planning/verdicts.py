@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from outlive.arena.asking import answer
+from outlive.arena.arena_size import arena_for
 from outlive.arena.budget import Budget, Verdict, certain_bytes, weigh
 from outlive.arena.plan import Plan
+from outlive.arena.planners import answer
 from outlive.arena.questions import Wish
-from outlive.arena.room import arena_for
 from outlive.finding import Finding
 from outlive.interpreter.options import ACCELERATORS
 from outlive.meter import MachineMemory, read_machine

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.arena.accuracy import expected_error
-from outlive.arena.asking import Prepare, answer
+from outlive.arena.measured import set_beside, set_micro_beside
 from outlive.arena.plan import Plan, is_exact
+from outlive.arena.planners import Prepare, answer
 from outlive.arena.questions import Wish, input_shapes
-from outlive.arena.stages import set_beside, set_micro_beside
 from outlive.errors import OutliveError
 from outlive.interpreter.prepared_shapes import preparer
 from outlive.interpreter.recorded_run import measure

@@ -11,10 +11,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from outlive.arena.arena_size import arena_for
 from outlive.arena.budget import device_budget, weigh
 from outlive.arena.devices import Device
 from outlive.arena.plan import Plan, Verdict
-from outlive.arena.room import arena_for
 from outlive.diagnosis.examination import Examination
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import OutliveError, RuntimeMissing

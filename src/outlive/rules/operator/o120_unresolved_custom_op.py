@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlive.arena.builtin.shapes.custom import RULES as BUILT_IN
 from outlive.finding import Remedy, Severity, Sighting, Tag
+from outlive.kernels.litert.shapes.custom import RULES as BUILT_IN
 from outlive.model import Model
 from outlive.rules.engine import rule
 from outlive.rules.operator.resolving import IN_XNNPACK, flex_name, kinds_of, resolver_of

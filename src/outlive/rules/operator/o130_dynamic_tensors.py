@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlive.arena.builtin.tensors import UNSIZED
 from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
+from outlive.kernels.litert.tensor_table import UNSIZED
 from outlive.model import Model
 from outlive.rules.engine import rule
 from outlive.rules.operator.scene import Scene, scenes

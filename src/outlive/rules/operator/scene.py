@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from itertools import islice
 from weakref import WeakKeyDictionary
 
-from outlive.arena.builtin.shapes.outcome import Outcome, Outcomes, View
-from outlive.arena.builtin.shapes.rulebook import outcomes_of
-from outlive.arena.builtin.tensors import Shape, TensorTable, Values, open_table
 from outlive.finding import Evidence, Fault, OpPlace, Remedy, Sighting, Tag
+from outlive.kernels.litert.shapes.outcome import Outcome, Outcomes, View
+from outlive.kernels.litert.shapes.rulebook import outcomes_of
+from outlive.kernels.litert.tensor_table import Shape, TensorTable, Values, open_table
 from outlive.model import Model, Operator, Subgraph, Tensor
 from outlive.rules.operator.signatures import Signature, signatures
 from outlive.rules.telling import file_name, operator_name
