@@ -244,7 +244,7 @@ def test_it_is_not_believed_how_much_it_holds() -> None:
         import gc
         import resource
 
-        memory = next(one for one in gc.get_objects() if type(one).__name__ == "Memory")
+        memory = next(one for one in gc.get_objects() if type(one).__name__ == "MemoryLimit")
         memory.sizes_now_and_then = lambda _: (1 << 62, 1 << 62, 1 << 62)
         memory.limit = lambda _: None
         resource.setrlimit(resource.RLIMIT_DATA, (-1, -1))

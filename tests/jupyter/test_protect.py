@@ -123,7 +123,7 @@ def test_it_can_be_undone() -> None:
     outlive.protect()
     from ai_edge_litert.interpreter import Interpreter as again
     say(guarded=issubclass(guarded, outlive.Interpreter), again=issubclass(again, outlive.Interpreter))
-    say(finders=len([finder for finder in sys.meta_path if "protecting" in repr(finder)]))
+    say(finders=len([finder for finder in sys.meta_path if "protection" in repr(finder)]))
     """)
     assert facts == {"guarded": True, "plain": False, "again": True, "finders": 1}
 
