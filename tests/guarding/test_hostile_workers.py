@@ -22,7 +22,7 @@ from outlive.guarding.connection import Wires
 from outlive.guarding.worker_errors import CannotReturn
 from outlive.process.channel import DeadlineMissed
 from outlive.process.child.guard import frames as wire
-from outlive.quant import quantizing
+from outlive.quant import quantization
 from outlive.verbs.guard import guarded
 from tests.deaths.restrictions import linux_only
 from tests.guarding.payloads import STREAMS, frame, head
@@ -97,7 +97,7 @@ def test_quantize_runs_no_code_of_its_worker(tmp_path: Path, monkeypatch: pytest
         serving.Server._pack = lambda self, kind, value: (kind, evil, ())
         return b"", 0
 
-    monkeypatch.setattr(quantizing, "quantize_content", taken_over)
+    monkeypatch.setattr(quantization, "quantize_content", taken_over)
     with pytest.raises(outlive.RunError) as caught:
         outlive.quantize(dense_float(weights(1, 8)))
     assert not (tmp_path / "made").exists()

@@ -67,5 +67,5 @@ def test_those_who_may_keep_something_say_why(plant: Plant) -> None:
 def test_a_worker_without_a_judge_is_found(plant: Plant) -> None:
     opened = "WorkerInterpreter(model_path='m')\nWorkerInterpreter(model_path='m', _judge=judge)\n"
     text = f"{opened}WorkerInterpreter(**arguments)\n"
-    (problem,) = workers_without_judge(plant({"quant/capturing.py": text}))
-    assert "capturing.py:1: WorkerInterpreter(...) is not given _judge" in problem
+    (problem,) = workers_without_judge(plant({"quant/capture.py": text}))
+    assert "capture.py:1: WorkerInterpreter(...) is not given _judge" in problem

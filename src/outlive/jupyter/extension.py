@@ -14,10 +14,10 @@ from outlive.verbs.blackbox import is_in_cell, record_kernel, take_unshown
 
 # What is shown as a card: classes by module and name, loaded when needed.
 # Findings, which have no page of their own.
-FINDINGS = (("outlive.finding", "Finding"), ("outlive.rules.engine", "Judgement"))
+FINDINGS = (("outlive.finding", "Finding"), ("outlive.rules.judgement", "Judgement"))
 # Results whose page every medium draws.
 RESULTS = (
-    ("outlive.accelerators.nouns", "Coverage"),
+    ("outlive.accelerators.coverage", "Coverage"),
     ("outlive.arena.plan", "Plan"),
     ("outlive.diagnosis.autopsy", "Autopsy"),
     ("outlive.diagnosis.nouns", "Diagnosis"),
@@ -28,10 +28,10 @@ RESULTS = (
     ("outlive.process.flight", "Flight"),
     ("outlive.model.nouns", "Model"),
     ("outlive.surgery.cutting", "Cut"),
-    ("outlive.quant.nouns", "Drift"),
+    ("outlive.quant.drift", "Drift"),
     ("outlive.quant.quantized", "Quantized"),
-    ("outlive.quant.converting", "Converted"),
-    ("outlive.fitting.nouns", "Fit"),
+    ("outlive.quant.conversion", "Converted"),
+    ("outlive.fitting.fit_result", "Fit"),
     ("outlive.rules.checked", "Checks"),
     ("outlive.verbs.examined", "ModelReport"),
     ("outlive.fleet.scanning", "Scan"),

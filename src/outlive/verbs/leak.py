@@ -63,10 +63,9 @@ def traceback_of(error: BaseException) -> str:
 def _judged(growth: Growth) -> Growth:
     """The same growth with one finding for each death, then what the rules on growth say."""
     from outlive.rules import judge
-    from outlive.rules.catalogue import RULES
 
     source = growth.what if growth.what.endswith(".tflite") else None
     ends = [stage.flight for stage in growth.stages if stage.flight is not None]
     deaths = [JUDGE.find("flight", flight, source)[0] for flight in ends]
-    found = judge({"growth": growth}, [rule for rule in RULES if rule.facts == ("growth",)])
+    found = judge({"growth": growth})
     return replace(growth, findings=(*dict.fromkeys(deaths), *found))

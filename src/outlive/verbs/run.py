@@ -122,7 +122,7 @@ def _fly(
 
 def _delegate(item: str | Delegate) -> Delegate:
     """A library with its options, in words: LIBRARY,KEY=VALUE; ValueError if it cannot be loaded here."""
-    from outlive.accelerators.libraries import library_problem
+    from outlive.accelerators.configurations import library_problem
     from outlive.interpreter.options import load_delegate
 
     if not isinstance(item, str):

@@ -9,7 +9,7 @@ from typing import Any
 
 from outlive.finding import Severity
 from outlive.names import safe
-from outlive.quant.nouns import Drift, OutputDrift, TensorDrift
+from outlive.quant import Drift, OutputDrift, TensorDrift
 from outlive.rendering.page import (
     Block,
     Chart,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlive.quant.converting import Converted
+from outlive.quant.conversion import Converted
 from outlive.rendering.page import (
     Block,
     Column,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from outlive.finding import Tag, shell_path
-from outlive.fitting.nouns import Candidate, Fit, Outcome, Shortage
+from outlive.fitting import Candidate, Fit, Outcome, Shortage
 from outlive.names import safe
 from outlive.rendering.page import (
     Block,

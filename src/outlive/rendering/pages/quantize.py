@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from outlive.names import safe
-from outlive.quant.quantized import Quantized, Step
+from outlive.quant import MixedStep, Quantized
 from outlive.rendering.page import (
     Block,
     Column,
@@ -79,7 +79,7 @@ def _blocks(made: Quantized) -> Iterator[Block]:
     )
 
 
-def _steps(steps: tuple[Step, ...]) -> Table:
+def _steps(steps: tuple[MixedStep, ...]) -> Table:
     """The tries on the way to the target: bytes against loss."""
     users = list(dict.fromkeys(name for step in steps for name in step.user_metrics))
     return Table(
@@ -109,6 +109,6 @@ def _steps(steps: tuple[Step, ...]) -> Table:
     )
 
 
-def _kept(step: Step) -> str:
+def _kept(step: MixedStep) -> str:
     more = f" and {len(step.kept) - _KEPT} more" if len(step.kept) > _KEPT else ""
     return ", ".join(safe(name, 30) for name in step.kept[:_KEPT]) + more

@@ -13,7 +13,7 @@ from outlive.finding import Finding
 from outlive.model import Model, Operator, Signature, Subgraph, Tensor, TensorCard
 from outlive.model.file_parts import map_bytes
 from outlive.process.flight import Flight
-from outlive.quant.nouns import Drift
+from outlive.quant import Drift
 from outlive.rendering.finding_text import count_findings
 from outlive.rendering.model_lists import (
     graph_list,

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from outlive.arena.plan import WORDS
-from outlive.fleet.comparing import Comparison
-from outlive.fleet.rows import OUTCOMES, Row
-from outlive.fleet.scanning import Scan, Tally
+from outlive.fleet import OUTCOMES, Row
+from outlive.fleet.regressions import ScanComparison
+from outlive.fleet.scanning import Scan, ScanCounts
 from outlive.names import safe
 from outlive.rendering.fleet_tables import accelerators_in, why
 from outlive.rendering.page import (
@@ -101,11 +101,11 @@ def _verdict(scan: Scan) -> PageVerdict:
     return PageVerdict(tone="good", word="all well", sentence=said)
 
 
-def _outcomes(tally: Tally) -> str:
+def _outcomes(tally: ScanCounts) -> str:
     return ", ".join(f"{tally.outcomes[name]:,} {name}" for name in OUTCOMES if tally.outcomes[name]) + "."
 
 
-def _beside(tally: Tally, engine: str) -> str:
+def _beside(tally: ScanCounts, engine: str) -> str:
     words = [f"Done on {safe(engine, 80)}"]
     if tally.same:
         words.append(f"{plural(tally.same, 'file')} like another one, looked at once")
@@ -116,7 +116,7 @@ def _beside(tally: Tally, engine: str) -> str:
     return ", ".join(words) + "."
 
 
-def _tiles(tally: Tally) -> tuple[Tile, ...]:
+def _tiles(tally: ScanCounts) -> tuple[Tile, ...]:
     tiles = [
         Tile(label=name, value=f"{count:,}", tone=_tone(name)) for name, count in tally.outcomes.most_common()
     ]
@@ -223,7 +223,7 @@ def _bad(row: Row) -> tuple[Cell, ...]:
     )
 
 
-def _devices(tally: Tally) -> Iterator[Section]:
+def _devices(tally: ScanCounts) -> Iterator[Section]:
     if not tally.fits:
         return
     words = [word for word in _FITS if any(counts[word] for counts in tally.fits.values())]
@@ -236,13 +236,13 @@ def _devices(tally: Tally) -> Iterator[Section]:
     yield Section(id="devices", title="Devices", blocks=(table,))
 
 
-def _causes(tally: Tally) -> Iterator[Section]:
+def _causes(tally: ScanCounts) -> Iterator[Section]:
     if tally.causes:
         told = ", ".join(f"{cause} {count:,}" for cause, count in tally.causes.most_common())
         yield Section(id="causes", title="Causes", blocks=(Words(text=told),))
 
 
-def _findings(tally: Tally) -> Iterator[Section]:
+def _findings(tally: ScanCounts) -> Iterator[Section]:
     rows: list[tuple[Cell, ...]] = []
     for code, count in sorted(tally.codes.items(), key=lambda item: (_weight(item[0]), -item[1], item[0])):
         rule = find_rule(code)
@@ -264,7 +264,7 @@ def _weight(code: str) -> int:
     return 3 if rule is None else ("error", "warning", "note").index(rule.severity.value)
 
 
-def _worse(found: Comparison) -> Section:
+def _worse(found: ScanComparison) -> Section:
     columns = (
         Column(title="file", kind="mono", wide=True),
         Column(title="what", kind="chip"),
