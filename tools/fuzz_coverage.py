@@ -39,7 +39,11 @@ class Target:
 TARGETS = {
     "reader": Target(instrumented=("outlive.model",), feeder="tests.fuzz.reader"),
     "answers": Target(
-        instrumented=("outlive.process.answers", "outlive.interpreter.details", "outlive.process.channel"),
+        instrumented=(
+            "outlive.process.answers",
+            "outlive.interpreter.details",
+            "outlive.process.posix.pipes",
+        ),
         feeder="tests.fuzz.answers",
     ),
     "guard-frames": Target(

@@ -100,7 +100,7 @@ def test_a_line_that_is_read_when_ctrl_c_comes_is_shown(
         sys.stdout.flush()
         time.sleep(60)
 
-    monkeypatch.setattr(outputs.unpatched, "read", read_and_press)
+    monkeypatch.setattr(outputs.operating_system, "read", read_and_press)
     with pytest.raises(KeyboardInterrupt):
         outlive.guard(speak, seconds=30)()
     assert capsys.readouterr().out == "the last line\n"
@@ -124,7 +124,7 @@ def test_a_second_ctrl_c_is_not_held_back(monkeypatch: pytest.MonkeyPatch) -> No
         print("a line", flush=True)
         time.sleep(60)
 
-    monkeypatch.setattr(outputs.unpatched, "read", read_and_press)
+    monkeypatch.setattr(outputs.operating_system, "read", read_and_press)
     with pytest.raises(KeyboardInterrupt):
         outlive.guard(speak, seconds=30)()
     assert steps == ["pressed", "held back"]

@@ -32,7 +32,7 @@ TIDY = """
 
 
 def test_what_is_handed_on_is_fine(plant: Plant) -> None:
-    assert kept_parameters(plant({"process/handle.py": TIDY})) == []
+    assert kept_parameters(plant({"process/worker.py": TIDY})) == []
 
 
 @pytest.mark.parametrize(

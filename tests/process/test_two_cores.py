@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from outlive.process import waiting
 from outlive.process.child.posix import own_process
+from outlive.process.posix import answer_wait
 from tests.deaths import scenes
 
 pytestmark = pytest.mark.skipif(
@@ -41,7 +41,7 @@ def test_a_thread_leaves_a_core() -> None:
 
 def test_a_core_that_it_is_not_on_is_not_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_setaffinity", lambda *_: pytest.fail("moved"))
-    assert moves(waiting._NO_CORE)[2]
+    assert moves(answer_wait._NO_CORE)[2]
 
 
 def test_it_stays_where_it_must() -> None:

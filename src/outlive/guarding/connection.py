@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-import select
 import socket
 import time
 from collections.abc import Callable, Sequence
@@ -13,7 +12,7 @@ from typing import Any
 
 from outlive.guarding.output import Echo, deliver_log
 from outlive.meter import read_machine
-from outlive.process import unpatched
+from outlive.process import operating_system
 from outlive.process.child.guard import frames as wire
 from outlive.process.child.guard.lane import (
     BLOCK_BYTES,
@@ -25,10 +24,9 @@ from outlive.process.child.guard.lane import (
     is_worth_it,
 )
 from outlive.process.child.guard.segments import Inbox, Outbox, check_segment, make_private, new_segment
-from outlive.process.child.posix.anonymous_files import log_file, tail_of
-from outlive.process.descriptors import above_standard, close_all
-from outlive.process.hatchery import CannotHatch, in_words
 from outlive.process.limits import DeadlineMissed
+from outlive.process.operating_system import READABLE, WRITABLE, above_standard, close_all, log_file, tail_of
+from outlive.process.worker_factory import CannotStart, in_words
 
 # What the worker is given, in this order.
 NAMES = ["talk", "rights", "out", "errors", "faults", "block", "stdin"]
@@ -131,9 +129,8 @@ class Wires:
         self._inlet = wire.Inlet()
         self._outbox = Outbox(lambda descriptor: wire.send_descriptor(self._rights, descriptor))
         self._inbox: Inbox | SegmentReader = Inbox(lambda: wire.receive_descriptor(self._rights))
-        self._poll = unpatched.poll()
-        for end in (self._talk.fileno(), *self.echo.ends()):  # the answer first: see `_hear`
-            self._poll.register(end, select.POLLIN)
+        # The answer first: see `_hear`.
+        self._poll = operating_system.poll(self._talk.fileno(), *self.echo.ends())
 
     def _make(self, undo: contextlib.ExitStack, raw: bool) -> None:
         self._talk, talk = socket.socketpair()
@@ -191,7 +188,7 @@ class Wires:
         if self.closed:
             return False
         return not any(
-            event & ~select.POLLIN for end, event in unpatched.wait(self._poll, 0) if self._is_talk(end)
+            event & ~READABLE for end, event in operating_system.wait(self._poll, 0) if self._is_talk(end)
         )
 
     def _is_talk(self, end: int) -> bool:
@@ -222,10 +219,9 @@ class Wires:
             except BlockingIOError:
                 _check_time(deadline)
                 self._look_for_end()
-                poll = unpatched.poll()
-                poll.register(self._talk, select.POLLOUT)
-                unpatched.wait(poll, _LATER_SLEEP_MS)
-                self._read_output(unpatched.wait(self._poll, 0))
+                can_write = operating_system.poll(self._talk.fileno(), events=WRITABLE)
+                operating_system.wait(can_write, _LATER_SLEEP_MS)
+                self._read_output(operating_system.wait(self._poll, 0))
             except OSError as error:
                 raise wire.Closed(str(error)) from None
 
@@ -261,7 +257,7 @@ class Wires:
                 raise wire.Closed("the process is gone")
 
     def _is_readable(self) -> bool:
-        return any(self._is_talk(end) for end, _ in unpatched.wait(self._poll, 0))
+        return any(self._is_talk(end) for end, _ in operating_system.wait(self._poll, 0))
 
     def _watch_for_answer(self) -> None:
         """Wait awake for an answer, unless the last one took longer than that is worth."""
@@ -280,7 +276,7 @@ class Wires:
         data = data or lane.fall_asleep()
         if data:
             self._read_output(
-                unpatched.wait(self._poll, 0)
+                operating_system.wait(self._poll, 0)
             )  # what was printed before the answer is there by now
             self._inlet.feed(data)
 
@@ -306,10 +302,10 @@ class Wires:
             if left <= 0:
                 raise DeadlineMissed
             pause_ms = min(pause_ms, left + 1)
-        events = unpatched.wait(self._poll, pause_ms)
+        events = operating_system.wait(self._poll, pause_ms)
         if not events or not self._is_talk(events[0][0]):
             self._look_for_end()
-        if events is unpatched.BLIND:
+        if events is operating_system.BLIND:
             self._look_at_all()
         if not events:
             return self._look_into_slot()
@@ -328,7 +324,7 @@ class Wires:
         """What came while we fell asleep, unheard: stores and loads may pass each other on their way."""
         data = self._incoming.take()
         if data:
-            self._read_output(unpatched.wait(self._poll, 0))
+            self._read_output(operating_system.wait(self._poll, 0))
             self._inlet.feed(data)
         return bool(data)
 
@@ -346,7 +342,7 @@ class Wires:
         if data == wire.WAKE_UP and not earlier and self.awake:
             earlier = self._incoming.watch(ROUSED_NS) or self._incoming.fall_asleep()
         if earlier:
-            self._read_output(unpatched.wait(self._poll, 0))
+            self._read_output(operating_system.wait(self._poll, 0))
         self._inlet.feed(earlier + data)
 
     def _read_output(self, events: list[tuple[int, int]]) -> None:
@@ -378,7 +374,7 @@ class Wires:
         try:
             return share(buffers)
         except OSError as error:
-            raise CannotHatch(f"no memory can be shared with a worker: {in_words(error)}") from error
+            raise CannotStart(f"no memory can be shared with a worker: {in_words(error)}") from error
 
     def pack(self, kind: int, facts: Any, body: bytes, apart: list[memoryview], late: bool = False) -> bytes:
         """A frame; what is large goes to shared memory, if it may be `late` after the frame is sent."""
@@ -454,7 +450,7 @@ def _read(descriptor: int, offset: int, length: int) -> bytearray:
     held = bytearray(length)
     view, done = memoryview(held), 0
     while done < length:
-        count = os.preadv(descriptor, [view[done:]], offset + done)
+        count = operating_system.read_into(descriptor, view[done:], offset + done)
         if not count:
             raise ValueError(f"a segment that ends after {offset + done} bytes")
         done += count

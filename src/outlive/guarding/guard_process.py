@@ -18,12 +18,12 @@ from outlive.meter.gpu import GpuMeter, watch_gpu
 from outlive.process.child.guard import frames as wire
 from outlive.process.child.guard.variables import LOOK
 from outlive.process.child.posix.nursery import NO_RUNTIME
+from outlive.process.factories import with_factory
 from outlive.process.flight import Flight, StageSeconds
-from outlive.process.hatchery import CannotHatch, Hatchery, Kind, in_words, starting
+from outlive.process.flight_recorder import FlightRecorder, LastWords, MemoryHistory
 from outlive.process.limits import DeadlineMissed, Limits
-from outlive.process.nurseries import with_hatchery
-from outlive.process.recorder import LastWords, Recorder
-from outlive.process.story import Story
+from outlive.process.operating_system import starting
+from outlive.process.worker_factory import CannotStart, WorkerFactory, WorkerKind, in_words
 
 _ENDING_TIMEOUT_S = 5.0
 _START_TIMEOUT_S = 120.0
@@ -43,7 +43,7 @@ class GuardProcess:
     def __init__(
         self, *, stdin: int = -1, raw: bool = False, sandbox: str = "off", read: tuple[str, ...] = ()
     ) -> None:
-        """Start it; `CannotHatch` if the system does not let us. It is not waited for.
+        """Start it; `CannotStart` if the system does not let us. It is not waited for.
 
         In a sandbox it may read what lies in the folders of `sys.path`, and `read`.
         """
@@ -63,17 +63,17 @@ class GuardProcess:
         self.preloaded: tuple[str, ...] = ()
         self.stage = "start"
         self.doing: dict[str, str] = {}  # {"script": its name}, {"cell": its name}; empty for a function
-        self._story: Story | None = None
+        self._history: MemoryHistory | None = None
         self.applied: dict[str, Any] = {}
         self.sandbox, self._read = sandbox, read
         self._is_ready = False
         self._probe: Probe | None = None
         self._noted_bytes = 0  # what this call had added when its stack was last asked for
         self._gpu: GpuMeter | None = None
-        self._recorder = Recorder(Limits())
-        self._hatchery: Hatchery
-        kind = Kind(runtime=NO_RUNTIME, python=sys.executable)
-        with_hatchery(kind, lambda maker: self._open(maker, stdin, raw))
+        self._recorder = FlightRecorder(Limits())
+        self._factory: WorkerFactory
+        kind = WorkerKind(runtime=NO_RUNTIME, python=sys.executable)
+        with_factory(kind, lambda maker: self._open(maker, stdin, raw))
         wires = self._wires
         self.echo, self.send, self.receive = wires.echo, wires.send, wires.receive
         self.pack, self.open_frame = wires.pack, wires.open_frame
@@ -87,23 +87,23 @@ class GuardProcess:
             self.is_plain = True
 
     def _is_gone(self) -> bool:
-        return self._hatchery.is_gone(self._hatched.number)
+        return self._factory.is_gone(self._started.number)
 
-    def _open(self, hatchery: Hatchery, stdin: int, raw: bool) -> None:
-        self._hatchery = hatchery
+    def _open(self, factory: WorkerFactory, stdin: int, raw: bool) -> None:
+        self._factory = factory
         with contextlib.ExitStack() as locked:
             locked.enter_context(starting)
             try:
                 self._wires = wires = Wires(self._sample, self._is_gone, raw=raw)
             except OSError as error:
-                raise CannotHatch(f"nothing can be opened here: {in_words(error)}") from error
+                raise CannotStart(f"nothing can be opened here: {in_words(error)}") from error
 
             def handed_over() -> None:
                 wires.handed_over()
                 locked.close()
 
             try:
-                self._hatched = hatchery.hatch(self._order(), wires.given(stdin), handed_over)
+                self._started = factory.start_worker(self._order(), wires.given(stdin), handed_over)
             except BaseException:
                 wires.handed_over()
                 wires.close()
@@ -126,7 +126,7 @@ class GuardProcess:
     @property
     def pid(self) -> int:
         """The worker's process."""
-        return self._hatched.pid
+        return self._started.pid
 
     @property
     def closed(self) -> bool:
@@ -197,19 +197,19 @@ class GuardProcess:
         """What comes from now on belongs to a new call."""
         self.stage = "call"
         self.calls += 1
-        self._story = None
+        self._history = None
         if self._noted_bytes:
             self._noted_bytes = 0
             self._wires.forget_stack()
         self.echo.forget()
 
     @property
-    def story(self) -> Story:
+    def history(self) -> MemoryHistory:
         """The memory of this call: what the worker held before it, and what was seen since."""
-        if self._story is None:
-            self._story = Story()
-            self._story.begin({"private_bytes": self.sizes[0], "rss_bytes": self.sizes[1]})
-        return self._story
+        if self._history is None:
+            self._history = MemoryHistory()
+            self._history.begin({"private_bytes": self.sizes[0], "rss_bytes": self.sizes[1]})
+        return self._history
 
     def preload(self, names: tuple[str, ...]) -> None:
         """Have it import something before its first call; what that prints is not shown."""
@@ -227,7 +227,7 @@ class GuardProcess:
     def watch(self, memory_bytes: int | None) -> None:
         """Have it ended when it holds more than it does now and this much."""
         most = None if memory_bytes is None else self.held_bytes + memory_bytes
-        self._hatchery.watch(self._hatched.number, most)
+        self._factory.watch(self._started.number, most)
 
     def _sample(self) -> None:
         """Note how much memory it holds now."""
@@ -239,8 +239,8 @@ class GuardProcess:
             raise wire.Closed("the process is gone")
         on_gpu = None if self._gpu is None else self._gpu.read()
         memory = {"private_bytes": seen.private_bytes, "rss_bytes": seen.rss_bytes}
-        self.story.mark("", memory if on_gpu is None else {**memory, "gpu_bytes": on_gpu})
-        self._note_stack(seen.private_bytes - self.story.baseline_bytes)
+        self.history.mark("", memory if on_gpu is None else {**memory, "gpu_bytes": on_gpu})
+        self._note_stack(seen.private_bytes - self.history.baseline_bytes)
 
     def _note_stack(self, added_bytes: int) -> None:
         """Have it write its Python stack as it nears its limit: who is killed there has no time for that."""
@@ -257,7 +257,7 @@ class GuardProcess:
 
     def interrupt(self) -> None:
         """Do to it what Ctrl-C does."""
-        self._hatchery.interrupt(self._hatched.number)
+        self._factory.interrupt(self._started.number)
 
     def record(self, ended_by: str, limits: Limits) -> Flight:
         """End it, if it has not ended, show what it printed, and write down all that is known of the end."""
@@ -265,10 +265,10 @@ class GuardProcess:
         try:
             if ended_by == "deadline":
                 activity = watch_activity(self.pid)
-                self._hatchery.abort(self._hatched.number)  # where it was is what its owner wants to know
+                self._factory.abort(self._started.number)  # where it was is what its owner wants to know
             else:
-                self._hatchery.kill(self._hatched.number)
-            ending = self._hatchery.ending(self._hatched.number, _ENDING_TIMEOUT_S)
+                self._factory.kill(self._started.number)
+            ending = self._factory.ending(self._started.number, _ENDING_TIMEOUT_S)
             if self.preloading:
                 self.echo.muted = False  # its last words, if it never came to a call
             with contextlib.suppress(OSError):
@@ -278,9 +278,9 @@ class GuardProcess:
             flight = self._recorder.flight(
                 ended_by=ended_by,
                 ending=ending,
-                hatched=self._hatched,
+                started=self._started,
                 words=words,
-                story=self.story,
+                history=self.history,
                 applied=self._limits(limits),
                 facts=self.facts(),
                 activity=activity,
@@ -295,10 +295,10 @@ class GuardProcess:
         return Flight(
             died=False,
             stage="done",
-            peak_bytes=self.story.peak({}),
-            baseline_bytes=self.story.baseline_bytes,
-            timeline=self.story.points(),
-            stages=(StageSeconds("call", self.story.seconds()),),
+            peak_bytes=self.history.peak({}),
+            baseline_bytes=self.history.baseline_bytes,
+            timeline=self.history.points(),
+            stages=(StageSeconds("call", self.history.seconds()),),
             stderr_tail=self.echo.tail(),
             limits={**self.applied, **limits.to_json()},
             runtime=self.facts(),
@@ -328,7 +328,7 @@ class GuardProcess:
             return
         with contextlib.suppress(wire.Closed):
             self.send(wire.pack(wire.STOP))
-        self._hatchery.retire(self._hatched.number)
+        self._factory.retire(self._started.number)
         self.close()
 
     def end(self) -> None:
@@ -336,8 +336,8 @@ class GuardProcess:
         if self.closed or self.owner != os.getpid():
             return
         try:
-            self._hatchery.kill(self._hatched.number)
-            self._hatchery.ending(self._hatched.number, _ENDING_TIMEOUT_S)
+            self._factory.kill(self._started.number)
+            self._factory.ending(self._started.number, _ENDING_TIMEOUT_S)
         finally:
             self.close()
 

@@ -16,9 +16,9 @@ from outlive.guarding.pool import pool
 from outlive.guarding.worker_errors import CannotSend
 from outlive.interpreter.judge import Judge
 from outlive.process.child.guard import exceptions
-from outlive.process.hatchery import CannotHatch
 from outlive.process.limits import Limits
-from outlive.process.sandbox import choose_mode
+from outlive.process.sandbox_policy import choose_mode
+from outlive.process.worker_factory import CannotStart
 from outlive.units import parse_bytes
 
 # A worker that has grown by this much since it was new is replaced, unless the user says otherwise.
@@ -89,13 +89,13 @@ class Guarded:
                     sandbox=self.sandbox,
                     plain=self._terms.form is not None,
                 )
-            except CannotHatch as error:
+            except CannotStart as error:
                 raise self._terms.judge.unavailable(str(error)) from error
             try:
                 return GuardedCall(process, self._terms).run(sent, arguments, named)
             except NotBegun:
                 continue
-            except CannotHatch as error:
+            except CannotStart as error:
                 raise self._terms.judge.unavailable(str(error)) from error
             except RunError:
                 if process.closed:  # whoever has seen a death tries again

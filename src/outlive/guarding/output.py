@@ -11,7 +11,6 @@ import contextlib
 import json
 import logging
 import os
-import select
 import signal
 import sys
 import threading
@@ -19,10 +18,10 @@ import time
 from types import FrameType, TracebackType
 from typing import Any
 
-from outlive.process import unpatched
+from outlive.process import operating_system
 from outlive.process.child.guard.frames import Malformed
 from outlive.process.child.guard.plain_values import MOST_TEXT_BYTES
-from outlive.process.hatchery import in_words
+from outlive.process.worker_factory import in_words
 
 # More than a pipe holds: one read empties it.
 _PIPE_BYTES = 1 << 18
@@ -93,8 +92,7 @@ class Echo:
         self._tail = bytearray()
         self.failure = ""  # why what the worker prints cannot be read any more
         self.muted = False
-        for end in (out, errors):
-            os.set_blocking(end, False)
+        operating_system.set_nonblocking(out, errors)
 
     def ends(self) -> list[int]:
         """The descriptors that are still open."""
@@ -127,7 +125,7 @@ class Echo:
         """What has come; a system that is short of memory gives it the next time."""
         for left in reversed(range(_MOST_FAILURES)):
             try:
-                return unpatched.read(end, _PIPE_BYTES)
+                return operating_system.read(end, _PIPE_BYTES)
             except BlockingIOError:
                 raise
             except OSError as error:
@@ -137,8 +135,7 @@ class Echo:
     def finish(self) -> None:
         """Show all that is left, after the worker's end."""
         for end in self.ends():
-            poll = unpatched.poll()
-            poll.register(end, select.POLLIN)
+            poll = operating_system.poll(end)
             # A grandchild may hold the pipe and go on; what the worker printed is there at once.
             for _ in range(_LAST_READS):
                 if not poll.poll(0) or not self.read(end):
@@ -190,7 +187,7 @@ def _nothing() -> None:
 def _write_all(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
-        view = view[unpatched.write(descriptor, view) :]
+        view = view[operating_system.write(descriptor, view) :]
 
 
 def deliver_log(body: Any, is_plain: bool) -> None:

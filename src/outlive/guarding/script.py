@@ -17,8 +17,8 @@ from outlive.guarding.worker_errors import raised_flight
 from outlive.interpreter.judge import Judge
 from outlive.names import safe
 from outlive.process.flight import Flight, RunTold, StageSeconds
-from outlive.process.hatchery import CannotHatch
 from outlive.process.limits import Limits
+from outlive.process.worker_factory import CannotStart
 from outlive.records import ModelPath
 
 # `outlive_child.guard.script_runner.run`, by the name it has in a worker: pickle's opcodes GLOBAL and STOP.
@@ -57,7 +57,7 @@ def run_script(
     try:
         folder = os.getcwd() if as_module else os.path.dirname(os.path.abspath(target))
         process = GuardProcess(stdin=0, raw=True, sandbox=sandbox, read=(folder,))
-    except CannotHatch as error:
+    except CannotStart as error:
         raise judge.unavailable(str(error)) from error
     alive.add(process)
     caller_state.look()

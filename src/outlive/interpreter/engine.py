@@ -24,10 +24,10 @@ from outlive.interpreter.judge import Call, Judge
 from outlive.interpreter.options import brings_xnnpack
 from outlive.interpreter.session import End, Opening, Session
 from outlive.interpreter.shared_tensors import Desk, Slot, Tensors
-from outlive.process.block import Addresses
 from outlive.process.child import codec
 from outlive.process.delegation import ask_delegation
 from outlive.process.flight import Flight, InsideSeen
+from outlive.process.operating_system import Addresses, at_fork
 from outlive.units import may_become
 
 HELD = (
@@ -390,5 +390,4 @@ def _start_over() -> None:
         engine._upset = True
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_over)
+at_fork(after_in_child=_start_over)

@@ -26,7 +26,7 @@ from outlive.names import foreign_lines
 from outlive.process.flight import Flight, Unjudged
 
 if TYPE_CHECKING:  # reading a file needs verdicts, and no worker
-    from outlive.process.handle import RuntimeRaised
+    from outlive.process.worker import RuntimeRaised
 
 Source = str | bytes
 

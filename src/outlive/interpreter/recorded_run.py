@@ -24,8 +24,8 @@ from outlive.interpreter.options import ACCELERATORS
 from outlive.interpreter.shared_tensors import wrong_shape
 from outlive.meter import Point, Sampler
 from outlive.process.delegation import ask_delegation
+from outlive.process.factories import close_special_factories
 from outlive.process.flight import Flight, StageSeconds, Unjudged
-from outlive.process.nurseries import close_special_hatcheries
 
 
 class _Watch:
@@ -270,7 +270,7 @@ def fly_twice(inputs: Any, repeat: int, seed: int, *, judge: Judge, **arguments:
             if flights[-1].died or flights[-1].error_type:
                 return flights[-1]
     finally:
-        close_special_hatcheries()
+        close_special_factories()
     return _compare(*flights)
 
 

@@ -72,7 +72,7 @@ def guard(
     `as_module`: how it ended, its exit code, and the findings if it died.
     """
     from outlive.process.limits import Limits
-    from outlive.process.sandbox import choose_mode
+    from outlive.process.sandbox_policy import choose_mode
 
     limits, mode = Limits(memory=memory, seconds=seconds), choose_mode(sandbox)  # mistakes show at once
     if isinstance(function, (str, os.PathLike)):

@@ -13,9 +13,9 @@ from outlive.errors import LimitReached, OutliveError
 from outlive.interpreter.compiled_accelerators import AcceleratorWarning
 from outlive.keeping import whole_file
 from outlive.model import Model, Source
-from outlive.process.hatchery import RUNTIMES
 from outlive.process.limits import Limits
-from outlive.process.sandbox import MODES as SANDBOX_MODES
+from outlive.process.sandbox_policy import MODES as SANDBOX_MODES
+from outlive.process.worker_factory import RUNTIMES
 from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import content_of

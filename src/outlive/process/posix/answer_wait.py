@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from outlive.process.block import SharedBlock
 from outlive.process.child import wire
+from outlive.process.posix.shared_block import SharedBlock
 
 _SPIN_NS = 150_000
 # A call that takes longer than this costs next to nothing more if we have to be woken after it.
@@ -33,7 +33,7 @@ _ONE_IN, _OFTEN = 8, 4
 _PATIENCE, _MOST_PATIENCE, _RECENTLY_NS = 64, 1024, 1_000_000_000
 
 
-def way_to_wait() -> str:
+def wait_mode() -> str:
     """How a side waits awake for the other: "spin", "yield" or not at all ("").
 
     Spinning pays with two cores, and needs memory that keeps its order (x86). On a single core whoever waits
@@ -46,7 +46,7 @@ def way_to_wait() -> str:
     return "spin" if platform.machine().lower() in ("x86_64", "amd64") else ""
 
 
-class Waiting:
+class AdaptiveWait:
     """Learns from call to call how long an answer takes, and whether there are cores to wait on."""
 
     def __init__(self, block: SharedBlock, way: str) -> None:
@@ -56,7 +56,7 @@ class Waiting:
         # On a single core a sleeper is woken soon, and whoever is late has met a third.
         one_core = way == "yield"
         # The plain function: a bound method would be a circle, and keep the block until it is collected.
-        self._spin = Waiting._spin_in_turns if one_core else Waiting._spin_alone
+        self._spin = AdaptiveWait._spin_in_turns if one_core else AdaptiveWait._spin_alone
         self._longest_doze_ns, self._often = (0, 2) if one_core else (_LONGEST_DOZE_NS, _OFTEN)
         self._usual_ns = self._crowded_ns = 0
         self.patience, self._last_patience, self._crowding = 0, _PATIENCE, 0

@@ -10,8 +10,6 @@ import contextlib
 import errno
 import json
 import os
-import select
-import signal
 import socket
 import subprocess
 import threading
@@ -22,22 +20,20 @@ from typing import Any
 
 from outlive.meter import find_cgroup_home, oom_counter_file
 from outlive.meter.activity import is_stopped
-from outlive.process import unpatched
 from outlive.process.child.posix import worker_requests
 from outlive.process.child.posix.anonymous_files import anonymous_file, tail_of
-from outlive.process.descriptors import above_standard
-from outlive.process.hatchery import (
-    CannotHatch,
-    Ending,
-    Hatched,
-    Kind,
-    MakerGone,
+from outlive.process.posix import system_calls
+from outlive.process.posix.descriptors import above_standard
+from outlive.process.posix.spawning import signal_name, spawn, starting, wait_for_end
+from outlive.process.worker_factory import (
+    CannotStart,
+    FactoryGone,
     RuntimeAbsent,
-    TooSlow,
+    StartedWorker,
+    StartTooSlow,
+    WorkerEnd,
+    WorkerKind,
     in_words,
-    spawn,
-    starting,
-    wait_for_end,
 )
 
 # TensorFlow takes seconds to load on an idle machine, and minutes on one with far more to do than cores.
@@ -61,7 +57,7 @@ _nurseries: weakref.WeakSet[Nursery] = weakref.WeakSet()
 class Nursery:
     """A process that has the runtime loaded and forks workers on request."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: WorkerKind) -> None:
         """Start the process; it loads the runtime while nobody waits (`greet`)."""
         self._kind, self._owner = kind, os.getpid()
         # Reentrant: the garbage collector may end a worker in the middle of a message about another.
@@ -69,7 +65,7 @@ class Nursery:
         self._count = _HELLO
         self._wanted = {_HELLO}
         self._answers: dict[int, dict[str, Any]] = {}
-        self._endings: dict[int, Ending] = {}
+        self._endings: dict[int, WorkerEnd] = {}
         self._errors: list[int] = []
         self._lost = False
         self._silent_since: float | None = None
@@ -78,7 +74,7 @@ class Nursery:
             self._channel, self._process = self._start(kind)
             _nurseries.add(self)
 
-    def _start(self, kind: Kind) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+    def _start(self, kind: WorkerKind) -> tuple[socket.socket, subprocess.Popen[bytes]]:
         try:
             with above_standard(), contextlib.ExitStack() as undo:
                 ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -99,7 +95,7 @@ class Nursery:
                 undo.pop_all()
                 return ours, process
         except OSError as error:
-            raise CannotHatch(f"nothing can be opened here: {in_words(error)}") from error
+            raise CannotStart(f"nothing can be opened here: {in_words(error)}") from error
 
     @property
     def pid(self) -> int:
@@ -126,13 +122,13 @@ class Nursery:
         return self._process.poll() is None
 
     def greet(self, deadline: float | None = None) -> dict[str, Any]:
-        """Wait until the runtime is loaded; what is known of it. `TooSlow` if that is after the deadline."""
+        """Wait until the runtime is loaded; facts about it. `StartTooSlow` if that is after the deadline."""
         if self.facts is None:
             self.facts = self._understood(self._answer_to(_HELLO, _HELLO_TIMEOUT_S, deadline))
         return self.facts
 
     def _answer_to(self, number: int, timeout_s: float, deadline: float | None) -> dict[str, Any] | None:
-        """What it answers; None if it never will. `TooSlow` if the caller's deadline comes first."""
+        """What it answers; None if it never will. `StartTooSlow` if the deadline comes first."""
         end, answer = time.monotonic() + timeout_s, None
         while answer is None and time.monotonic() < end:
             look = min(time.monotonic() + _LOOK_S, end if deadline is None else deadline)
@@ -152,7 +148,7 @@ class Nursery:
             return False
         if deadline is not None and time.monotonic() >= deadline:
             self._silent_since = self._silent_since or time.monotonic()
-            raise TooSlow("the process that makes workers did not answer in time")
+            raise StartTooSlow("the process that makes workers did not answer in time")
         return True
 
     def _understood(self, message: dict[str, Any] | None) -> dict[str, Any]:
@@ -163,21 +159,23 @@ class Nursery:
             raise RuntimeAbsent(f"{message['type']}: {message['text']}")
         return message
 
-    def _not_started(self) -> CannotHatch:
+    def _not_started(self) -> CannotStart:
         said = tail_of(next(iter(self._errors), -1)).strip() or "it says nothing"
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._process.wait(_GLANCE_S)
             if code < 0:  # killed from outside: the next one may live
-                return MakerGone(f"the process that makes workers was ended ({_how(code)}) while it started")
-        return CannotHatch(f"{self._kind.python} does not start as a worker: {said}")
+                return FactoryGone(
+                    f"the process that makes workers was ended ({_how(code)}) while it started"
+                )
+        return CannotStart(f"{self._kind.python} does not start as a worker: {said}")
 
-    def hatch(
+    def start_worker(
         self,
         order: dict[str, Any],
         descriptors: list[int],
         handed_over: Callable[[], None] = lambda: None,
         deadline: float | None = None,
-    ) -> Hatched:
+    ) -> StartedWorker:
         """Have a worker forked that serves these descriptors."""
         facts = self.greet(deadline)
         number = self._new_number()
@@ -189,14 +187,14 @@ class Nursery:
             self.kill(number)  # if it is made after all
             self._forget(number)
             raise
-        return Hatched(number=number, pid=answer["pid"], untraced=answer["untraced"], facts=facts)
+        return StartedWorker(number=number, pid=answer["pid"], untraced=answer["untraced"], facts=facts)
 
     def _forked(self, number: int, deadline: float | None) -> dict[str, Any]:
         answer = self._answer_to(number, _FORK_TIMEOUT_S, deadline)
         if answer is None:
             raise self._silence()
         if "error" in answer:
-            raise CannotHatch(f"no new process can be made: {answer['error']}")
+            raise CannotStart(f"no new process can be made: {answer['error']}")
         return answer
 
     def _new_number(self) -> int:
@@ -249,24 +247,24 @@ class Nursery:
 
     def _order(self, number: int, what: str, **more: Any) -> None:
         """Have something done to a worker; one whose maker is gone is gone too."""
-        with contextlib.suppress(CannotHatch):
+        with contextlib.suppress(CannotStart):
             self._send({"to": number, "do": what, **more}, [])
 
-    def ending(self, number: int, timeout_s: float) -> Ending:
+    def ending(self, number: int, timeout_s: float) -> WorkerEnd:
         """How a worker ended."""
         try:
-            found: Ending | None = self._await(self._endings, number, time.monotonic() + timeout_s)
+            found: WorkerEnd | None = self._await(self._endings, number, time.monotonic() + timeout_s)
         finally:
             self._forget(number)
         if found is not None:
             return found
         if self._echoes():
-            return Ending(unseen=f"it has not ended after {timeout_s:g} s")
-        return Ending(unseen=str(self._silence()))
+            return WorkerEnd(unseen=f"it has not ended after {timeout_s:g} s")
+        return WorkerEnd(unseen=str(self._silence()))
 
     def close(self) -> None:
         """End the process and all its workers."""
-        with contextlib.suppress(CannotHatch):
+        with contextlib.suppress(CannotStart):
             # The end of the stream says the same, unless a forked child of the program holds a copy of it.
             self._send({"end": True}, [])
         self._channel.close()
@@ -283,14 +281,14 @@ class Nursery:
         with contextlib.suppress(IndexError):  # two threads may close it at once, and one number only once
             os.close(self._errors.pop())
 
-    def _silence(self) -> CannotHatch:
+    def _silence(self) -> CannotStart:
         """Why it does not answer. One that still runs is ended, with all its workers: the next one may."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             how = _how(self._process.wait(_GLANCE_S))
-            return MakerGone(f"the process that makes workers and sees them end is gone ({how})")
+            return FactoryGone(f"the process that makes workers and sees them end is gone ({how})")
         self._process.kill()
         self._process.wait()
-        return CannotHatch("the process that makes workers and sees them end did not answer")
+        return CannotStart("the process that makes workers and sees them end did not answer")
 
     def _echoes(self) -> bool:
         """True if it still answers."""
@@ -303,7 +301,7 @@ class Nursery:
         try:
             self._send({**question, "echo": number}, [])
             answer = self._await(self._answers, number, time.monotonic() + _ECHO_TIMEOUT_S)
-        except CannotHatch:
+        except CannotStart:
             return None
         finally:
             self._forget(number)
@@ -317,12 +315,12 @@ class Nursery:
             except BlockingIOError:
                 if time.monotonic() > end:
                     raise self._silence() from None
-                self._wait(select.POLLOUT, _GLANCE_S)
+                self._wait(system_calls.WRITABLE, _GLANCE_S)
             except ConnectionError as error:
                 self._lost = True
-                raise MakerGone(f"the process that makes workers is gone: {in_words(error)}") from error
+                raise FactoryGone(f"the process that makes workers is gone: {in_words(error)}") from error
             except OSError as error:
-                raise CannotHatch(f"no process that makes workers is reached: {in_words(error)}") from error
+                raise CannotStart(f"no process that makes workers is reached: {in_words(error)}") from error
 
     def _await(self, table: dict[int, Any], number: int, end: float) -> Any:
         """What comes for this number; None if nothing comes in time, or nothing will ever come."""
@@ -334,14 +332,12 @@ class Nursery:
             left = end - time.monotonic()
             if not lives or left <= 0:
                 return None
-            self._wait(select.POLLIN, min(left, _GLANCE_S))
+            self._wait(system_calls.READABLE, min(left, _GLANCE_S))
 
     def _wait(self, event: int, timeout_s: float) -> None:
         descriptor = self._channel.fileno()
         if descriptor >= 0:
-            poll = unpatched.poll()
-            poll.register(descriptor, event)
-            unpatched.wait(poll, timeout_s * 1000)
+            system_calls.wait(system_calls.poll(descriptor, events=event), timeout_s * 1000)
 
     def _take_all(self) -> bool:
         """Put all messages that have come where they belong; False if no more can come."""
@@ -364,7 +360,7 @@ class Nursery:
         if "gone" not in message:
             self._answers[number] = message
             return
-        self._endings[number] = Ending(
+        self._endings[number] = WorkerEnd(
             signal=message["signal"],
             exit_code=message["exit_code"],
             ended_by=message["ended_by"],
@@ -387,5 +383,13 @@ def abandon_all() -> None:
         nursery.abandon()
 
 
+def can_fork(kind: WorkerKind) -> bool:
+    """True if workers of this kind may be forked here."""
+    # TensorFlow starts threads when it is imported, and a process with threads must not fork.
+    return kind.runtime != "tensorflow" and all(
+        hasattr(socket, name) for name in ("SCM_RIGHTS", "SOCK_SEQPACKET")
+    )
+
+
 def _how(code: int) -> str:
-    return signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    return signal_name(-code) if code < 0 else f"exit code {code}"

@@ -14,7 +14,7 @@ import numpy as np
 
 from outlive.process.child import wire
 from outlive.process.child.posix.anonymous_files import anonymous_file
-from outlive.process.descriptors import reserve
+from outlive.process.posix.descriptors import reserve
 
 _ALIGNMENT = 64
 _PAGE_BYTES = mmap.PAGESIZE

@@ -17,15 +17,13 @@ from typing import Any
 
 from outlive.meter.activity import watch_activity
 from outlive.process import answers
-from outlive.process.answers import Malformed
+from outlive.process.answers import MalformedAnswer
 from outlive.process.child import wire
 from outlive.process.flight import Flight
-from outlive.process.hatchery import CannotHatch, Hatched, Hatchery, RuntimeAbsent, in_words, starting
+from outlive.process.flight_recorder import FlightRecorder, LastWords, MemoryHistory
 from outlive.process.limits import DeadlineMissed, Limits
-from outlive.process.lines import Lines
-from outlive.process.recorder import LastWords, Recorder
-from outlive.process.story import Story
-from outlive.process.waiting import Waiting, this_core, way_to_wait
+from outlive.process.operating_system import AdaptiveWait, Connection, at_fork, starting, this_core, wait_mode
+from outlive.process.worker_factory import CannotStart, RuntimeAbsent, StartedWorker, WorkerFactory, in_words
 
 _FIRST_SLEEP_MS = 50
 # Python runs the handlers of signals that another thread received only between two sleeps of this one.
@@ -66,7 +64,7 @@ class Worker:
 
     def __init__(
         self,
-        hatchery: Hatchery,
+        factory: WorkerFactory,
         runtime: str,
         limits: Limits,
         content: bytes | memoryview | None,
@@ -74,15 +72,15 @@ class Worker:
         sandbox: dict[str, Any] | None = None,
         room: dict[str, Any] | None = None,
     ) -> None:
-        """Start it; `CannotHatch` if the system does not let us, `Died` if it does not live to say so."""
-        self._hatchery, self._limits, self._owner = hatchery, limits, os.getpid()
+        """Start it; `CannotStart` if the system does not let us, `Died` if it does not live to say so."""
+        self._factory, self._limits, self._owner = factory, limits, os.getpid()
         self._number = 0
         self._struck = False
         self.flight: Flight | None = None
         self.applied_limits: dict[str, Any] = {}
-        self.story = Story()
-        self._recorder = Recorder(limits, (room or {}).get("threads"))
-        way = way_to_wait()
+        self.history = MemoryHistory()
+        self._recorder = FlightRecorder(limits, (room or {}).get("threads"))
+        way = wait_mode()
         order = {
             "cwd": _folder(),
             "runtime": runtime,
@@ -90,21 +88,21 @@ class Worker:
             "limits": {**limits.to_order(), **(room or {})},
             "sandbox": sandbox or {"off": "nobody asked for it"},
         }
-        self._hatched, self._lines = _hatch(hatchery, order, content, deadline)
+        self._started, self._connection = _start_worker(factory, order, content, deadline)
         self._give_back = weakref.finalize(
-            self, _end, hatchery, self._hatched.number, self._lines, self._owner
+            self, _end, factory, self._started.number, self._connection, self._owner
         )
         self._give_back.atexit = False  # the nurseries end all workers then
         _alive.add(self)
-        self.block, self._channel = self._lines.block, self._lines.channel
-        self._waiting = Waiting(self.block, way)
-        self.facts = self._hatched.facts
+        self.block, self._channel = self._connection.block, self._connection.channel
+        self._waiting = AdaptiveWait(self.block, way)
+        self.facts = self._started.facts
         self._greet(deadline)
 
     @property
     def pid(self) -> int:
         """The worker's process."""
-        return self._hatched.pid
+        return self._started.pid
 
     def _greet(self, deadline: float | None) -> None:
         end = time.monotonic() + _START_TIMEOUT_S
@@ -112,12 +110,12 @@ class Worker:
             ready, _ = self._channel.receive("ready", end if deadline is None else min(end, deadline))
         except BaseException as error:
             raise self._ended(error) from None
-        if isinstance(ready, answers.Absent):
+        if isinstance(ready, answers.RuntimeMissingAnswer):
             self.kill()
             raise RuntimeAbsent(ready.text)
         self.facts = {**self.facts, **ready.facts}
         self.applied_limits = ready.limits
-        self.story.begin(_memory(ready))
+        self.history.begin(_memory(ready))
 
     def call(
         self,
@@ -144,7 +142,7 @@ class Worker:
         except BaseException as error:
             raise self._ended(error) from None
         if answer.memory is not None:
-            self.story.mark(header.get("mark", verb), _memory(answer))
+            self.history.mark(header.get("mark", verb), _memory(answer))
         if is_failure:
             raise RuntimeRaised(answer.error, answer.text, answer.data_bytes)
         return found
@@ -172,7 +170,7 @@ class Worker:
                 return
             answer, _ = self._channel.receive("invoke", self._deadline())
             if not isinstance(answer, answers.Failure):
-                raise Malformed("invoke: a complaint was announced, and none came")
+                raise MalformedAnswer("invoke: a complaint was announced, and none came")
         except BaseException as error:
             raise self._ended(error) from None
         raise RuntimeRaised(answer.error, answer.text, answer.data_bytes)
@@ -198,16 +196,16 @@ class Worker:
 
     def _ended(self, error: BaseException) -> BaseException:
         """What to raise when a call did not come back: a recorded death, or the user's own interrupt."""
-        if self._lines.closed:
+        if self._connection.closed:
             return RuntimeError(_CLOSED) if self.flight is None else Died(self.flight)
         if self._struck:
             self.kill()
             return RuntimeError(_CLOSED)
         if isinstance(error, DeadlineMissed):
             return Died(self._record("deadline"))
-        if isinstance(error, wire.Closed):
+        if isinstance(error, wire.ConnectionClosed):
             return Died(self._record(""))
-        if isinstance(error, Malformed):
+        if isinstance(error, MalformedAnswer):
             seen = self._record("malformed")
             self.flight = replace(seen, error_type="Malformed", error_text=str(error))
             return Died(self.flight)
@@ -220,24 +218,22 @@ class Worker:
         activity: dict[str, Any] = {}
         try:
             if ended_by == "deadline":
-                activity = watch_activity(self._hatched.pid)
-                self._hatchery.abort(
-                    self._hatched.number
-                )  # what it was doing is what its owner wants to know
+                activity = watch_activity(self._started.pid)
+                self._factory.abort(self._started.number)  # its owner wants to know what it was doing
             else:
                 # Also one that closed its pipes and lives: it can no longer be understood.
-                self._hatchery.kill(self._hatched.number)
-            ending = self._hatchery.ending(self._hatched.number, _ENDING_TIMEOUT_S)
+                self._factory.kill(self._started.number)
+            ending = self._factory.ending(self._started.number, _ENDING_TIMEOUT_S)
             self.flight = self._recorder.flight(
                 ended_by=ended_by,
                 ending=ending,
-                hatched=self._hatched,
+                started=self._started,
                 words=LastWords(
                     stage=wire.STAGES[min(self.block.words[wire.STAGE], len(wire.STAGES) - 1)],
                     stderr_tail=ending.stderr_tail,
                     fault_trace=ending.fault_trace,
                 ),
-                story=self.story,
+                history=self.history,
                 applied=self.applied_limits,
                 facts=self.facts,
                 activity=activity,
@@ -249,12 +245,12 @@ class Worker:
     def grow(self, size: int) -> None:
         """Make room in the shared block; OSError if there is none."""
         if size > _LITTLE_BYTES:  # the slack of a limit has room for less
-            self._hatchery.share(self._hatched.number, size)
+            self._factory.share(self._started.number, size)
         self.block.grow(size)
 
     def stderr_tail(self) -> str:
         """The last of what the worker printed."""
-        return self._hatchery.words(self._hatched.number)["stderr_tail"]
+        return self._factory.words(self._started.number)["stderr_tail"]
 
     def stop(self) -> Flight | None:
         """Free the interpreter and end the worker; the flight if it died while doing so."""
@@ -278,35 +274,35 @@ class Worker:
         """End the worker while a call may be waiting for it in another thread, which then cleans up."""
         self._struck = True
         if not self._is_done():
-            self._hatchery.kill(self._hatched.number)
+            self._factory.kill(self._started.number)
 
     def kill(self) -> None:
         """End the worker without a word."""
         if self._is_done():
             return
         try:
-            self._hatchery.end(self._hatched.number)
+            self._factory.end(self._started.number)
         finally:
             self.close()
 
     @property
     def closed(self) -> bool:
         """True once its pipes and files are given back."""
-        return self._lines.closed
+        return self._connection.closed
 
     def _is_done(self) -> bool:
-        return self._lines.closed or self._owner != os.getpid()
+        return self._connection.closed or self._owner != os.getpid()
 
     def close(self) -> None:
         """Give back pipes and files; the shared block lives as long as views of it."""
         # The next invoke then wants to wake the worker, and finds the pipe closed.
-        self._lines.block.words[wire.WORKER_STATE] = wire.BLOCKED
-        self._lines.close()
+        self._connection.block.words[wire.WORKER_STATE] = wire.BLOCKED
+        self._connection.close()
         _alive.discard(self)
 
     def part(self) -> None:
         """In a forked child of the program: the worker is the parent's, the memory here is our own."""
-        self._lines.block.part()
+        self._connection.block.part()
         self.close()
 
 
@@ -324,41 +320,41 @@ def _memory(answer: Any) -> dict[str, int]:
     return {"private_bytes": told.private_bytes, "rss_bytes": told.rss_bytes} if told else {}
 
 
-def _hatch(
-    hatchery: Hatchery, order: dict[str, Any], content: bytes | memoryview | None, deadline: float | None
-) -> tuple[Hatched, Lines]:
+def _start_worker(
+    factory: WorkerFactory, order: dict[str, Any], content: bytes | memoryview | None, deadline: float | None
+) -> tuple[StartedWorker, Connection]:
     """A new worker and our ends of what ties it to us."""
     with contextlib.ExitStack() as locked:
         locked.enter_context(starting)
-        lines = _open_lines(content)
+        connection = _open_connection(content)
 
         def handed_over() -> None:
-            lines.handed_over()
+            connection.handed_over()
             locked.close()
 
         try:
-            hatched = hatchery.hatch(order, lines.given(), handed_over, deadline)
+            started = factory.start_worker(order, connection.given(), handed_over, deadline)
         except BaseException:
-            lines.close()
+            connection.close()
             raise
-    lines.channel.is_gone = functools.partial(hatchery.is_gone, hatched.number)
-    return hatched, lines
+    connection.channel.is_gone = functools.partial(factory.is_gone, started.number)
+    return started, connection
 
 
-def _end(hatchery: Hatchery, number: int, lines: Lines, owner: int) -> None:
+def _end(factory: WorkerFactory, number: int, connection: Connection, owner: int) -> None:
     """Give back what a worker has that nobody closed."""
-    if not lines.closed and owner == os.getpid():
+    if not connection.closed and owner == os.getpid():
         try:
-            hatchery.end(number)
+            factory.end(number)
         finally:
-            lines.close()
+            connection.close()
 
 
-def _open_lines(content: bytes | memoryview | None) -> Lines:
+def _open_connection(content: bytes | memoryview | None) -> Connection:
     try:
-        return Lines(content)
+        return Connection(content)
     except OSError as error:
-        raise CannotHatch(f"nothing can be opened here: {in_words(error)}") from error
+        raise CannotStart(f"nothing can be opened here: {in_words(error)}") from error
 
 
 def _part_from_workers() -> None:
@@ -367,5 +363,4 @@ def _part_from_workers() -> None:
             worker.part()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_part_from_workers)
+at_fork(after_in_child=_part_from_workers)

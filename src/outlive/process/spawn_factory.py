@@ -5,26 +5,25 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import signal
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from outlive.process.child.posix.anonymous_files import open_last_words, read_last_words
-from outlive.process.child.posix.memory_watchdog import OWN_END
-from outlive.process.descriptors import close_all
-from outlive.process.hatchery import CannotHatch, Ending, Hatched, Kind, in_words, spawn
+from outlive.process import operating_system
+from outlive.process.child.wire import OWN_END
+from outlive.process.operating_system import close_all, open_last_words, read_last_words
+from outlive.process.worker_factory import CannotStart, StartedWorker, WorkerEnd, WorkerKind, in_words
 
 _NAMES = ("commands", "replies", "block", "errors", "faults", "content")
 _OBEY_S = 1.0
 _END_S = 0.5
 
 
-class FreshHatchery:
+class SpawnFactory:
     """Starts a new interpreter for each worker; slower, and without a tracer, but the same to its user."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: WorkerKind) -> None:
         """Nothing is started before it is asked for."""
         self._kind = kind
         self._numbers = itertools.count(1)
@@ -36,19 +35,19 @@ class FreshHatchery:
         """True while somebody has a worker of it."""
         return bool(self._processes)
 
-    def hatch(
+    def start_worker(
         self,
         order: dict[str, Any],
         descriptors: list[int],
         handed_over: Callable[[], None] = lambda: None,
         deadline: float | None = None,
-    ) -> Hatched:
+    ) -> StartedWorker:
         """Start a worker that serves these descriptors; its caller waits for it as long as it likes."""
         number = next(self._numbers)
         try:
             words = [] if "program" in order else open_last_words()
         except OSError as error:
-            raise CannotHatch(f"nothing can be opened here: {in_words(error)}") from error
+            raise CannotStart(f"nothing can be opened here: {in_words(error)}") from error
         try:
             given = [*descriptors[:3], *words, *descriptors[3:]]
             self._processes[number] = process = self._spawn(order, given)
@@ -58,13 +57,17 @@ class FreshHatchery:
         self._last_words[number] = words
         handed_over()
         facts = {"runtime": self._kind.runtime}
-        return Hatched(number=number, pid=process.pid, untraced="the worker was not forked", facts=facts)
+        return StartedWorker(
+            number=number, pid=process.pid, untraced="the worker was not forked", facts=facts
+        )
 
     def _spawn(self, order: dict[str, Any], descriptors: list[int]) -> subprocess.Popen[bytes]:
         names = order.get("names", _NAMES)
         arguments = {**order, **dict(zip(names, descriptors, strict=False)), "parent": os.getpid()}
         errors = descriptors[names.index("errors")]
-        return spawn(self._kind, order.get("program", "worker"), arguments, descriptors, errors)
+        return operating_system.spawn(
+            self._kind, order.get("program", "worker"), arguments, descriptors, errors
+        )
 
     def is_gone(self, number: int) -> bool:
         """True once the worker has ended."""
@@ -89,18 +92,14 @@ class FreshHatchery:
     def abort(self, number: int) -> None:
         """End a worker so that its faulthandler says where it was."""
         process = self._processes.get(number)
-        if process is None or not hasattr(os, "fork"):
-            return self.kill(number)
-        process.send_signal(signal.SIGABRT)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_OBEY_S)
-        return self.kill(number)
+        if process is not None:
+            operating_system.abort(process)
 
     def interrupt(self, number: int) -> None:
         """Do to a worker what Ctrl-C does."""
         process = self._processes.get(number)
-        if process is not None and hasattr(os, "fork"):
-            process.send_signal(signal.SIGINT)
+        if process is not None:
+            operating_system.interrupt(process)
 
     def watch(self, number: int, most_bytes: int | None) -> None:
         """A worker for models watches itself (`watch_self`)."""
@@ -118,28 +117,28 @@ class FreshHatchery:
         self.kill(number)
         self.ending(number, timeout_s=_OBEY_S)
 
-    def ending(self, number: int, timeout_s: float) -> Ending:
+    def ending(self, number: int, timeout_s: float) -> WorkerEnd:
         """How a worker ended."""
         process = self._processes.get(number)
         if process is None:
-            return Ending(unseen="its end has been told already")
+            return WorkerEnd(unseen="its end has been told already")
         try:
             code = process.wait(timeout_s)
         except subprocess.TimeoutExpired:
-            return Ending(unseen=f"it has not ended after {timeout_s:g} s")
+            return WorkerEnd(unseen=f"it has not ended after {timeout_s:g} s")
         self._processes.pop(number, None)
-        _end_group(process.pid)
+        operating_system.end_group(process.pid)
         files = self._last_words.pop(number, [])
         words = read_last_words(files)
         close_all(files)
-        ending = Ending(
+        ending = WorkerEnd(
             signal=-code if code < 0 else None,
             exit_code=code if code >= 0 else None,
             stderr_tail=words.get("stderr_tail", ""),
             fault_trace=words.get("fault_trace", ""),
             ended_by="memory" if words.get("stderr_tail", "").endswith(OWN_END) else "",
         )
-        if code == 0 and signal.getsignal(getattr(signal, "SIGCHLD", 0)) is not signal.SIG_DFL:
+        if code == 0 and operating_system.exit_codes_are_lost():
             unseen = "this program does something of its own with ended processes (SIGCHLD)"
             return replace(ending, unseen=unseen, exit_code=None)
         return ending
@@ -157,10 +156,3 @@ class FreshHatchery:
         self._processes.clear()
         for files in self._last_words.values():
             close_all(files)
-
-
-def _end_group(leader: int) -> None:
-    """What a worker has started goes with it, unless it has made a session of its own."""
-    if hasattr(os, "killpg"):
-        with contextlib.suppress(OSError):
-            os.killpg(leader, signal.SIGKILL)

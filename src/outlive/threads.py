@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable
 
 
-def run_apart(action: Callable[[], None]) -> None:
+def run_uninterrupted(action: Callable[[], None]) -> None:
     """Do something in a thread that an interrupt must not cut in two; it is raised afterwards.
 
     Python runs signal handlers in the main thread only. In the middle of Popen they would leave a process
@@ -44,6 +44,6 @@ def run_apart(action: Callable[[], None]) -> None:
         raise met
 
 
-def need_thread() -> None:
+def require_thread() -> None:
     """MemoryError where a thread has no memory to begin with: `threading` would wait for it for ever."""
-    run_apart(lambda: None)
+    run_uninterrupted(lambda: None)

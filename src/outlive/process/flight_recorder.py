@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import functools
 import os
-import signal
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from outlive.meter import MemoryCgroup, find_memory_cgroup, read_machine, read_oom_counters
+from outlive.meter import MemoryCgroup, Point, find_memory_cgroup, read_machine, read_oom_counters
 from outlive.meter.tasks import TaskWatch, limited_folders
 from outlive.process.flight import Division, Flight, OpSeen
-from outlive.process.hatchery import Ending, Hatched
 from outlive.process.limits import Limits
-from outlive.process.story import Story
+from outlive.process.operating_system import signal_name
+from outlive.process.worker_factory import StartedWorker, WorkerEnd
 
 # How a process ends whose thread was refused, among others (see D516): looking at limits takes a while.
 _MAY_LACK_THREADS = ("SIGABRT", "SIGSEGV")
+
+# A program that allocates anew before each call makes two points a call: the first and the last are kept.
+_FIRST_POINTS, _MOST_POINTS = 32, 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +32,64 @@ class LastWords:
     fault_trace: str
 
 
-class Recorder:
+class MemoryHistory:
+    """The memory of a worker, stage by stage, as it reports it itself; cheap enough for every run.
+
+    Points are above the baseline that the worker had before the model came.
+    """
+
+    def __init__(self) -> None:
+        """Nothing has happened yet."""
+        self._start = time.monotonic()
+        self._points: list[Point] = []
+        self.baseline_bytes = 0
+        self._peak_bytes: int | None = None
+
+    def begin(self, memory: dict[str, int]) -> None:
+        """Take the baseline: interpreter, numpy and runtime, before the model."""
+        self._start = time.monotonic()
+        self.baseline_bytes = memory.get("private_bytes", 0)
+        self.mark("start", memory)
+
+    def points(self) -> tuple[Point, ...]:
+        """All that was noted."""
+        return tuple(self._points)
+
+    def seconds(self) -> float:
+        """How long ago it began."""
+        return time.monotonic() - self._start
+
+    def peak(self, last: dict[str, int]) -> int | None:
+        """The most private memory that was seen above the baseline; None if nothing was.
+
+        `last` is what was seen of its memory as it died. Its resident bytes are no measure: the code of the
+        runtime is in them, page by page as it runs.
+        """
+        seen = [] if self._peak_bytes is None else [self._peak_bytes]
+        if self._points and last.get("private_bytes"):
+            seen.append(max(0, last["private_bytes"] - self.baseline_bytes))
+        return max(seen, default=None)
+
+    def mark(self, name: str, memory: dict[str, int]) -> None:
+        """Note the memory after a stage."""
+        if not memory:
+            return
+        above = max(0, memory["private_bytes"] - self.baseline_bytes)
+        self._peak_bytes = max(above, self._peak_bytes or 0)
+        if len(self._points) >= _MOST_POINTS:
+            del self._points[_FIRST_POINTS]
+        self._points.append(
+            Point(
+                seconds=self.seconds(),
+                bytes=above,
+                rss_bytes=memory["rss_bytes"],
+                mark=name,
+                gpu_bytes=memory.get("gpu_bytes"),
+            )
+        )
+
+
+class FlightRecorder:
     """Knows how things stood before, so that it can say what has changed."""
 
     def __init__(self, limits: Limits, threads: int | None = None) -> None:
@@ -42,16 +102,16 @@ class Recorder:
         self,
         *,
         ended_by: str,
-        ending: Ending,
-        hatched: Hatched,
+        ending: WorkerEnd,
+        started: StartedWorker,
         words: LastWords,
-        story: Story,
+        history: MemoryHistory,
         applied: dict[str, Any],
         facts: dict[str, Any],
         activity: dict[str, Any] | None = None,
     ) -> Flight:
         """The record."""
-        name = _signal_name(ending.signal)
+        name = None if ending.signal is None else signal_name(ending.signal)
         evidence = ending.evidence if ended_by == "deadline" else _of_this_end(ending.evidence, name)
         memory = evidence.get("memory") or {}
         frames = tuple(
@@ -70,9 +130,9 @@ class Recorder:
             fault_address=evidence.get("fault_address"),
             division=_division(evidence.get("division")),
             activity=activity or {},
-            peak_bytes=story.peak(memory),
-            baseline_bytes=story.baseline_bytes,
-            timeline=story.points(),
+            peak_bytes=history.peak(memory),
+            baseline_bytes=history.baseline_bytes,
+            timeline=history.points(),
             stderr_tail=words.stderr_tail,
             fault_trace=words.fault_trace,
             limits={**self._limits.to_json(), **applied, **threads},
@@ -80,8 +140,8 @@ class Recorder:
             last_memory=memory,
             machine=read_machine().known(),
             runtime=facts,
-            untraced=hatched.untraced or ending.unseen,
-            pid=hatched.pid,
+            untraced=started.untraced or ending.unseen,
+            pid=started.pid,
         )
 
     def _threads(self, evidence: dict[str, Any]) -> dict[str, Any]:
@@ -121,15 +181,6 @@ def _oom_kills() -> int | None:
     place = _our_cgroup(os.getpid())
     kills = None if place is None else place.oom_events()[1]
     return read_oom_counters(cgroup=place).machine_oom_kill if kills is None else kills
-
-
-def _signal_name(number: int | None) -> str | None:
-    if number is None:
-        return None
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _division(seen: Any) -> Division | None:

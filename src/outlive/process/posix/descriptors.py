@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 from collections.abc import Iterator
+from typing import Any
 
-from outlive.process import unpatched
 from outlive.process.child.posix.anonymous_files import anonymous_file
+from outlive.process.posix import system_calls
 
 _LAST_STANDARD = 2
 
@@ -47,10 +49,8 @@ def reserve(descriptor: int, size_bytes: int) -> None:
 def _is_sealed(descriptor: int) -> bool:
     """True for a block in memory; a temporary file cannot be sealed."""
     try:
-        import fcntl
-
         return bool(fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK)
-    except (ImportError, AttributeError, OSError):
+    except (AttributeError, OSError):
         return False
 
 
@@ -60,8 +60,23 @@ def file_with(name: str, content: bytes | memoryview) -> int:
     view = memoryview(content).cast("B")
     try:
         while len(view):
-            view = view[unpatched.write(descriptor, view) :]
+            view = view[system_calls.write(descriptor, view) :]
     except BaseException:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def read_into(descriptor: int, place: memoryview, offset: int) -> int:
+    """Fill the place with bytes of a file from an offset on; how many it had."""
+    return os.preadv(descriptor, [place], offset)
+
+
+def lock_file(file: Any, wait: bool = True) -> None:
+    """Lock a file for this process; without waiting, OSError if another has it."""
+    fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+
+
+def unlock_file(file: Any) -> None:
+    """Let others lock the file."""
+    fcntl.flock(file, fcntl.LOCK_UN)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from outlive.process.hatchery import Kind
+from outlive.process.worker_factory import WorkerKind
 
 MODES = ("auto", "on", "off")
 VARIABLE = "OUTLIVE_SANDBOX"
@@ -28,7 +28,7 @@ def choose_mode(given: str | None) -> str:
 
 def make_order(
     mode: str,
-    kind: Kind,
+    kind: WorkerKind,
     model_path: str | None,
     delegates: Sequence[tuple[str, Any]],
     custom_ops: Sequence[str] | None,
@@ -52,7 +52,7 @@ def is_whole(applied: dict[str, Any]) -> bool:
 
 
 def _needs_more(
-    kind: Kind, delegates: Sequence[Any], custom_ops: Sequence[str] | None, compiled: Mapping[str, Any]
+    kind: WorkerKind, delegates: Sequence[Any], custom_ops: Sequence[str] | None, compiled: Mapping[str, Any]
 ) -> str:
     """Why a worker needs more than the sandbox allows; empty for LiteRT on the CPU."""
     beyond = [name for name in compiled.get("accelerators", ()) if name != "CPU"]

@@ -9,25 +9,31 @@ from __future__ import annotations
 import errno
 import functools
 import importlib.util
+import os
 import select
 import time
+from posix import read, write  # eventlet replaces the names in `os`, not in the module they come from
 from types import ModuleType
 from typing import Any
 
-try:
-    from posix import read, write  # eventlet replaces the names in `os`, not in the module they come from
-except ImportError:  # Windows
-    from os import read, write
+__all__ = ["BLIND", "READABLE", "WRITABLE", "poll", "read", "set_nonblocking", "wait", "write"]
 
-__all__ = ["BLIND", "poll", "read", "wait", "write"]
-
+READABLE, WRITABLE = 1, 4  # asm-generic/poll.h and sys/poll.h of macOS: POLLIN, POLLOUT
 BLIND: list[tuple[int, int]] = []
 
 
-def poll() -> Any:
-    """A new poll object."""
-    make = getattr(select, "poll", None) or _loaded_again().poll
-    return make()
+def poll(*descriptors: int, events: int = READABLE) -> Any:
+    """A new poll object that looks at these descriptors."""
+    found = (getattr(select, "poll", None) or _loaded_again().poll)()
+    for descriptor in descriptors:
+        found.register(descriptor, events)
+    return found
+
+
+def set_nonblocking(*descriptors: int) -> None:
+    """Let reads and writes that would wait raise `BlockingIOError`."""
+    for descriptor in descriptors:
+        os.set_blocking(descriptor, False)
 
 
 def wait(poll: Any, timeout_ms: float) -> list[tuple[int, int]]:
