@@ -13,7 +13,8 @@ import cloudpickle
 import pytest
 
 import outlive
-from outlive.guarding import outputs, process
+from outlive.guarding import guard_process as process
+from outlive.guarding import output as outputs
 from outlive.guarding.pool import pool
 from outlive.rules.catalogue import load_rules
 from outlive.verbs.guard import guarded

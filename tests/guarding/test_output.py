@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 import outlive
-from outlive.guarding import outputs, wires
+from outlive.guarding import connection as wires
+from outlive.guarding import output as outputs
 from outlive.verbs.guard import guarded
 from tests.deaths.restrictions import linux_only
 
