@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import gc
 import json
 import os
@@ -60,6 +61,12 @@ def open_healthy(**arguments: Any) -> Any:
     interpreter = outlive.Interpreter(HEALTHY, **arguments)
     interpreter.allocate_tensors()
     return interpreter
+
+
+def set_deadline(interpreter: Any, seconds: float) -> None:
+    """Limit each call from now on: on a busy machine a model may take longer to open than a test waits."""
+    worker = interpreter._session.worker
+    worker._limits = dataclasses.replace(worker._limits, seconds=seconds)
 
 
 def feed(interpreter: Any, value: float = 0.5) -> None:
