@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import gc
 import json
 import os
@@ -66,7 +65,7 @@ def open_healthy(**arguments: Any) -> Any:
 def set_deadline(interpreter: Any, seconds: float) -> None:
     """Limit each call from now on: on a busy machine a model may take longer to open than a test waits."""
     worker = interpreter._session.worker
-    worker._limits = dataclasses.replace(worker._limits, seconds=seconds)
+    worker._limits = outlive.Limits(memory=worker._limits.memory_bytes, seconds=seconds)
 
 
 def feed(interpreter: Any, value: float = 0.5) -> None:
