@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import pytest
 
-from outlive.process import waiting
-from outlive.process.block import SharedBlock
 from outlive.process.child import wire
+from outlive.process.posix import answer_wait
+from outlive.process.posix.shared_block import SharedBlock
 from tests.interpreter.dropin_models import unary
 
 
@@ -36,7 +36,7 @@ import json, os, subprocess, sys
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
 import numpy as np
 import outlive
-from outlive.process.waiting import way_to_wait
+from outlive.process.posix.answer_wait import wait_mode
 
 busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(int(sys.argv[1]))]
 try:
@@ -52,7 +52,7 @@ finally:
     for one in busy:
         one.kill()
         one.wait()
-print(json.dumps({"way": way_to_wait(), "answers": len(answers)}))
+print(json.dumps({"way": wait_mode(), "answers": len(answers)}))
 """
 
 
@@ -79,14 +79,14 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(waiting.time, "perf_counter_ns", made.perf_counter_ns)
+    monkeypatch.setattr(answer_wait.time, "perf_counter_ns", made.perf_counter_ns)
     return made
 
 
 def test_the_one_that_waits_gives_the_core_away(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     given: list[str] = []
     monkeypatch.setattr(os, "sched_yield", lambda: given.append("given"))
-    waiter = waiting.Waiting(SharedBlock(), "yield")
+    waiter = answer_wait.AdaptiveWait(SharedBlock(), "yield")
     waiter._block = Looked(lambda: given.append("looked"))  # type: ignore[assignment]
     assert waiter.sees(1)
     assert given[:2] == ["given", "looked"]
@@ -94,16 +94,16 @@ def test_the_one_that_waits_gives_the_core_away(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_an_answer_that_comes_late_is_not_waited_for_awake(clock: Clock) -> None:
-    clock.step_ns = waiting._SPIN_NS
+    clock.step_ns = answer_wait._SPIN_NS
     for way in ("yield", "spin"):
-        waiter = waiting.Waiting(SharedBlock(), way)
+        waiter = answer_wait.AdaptiveWait(SharedBlock(), way)
         assert not waiter.sees(1)
 
 
 @pytest.mark.parametrize(("way", "often"), [("yield", 2), ("spin", 4)])
 def test_a_busy_neighbour_is_noticed(clock: Clock, way: str, often: int) -> None:
     block = SharedBlock()
-    waiter = waiting.Waiting(block, way)
+    waiter = answer_wait.AdaptiveWait(block, way)
     for _ in range(often - 1):
         waiter.learn(1000)  # quick work, and yet we waited in vain: the worker had no core
     assert (waiter.patience, block.words[wire.PATIENT]) == (0, 0)
@@ -115,9 +115,9 @@ def test_a_busy_neighbour_is_noticed(clock: Clock, way: str, often: int) -> None
 
 
 def test_patience_grows_while_a_neighbour_stays_and_is_forgotten_after_that(clock: Clock) -> None:
-    waiter = waiting.Waiting(SharedBlock(), "yield")
+    waiter = answer_wait.AdaptiveWait(SharedBlock(), "yield")
     seen = []
-    for pause_ns in (0, 0, 0, 0, 0, 0, waiting._RECENTLY_NS):
+    for pause_ns in (0, 0, 0, 0, 0, 0, answer_wait._RECENTLY_NS):
         clock.now_ns += pause_ns
         waiter.learn(1000)
         waiter.learn(1000)
@@ -129,20 +129,20 @@ def test_patience_grows_while_a_neighbour_stays_and_is_forgotten_after_that(cloc
     ("cores", "machine", "way"),
     [(1, "aarch64", "yield"), (1, "x86_64", "yield"), (4, "x86_64", "spin"), (4, "aarch64", "")],
 )
-def test_the_way_to_wait(monkeypatch: pytest.MonkeyPatch, cores: int, machine: str, way: str) -> None:
+def test_the_wait_mode(monkeypatch: pytest.MonkeyPatch, cores: int, machine: str, way: str) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
     monkeypatch.setattr("platform.machine", lambda: machine)
-    assert waiting.way_to_wait() == way
+    assert answer_wait.wait_mode() == way
 
 
 def test_a_thread_that_napped_is_woken_as_late_as_before() -> None:
-    waiter = waiting.Waiting(SharedBlock(), "spin")
-    before = waiting._set_slack(77_000)
+    waiter = answer_wait.AdaptiveWait(SharedBlock(), "spin")
+    before = answer_wait._set_slack(77_000)
     try:
         seen: list[int] = []
-        waiter._block = Looked(lambda: seen.append(waiting._set_slack(waiting._NAP_SLACK_NS)))
+        waiter._block = Looked(lambda: seen.append(answer_wait._set_slack(answer_wait._NAP_SLACK_NS)))
         assert waiter._nap(1, sys.maxsize)
-        assert seen == [waiting._NAP_SLACK_NS] * 3
-        assert waiting._set_slack(before) == 77_000
+        assert seen == [answer_wait._NAP_SLACK_NS] * 3
+        assert answer_wait._set_slack(before) == 77_000
     finally:
-        waiting._set_slack(before)
+        answer_wait._set_slack(before)

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from outlive.process import waiting
 from outlive.process.child.posix import own_process
+from outlive.process.posix import answer_wait
 
 pytestmark = pytest.mark.skipif(
     not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2,
@@ -37,7 +37,7 @@ def test_a_thread_leaves_a_core_and_may_run_where_it_could(affinities: list[set[
 
 
 def test_a_core_that_it_is_not_on_is_not_left(affinities: list[set[int]]) -> None:
-    own_process.leave_core(waiting._NO_CORE)
+    own_process.leave_core(answer_wait._NO_CORE)
     assert affinities == []
 
 

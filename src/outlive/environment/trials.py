@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from outlive.meter import make_cgroup
-from outlive.process.hatchery import START
+from outlive.process.operating_system import START
 
 _CHILD = Path(__file__).with_name("trial_child.py")
 # What it does takes milliseconds; on a machine in trouble it may wait for its turn.
