@@ -48,8 +48,8 @@ TARGETS = {
     ),
     "guard-frames": Target(
         instrumented=(
-            "outlive.process.child.guard_plain",
-            "outlive.process.child.guard_wire",
+            "outlive.process.child.guard.plain_values",
+            "outlive.process.child.guard.frames",
             "outlive.guarding",
         ),
         feeder="tests.fuzz.guard_frames",

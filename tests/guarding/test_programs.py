@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.guarding import guarding
+from outlive.guarding import guarded as guarding
 from outlive.guarding import pool as guard_pool
 from tests.deaths.restrictions import linux_only
 from tests.guarding.scenes import play

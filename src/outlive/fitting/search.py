@@ -32,7 +32,7 @@ from outlive.fitting.load_script import loading_snippet
 from outlive.fitting.loss import LossMeter, Metric, TimeIsUp
 from outlive.fitting.reconversion import Origin
 from outlive.fitting.sample_set import SampleSet
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
 from outlive.model import Model
 from outlive.threads import require_thread
 

@@ -9,8 +9,8 @@ import threading
 import time
 import weakref
 
-from outlive.guarding.process import GuardProcess
-from outlive.process.child import guard_wire as wire
+from outlive.guarding.guard_process import GuardProcess
+from outlive.process.child.guard import frames as wire
 from outlive.process.operating_system import at_fork
 from outlive.process.worker_factory import CannotStart
 from outlive.threads import require_thread

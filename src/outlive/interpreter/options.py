@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from outlive.interpreter.judge import Judge
 from outlive.interpreter.session import Opening
-from outlive.interpreter.verdicts import Judge
 from outlive.process.limits import Limits
 from outlive.process.sandbox_policy import choose_mode
 from outlive.process.worker_factory import RUNTIMES, WorkerKind

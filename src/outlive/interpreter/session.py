@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from outlive.errors import RunError
 from outlive.interpreter import details
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
 from outlive.meter import read_machine
 from outlive.process import answers
 from outlive.process import sandbox_policy as sandbox

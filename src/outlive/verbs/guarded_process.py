@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from outlive.guarding.calling import GuardedCall, NotBegun, Terms, caller_state
 from outlive.guarding.functions import SentFunction
+from outlive.guarding.guard_process import GuardProcess
+from outlive.guarding.guarded_call import GuardedCall, NotBegun, Terms, caller_state
 from outlive.guarding.pool import alive
-from outlive.guarding.process import GuardProcess
 from outlive.process.limits import Limits
 from outlive.process.worker_factory import CannotStart
 from outlive.verbs.judging import JUDGE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outlive.guarding.scripts import ScriptEnd
+from outlive.guarding.script import ScriptEnd
 from outlive.rendering import page as ui
 from outlive.rendering.pages.run import memory_chart
 from outlive.units import format_bytes

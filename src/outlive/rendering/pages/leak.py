@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from outlive.growth.growth import LEAKS, NO_LEAK, Census, Growth, Stage
-from outlive.growth.growth_trend import WARM_UP_SHARE
-from outlive.growth.growth_verdict import tell_end
+from outlive.growth.stage_verdict import tell_end
+from outlive.growth.trend import WARM_UP_SHARE
 from outlive.rendering import page as ui
 from outlive.rendering.pages.run import memory_chart
 from outlive.units import format_bytes, plural

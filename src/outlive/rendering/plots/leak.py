@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from outlive.growth.growth import LEAKS, Growth, Stage
-from outlive.growth.growth_trend import WARM_UP_SHARE
+from outlive.growth.trend import WARM_UP_SHARE
 from outlive.names import safe
 from outlive.rendering.picture import GREY, HEIGHT, INK, RED, WIDTH, LineMark, Mark, RectMark, TextMark, grid
 from outlive.units import format_bytes
