@@ -22,7 +22,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from outlive.keeping import DRAFT, DRAFT_END, write_whole
+from outlive.atomic_files import DRAFT, DRAFT_END, write_whole
 from outlive.records import written
 from outlive.units import parse_bytes
 

@@ -11,8 +11,7 @@ import pytest
 
 import outlive
 from outlive import demo_models
-from outlive.exporting.micro import FILES, Export, export_micro
-from outlive.exporting.resolver import resolver_table
+from outlive.exporting.micro import FILES, Export, export_micro, resolver_table
 from outlive.kernels.tflm.registry import kernel_table
 from outlive.model import read_source
 from tests.exporting import port_models

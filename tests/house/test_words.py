@@ -81,7 +81,7 @@ def test_a_package_without_its_question_is_found(plant: Plant) -> None:
 
 
 def test_a_print_elsewhere_is_found(plant: Plant) -> None:
-    speaking = {"cli/output.py": "print(1)"}
+    speaking = {"cli/terminal.py": "print(1)"}
     quiet = {"model/reader.py": "def read():\n    print(1)", "units.py": "pprint(1); a.print(1)"}
     (problem,) = stray_prints(plant({**speaking, **quiet}))
     assert "reader.py:2: print()" in problem

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.house.modules import Module, read_modules
 
-SPEAKING = "cli/output.py"
+SPEAKING = "cli/terminal.py"
 QUESTION_LINES = 3
 
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

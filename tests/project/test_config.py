@@ -10,7 +10,7 @@ import pytest
 from outlive import demo_models
 from outlive.cli.main import main
 from outlive.project.config import Asked, Config, Override, find_config
-from outlive.project.values import ConfigError
+from outlive.project.settings import ConfigError
 
 
 def put(folder: Path, text: str, name: str = "pyproject.toml") -> Path:

@@ -108,7 +108,7 @@ def module_of(command: str) -> ModuleType:
 def _unknown_command(word: str) -> int:
     import difflib
 
-    from outlive.cli.output import complain
+    from outlive.cli.terminal import complain
     from outlive.names import safe
 
     near = difflib.get_close_matches(word, COMMANDS, 1)

@@ -5,23 +5,25 @@ Model + Plan ──> Export: model_data.h, model_data.cc, model_ops.h, main.cc, 
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from outlive.arena.arena_size import Arena, arena_for
 from outlive.arena.budget import Verdict
 from outlive.arena.plan import Plan, Word
+from outlive.atomic_files import whole_file
 from outlive.exporting.foreign import identifier, is_namespace
 from outlive.exporting.ports import Layout, Port, layout_of
 from outlive.exporting.rendering import render
-from outlive.exporting.resolver import Adder, adders_of, resolver_table
 from outlive.exporting.snippets import KINDS
 from outlive.finding import Finding
-from outlive.keeping import whole_file
 from outlive.model import Model
 from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 
@@ -32,6 +34,15 @@ _TYPES = frozenset(
 # No microcontroller has more flash than this, and its array would be five times as long as text.
 _MOST_MODEL_BYTES = 64 * 2**20
 _BYTES_A_LINE = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adder:
+    """A function of MicroMutableOpResolver, the operator it registers, and how often the model has that."""
+
+    operator: str = field(metadata=written("type"))
+    function: str
+    count: int
 
 
 class ExportedFile(NamedTuple):
@@ -168,7 +179,7 @@ def export_micro(
     layout = layout_of(model) if len(model.signatures) < 2 else layout_of(_unsigned(model))
     _check_types(layout)
     called = _namespace(model, name)
-    adders = adders_of(model)
+    adders = _adders_of(model)
     _check_margin(arena, verdict)
     values = _values(model, plan, layout, arena, adders)
     values |= {
@@ -197,8 +208,6 @@ def export_micro(
 
 def _unsigned(model: Model) -> Model:
     """The model without its signatures: Micro knows the main subgraph only."""
-    from dataclasses import replace
-
     return replace(model, signatures=())
 
 
@@ -260,3 +269,26 @@ def _array_lines(content: memoryview) -> Iterator[str]:
     for at in range(0, len(content), _BYTES_A_LINE):
         line = "".join(words[byte] for byte in content[at : at + _BYTES_A_LINE].tolist())
         yield "  " + line[:-1]
+
+
+def _adders_of(model: Model) -> tuple[Adder, ...]:
+    """The functions a model needs, by name. ValueError for operators that there is none for."""
+    table = resolver_table()
+    counts = Counter((op.is_custom, op.custom_name if op.is_custom else op.type) for op in model.operators())
+    found, missing = [], []
+    for (is_custom, name), count in counts.items():
+        function = table["custom" if is_custom else "builtin"].get(name)
+        if function is None:
+            missing.append(name[:80])
+        else:
+            found.append(Adder(function=function, operator=name, count=count))
+    if missing:
+        raise ValueError(f"TensorFlow Lite Micro has no kernel for {', '.join(sorted(missing)[:5])}")
+    return tuple(sorted(found, key=lambda adder: adder.function))
+
+
+@cache
+def resolver_table() -> Mapping[str, Any]:
+    """The table, with the file and the commit it was taken from."""
+    found: Mapping[str, Any] = json.loads((Path(__file__).parent / "resolver.json").read_text("utf-8"))
+    return found

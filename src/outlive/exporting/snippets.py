@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from outlive.atomic_files import write_whole
 from outlive.exporting.foreign import identifier
 from outlive.exporting.ports import Layout, Port, layout_of
 from outlive.exporting.rendering import render
-from outlive.keeping import write_whole
 from outlive.model import Model
 from outlive.records import NOT_WRITTEN, ModelPath, in_document, written
 

@@ -10,8 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
+from outlive.atomic_files import whole_file
 from outlive.fleet.rows import Row, read_row
-from outlive.keeping import whole_file
 
 try:
     fcntl: Any = import_module("fcntl")

@@ -14,7 +14,7 @@ from typing import Any
 from pathspec import GitIgnoreSpec
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-from outlive.project.values import (
+from outlive.project.settings import (
     ConfigError,
     UnreadableConfig,
     device_names,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-from outlive.keeping import whole_file, write_whole
+from outlive.atomic_files import whole_file, write_whole
 
 WIDTH, HEIGHT = 1000, 680
 INK, GREY, PALE, RED = "#222222", "#666666", "#d8d8d8", "#c8443c"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
-from outlive.keeping import write_whole
+from outlive.atomic_files import write_whole
 from outlive.model import Model, Tensor
 from outlive.records import NOT_WRITTEN, ModelFile, in_document
 from outlive.surgery.assembling import Change, Part, assemble

@@ -9,7 +9,6 @@ program opens itself have it from here, too: `interpreter`, `compiled_model`, `t
 
 from __future__ import annotations
 
-from outlive.verbs.affine import dequantize_output, quantize_input
 from outlive.verbs.autopsy import autopsy
 from outlive.verbs.blackbox import blackbox
 from outlive.verbs.check import check
@@ -26,7 +25,7 @@ from outlive.verbs.fit import fit
 from outlive.verbs.guard import guard
 from outlive.verbs.leak import leak
 from outlive.verbs.plan import plan
-from outlive.verbs.quantize import quantize
+from outlive.verbs.quantize import dequantize_output, quantize, quantize_input
 from outlive.verbs.read import read
 from outlive.verbs.report import report
 from outlive.verbs.run import run

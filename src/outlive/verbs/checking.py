@@ -21,11 +21,11 @@ from outlive.interpreter.judge import Call
 from outlive.model import Model, Reading, Source
 from outlive.model.file_bytes import FileChanged
 from outlive.planning.input_values import calls_of, make_feed
+from outlive.planning.planner import plan_model
 from outlive.planning.verdicts import here_budget, judge_fit
-from outlive.planning.with_worker import plan_model
 from outlive.project.changed import changed_models
 from outlive.project.config import NOTHING, Asked, Config, find_config
-from outlive.project.values import UnreadableConfig
+from outlive.project.settings import UnreadableConfig
 from outlive.rules import Judgement, NotChecked, Rule, judge
 from outlive.rules.catalogue import choose_rules, load_rules, split_words
 from outlive.rules.checked import FIT_CODES, Checked, Checks

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from outlive.model import Model, Source
 from outlive.units import parse_bytes
 from outlive.verbs.judging import JUDGE
-from outlive.verbs.opening import sound
 from outlive.verbs.progress import heard
+from outlive.verbs.read import sound
 
 if TYPE_CHECKING:
     from outlive.quant import Drift

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.errors import ModelError
 from outlive.model import Model, Source, read_source
-from outlive.verbs.opening import sound
+from outlive.verbs.read import sound
 
 if TYPE_CHECKING:
     from outlive.surgery import Cut

@@ -19,8 +19,8 @@ from outlive.diagnosis.examination import Examination
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import OutliveError, RuntimeMissing
 from outlive.model import Model, Reading
+from outlive.planning.planner import plan_model
 from outlive.planning.verdicts import judge_plan
-from outlive.planning.with_worker import plan_model
 from outlive.process.flight import Flight
 from outlive.process.limits import Limits
 from outlive.rules.judgement import file_errors
@@ -139,7 +139,7 @@ def _fly(source: str | Model, request: Request) -> Flight:
     from outlive.interpreter.inner_tensors import Feeding, with_inside
     from outlive.interpreter.ladder import run_arguments
     from outlive.interpreter.recorded_run import fly
-    from outlive.verbs.opening import content_of
+    from outlive.verbs.read import content_of
 
     given = {"model_path": source} if isinstance(source, str) else {"model_content": content_of(source)}
     given |= {"memory": request.limits.memory_bytes, **run_arguments(request.accelerator)}

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from outlive.accelerators import Coverage
 from outlive.arena.plan import Plan
+from outlive.atomic_files import write_whole
 from outlive.diagnosis.examination import Examination
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.finding import Finding
-from outlive.keeping import write_whole
 from outlive.model import Tensor
 from outlive.planning.file_read import FileRead
 from outlive.process.flight import RunTold

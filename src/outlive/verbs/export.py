@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from outlive.arena.questions import ABIS, KERNELS
 from outlive.model import Model, Source
-from outlive.verbs.opening import sound
-from outlive.verbs.read import read
+from outlive.verbs.read import read, sound
 
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
@@ -42,8 +41,8 @@ def export(
     is written for a model that cannot run there: `.findings` say why. ValueError for what cannot be written.
     """
     from outlive.exporting.micro import NotExported, export_micro
+    from outlive.planning.planner import plan_model
     from outlive.planning.verdicts import judge_plan
-    from outlive.planning.with_worker import plan_model
     from outlive.surgery.trimming import trim as trim_model
 
     if not tflm:

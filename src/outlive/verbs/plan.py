@@ -55,8 +55,8 @@ def plan(
     """
     from outlive.arena.devices import find_device
     from outlive.arena.questions import input_shapes
+    from outlive.planning.planner import plan_model
     from outlive.planning.verdicts import judge_fit, judge_plan
-    from outlive.planning.with_worker import plan_model
 
     board = find_device(device) if isinstance(device, str) else device
     compared = compare.split(",") if isinstance(compare, str) else list(compare)
@@ -166,7 +166,7 @@ def _row(model: Model, label: dict[str, str], wish: Wish, budget: Budget | None)
     from outlive.arena.arena_size import arena_for
     from outlive.arena.budget import weigh
     from outlive.arena.plan import PlannedSetting
-    from outlive.planning.with_worker import plan_model
+    from outlive.planning.planner import plan_model
 
     try:
         found = plan_model(model, wish)

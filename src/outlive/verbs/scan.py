@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from outlive.keeping import whole_file, write_whole
+from outlive.atomic_files import whole_file, write_whole
 from outlive.verbs.read import reading_of
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def find_tolerances(shares: dict[str, Share]) -> Tolerances:
     """What the caller says, else what the project says, else what is usual."""
     from outlive.fleet.regressions import Tolerances
     from outlive.project.config import find_config
-    from outlive.project.values import UnreadableConfig, parse_share
+    from outlive.project.settings import UnreadableConfig, parse_share
 
     said = {
         name: parse_share(share, f"tolerance_{name}") for name, share in shares.items() if share is not None

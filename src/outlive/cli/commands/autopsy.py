@@ -9,9 +9,9 @@ from pathlib import Path
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.options import add_output_options, option
-from outlive.cli.output import complain
+from outlive.cli.arguments import add_output_options, option
 from outlive.cli.present import check_output, present
+from outlive.cli.terminal import complain
 
 EXAMPLES = """\
 examples:

@@ -6,9 +6,9 @@ import argparse
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.options import add_output_options, option
-from outlive.cli.output import complain, say
+from outlive.cli.arguments import add_output_options, option
 from outlive.cli.present import present
+from outlive.cli.terminal import complain, say
 from outlive.units import plural
 from outlive.verbs.blackbox import ACTIONS
 

@@ -6,9 +6,9 @@ import argparse
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.options import add_output_options, option, options_for
-from outlive.cli.output import complain, progress, refuse_to_overwrite
+from outlive.cli.arguments import add_output_options, option, options_for
 from outlive.cli.present import check_output, exit_code, present
+from outlive.cli.terminal import complain, progress, refuse_to_overwrite
 from outlive.verbs.checking import ACCELERATORS, EXPECTATIONS, UnreadableConfig
 
 EXAMPLES = """\

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from outlive import verbs
+from outlive.cli.arguments import add_output_options, option, options_for
 from outlive.cli.failures import asking
-from outlive.cli.options import add_output_options, option, options_for
-from outlive.cli.output import write_file, writing
 from outlive.cli.present import check_output, present
+from outlive.cli.terminal import write_file, writing
 from outlive.rendering.media.json import dump
 from outlive.rendering.picture import check_plot, plot
 

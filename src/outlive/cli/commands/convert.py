@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from outlive import verbs
 from outlive.cli import exits
+from outlive.cli.arguments import add_telling_options, option, options_for
 from outlive.cli.failures import asking, tell_failure
-from outlive.cli.options import add_telling_options, option, options_for
-from outlive.cli.output import complain_lines, write_file
 from outlive.cli.present import check_model_output, tell
+from outlive.cli.terminal import complain_lines, write_file
 
 EXAMPLES = """\
 settings are those of tf.lite.TFLiteConverter and of its target_spec; lists have commas between

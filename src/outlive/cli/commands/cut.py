@@ -7,10 +7,10 @@ import os
 from dataclasses import replace
 from typing import Any
 
+from outlive.cli.arguments import option
 from outlive.cli.failures import refusing
-from outlive.cli.options import option
-from outlive.cli.output import write_file
 from outlive.cli.present import tell
+from outlive.cli.terminal import write_file
 
 EXAMPLES = """\
 examples:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from outlive import verbs
+from outlive.cli.arguments import add_output_options, option, options_for
 from outlive.cli.failures import asking
-from outlive.cli.options import add_output_options, option, options_for
-from outlive.cli.output import complain
 from outlive.cli.present import check_output, present
+from outlive.cli.terminal import complain
 
 EXAMPLES = """\
 examples:

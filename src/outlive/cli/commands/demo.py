@@ -12,9 +12,9 @@ from rich.text import Text
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.options import add_output_options, option
-from outlive.cli.output import complain, say, write_text
+from outlive.cli.arguments import add_output_options, option
 from outlive.cli.present import present
+from outlive.cli.terminal import complain, say, write_text
 from outlive.errors import OutliveError
 from outlive.finding import shell_path
 from outlive.rendering import page_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from outlive.cli.options import add_output_options
+from outlive.cli.arguments import add_output_options
 from outlive.cli.present import check_output, present
 
 EXAMPLES = """\

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from outlive import verbs
+from outlive.cli.arguments import add_output_options, add_run_options, option, options_for
 from outlive.cli.failures import asking
-from outlive.cli.options import add_output_options, add_run_options, option, options_for
 from outlive.cli.present import check_output, present
 
 EXAMPLES = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from outlive import verbs
-from outlive.cli.options import add_output_options, option
+from outlive.cli.arguments import add_output_options, option
 from outlive.cli.present import present
 
 EXAMPLES = """\

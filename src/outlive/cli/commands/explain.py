@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from outlive.cli import exits
-from outlive.cli.options import add_output_options, option
-from outlive.cli.output import complain, write_text
+from outlive.cli.arguments import add_output_options, option
 from outlive.cli.present import present
+from outlive.cli.terminal import complain, write_text
 
 EXAMPLES = """\
 examples:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from outlive import verbs
+from outlive.cli.arguments import add_micro_options, option, options_for
 from outlive.cli.failures import refusing
-from outlive.cli.options import add_micro_options, option, options_for
-from outlive.cli.output import complain, writing
 from outlive.cli.present import tell
+from outlive.cli.terminal import complain, writing
 
 EXAMPLES = """\
 examples:

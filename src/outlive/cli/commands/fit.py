@@ -8,11 +8,11 @@ from pathlib import Path
 
 from outlive import verbs
 from outlive.cli import exits
+from outlive.cli.arguments import KERNELS_OF_CPU, add_telling_options, option, options_for
 from outlive.cli.failures import asking
-from outlive.cli.options import KERNELS_OF_CPU, add_telling_options, option, options_for
-from outlive.cli.output import OutputError, refuse_to_overwrite, writing
 from outlive.cli.present import check_model_output, tell
 from outlive.cli.signals import ended_like_ctrl_c
+from outlive.cli.terminal import OutputError, refuse_to_overwrite, writing
 from outlive.rendering.picture import check_plot, plot
 from outlive.verbs.fit import JSON_NAME, SNIPPET_NAME, save_fit, save_targets
 

@@ -7,10 +7,10 @@ import sys
 
 from outlive import verbs
 from outlive.cli import exits
+from outlive.cli.arguments import add_output_options, add_sandbox_option, option, options_for
 from outlive.cli.failures import tell_failure
-from outlive.cli.options import add_output_options, add_sandbox_option, option, options_for
-from outlive.cli.output import writing
 from outlive.cli.present import present
+from outlive.cli.terminal import writing
 from outlive.rendering import page_of
 from outlive.rendering.console import print_parts
 

@@ -6,10 +6,10 @@ import argparse
 
 from outlive import verbs
 from outlive.cli import exits
+from outlive.cli.arguments import add_output_options, option, options_for
 from outlive.cli.failures import asking
-from outlive.cli.options import add_output_options, option, options_for
-from outlive.cli.output import complain, complain_lines, writing
 from outlive.cli.present import check_output, present
+from outlive.cli.terminal import complain, complain_lines, writing
 from outlive.errors import OutliveError
 from outlive.names import safe
 from outlive.verbs.leak import traceback_of

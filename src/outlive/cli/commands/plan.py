@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from outlive.cli import exits
-from outlive.cli.options import add_micro_options, add_output_options, option, options_for
-from outlive.cli.output import complain, progress, writing
+from outlive.cli.arguments import add_micro_options, add_output_options, option, options_for
 from outlive.cli.present import check_output, present, present_refusal
+from outlive.cli.terminal import complain, progress, writing
 from outlive.errors import ModelError
 from outlive.rendering.picture import check_plot, plot
 from outlive.verbs.plan import ACCELERATORS, named_shapes

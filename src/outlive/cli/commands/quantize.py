@@ -6,10 +6,10 @@ import argparse
 from dataclasses import replace
 
 from outlive import verbs
+from outlive.cli.arguments import add_telling_options, option, options_for
 from outlive.cli.failures import asking
-from outlive.cli.options import add_telling_options, option, options_for
-from outlive.cli.output import write_file
 from outlive.cli.present import check_model_output, tell
+from outlive.cli.terminal import write_file
 from outlive.verbs.quantize import recipe_names
 
 EXAMPLES = """\

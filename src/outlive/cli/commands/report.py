@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 
 from outlive import verbs
+from outlive.cli.arguments import add_output_options, option, options_for
 from outlive.cli.failures import asking
-from outlive.cli.options import add_output_options, option, options_for
-from outlive.cli.output import refuse_to_overwrite, say
 from outlive.cli.present import present
+from outlive.cli.terminal import refuse_to_overwrite, say
 from outlive.rendering import page_of
 from outlive.units import format_bytes
 from outlive.verbs.checking import ACCELERATORS

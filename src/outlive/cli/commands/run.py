@@ -6,8 +6,7 @@ import argparse
 import warnings
 
 from outlive import verbs
-from outlive.cli.failures import refusing
-from outlive.cli.options import (
+from outlive.cli.arguments import (
     KERNELS_OF_CPU,
     add_output_options,
     add_run_options,
@@ -15,8 +14,9 @@ from outlive.cli.options import (
     option,
     options_for,
 )
-from outlive.cli.output import complain
+from outlive.cli.failures import refusing
 from outlive.cli.present import check_output, present, present_refusal
+from outlive.cli.terminal import complain
 from outlive.errors import LimitReached
 from outlive.verbs.run import RUNTIMES, AcceleratorWarning, with_plan
 

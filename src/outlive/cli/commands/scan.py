@@ -10,11 +10,11 @@ from typing import Any
 
 from outlive import verbs
 from outlive.cli import exits
+from outlive.cli.arguments import option, options_for
 from outlive.cli.failures import refusing
-from outlive.cli.options import option, options_for
-from outlive.cli.output import OutputError, complain
 from outlive.cli.present import tell
 from outlive.cli.signals import ended_like_ctrl_c
+from outlive.cli.terminal import OutputError, complain
 from outlive.verbs.scan import ScanInterrupted
 
 EXAMPLES = """\

@@ -6,10 +6,10 @@ import argparse
 
 from outlive import verbs
 from outlive.cli import exits
+from outlive.cli.arguments import option, options_for
 from outlive.cli.failures import refusing
-from outlive.cli.options import option, options_for
-from outlive.cli.output import write_plain
 from outlive.cli.present import check_output, present
+from outlive.cli.terminal import write_plain
 
 EXAMPLES = """\
 examples:

@@ -95,9 +95,8 @@ def blocks_of(page: ui.Page) -> Iterator[ui.Block]:
             yield block
             charts = block.charts if isinstance(block, ui.Choice) else ()
             yield from charts
-            for chart in (block, *charts):
-                if isinstance(chart, ui.Chart) and chart.table is not None:
-                    yield chart.table
+            drawn = (one for one in (block, *charts) if isinstance(one, ui.Chart))
+            yield from filter(None, (chart.table for chart in drawn))
 
 
 def _drawn(page: ui.Page) -> Mapping[str, Any]:

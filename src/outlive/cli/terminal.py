@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from outlive.atomic_files import FilePath, whole_text, write_whole
 from outlive.errors import OutliveError
-from outlive.keeping import FilePath, whole_text, write_whole
 from outlive.names import safe, safe_lines
 from outlive.rendering.console import print_parts
 
