@@ -116,9 +116,9 @@ def document_of(result: Any, **given: Any) -> Json:
     What is `given` stands in the place of what the result says itself: findings that somebody else had. A
     result that is written as another one says so by `as_document`.
     """
-    told = getattr(result, "as_document", result)
-    kind: Any = type(told)
-    document: Json = _builtins(_class_codec(kind, True).write(told, **given))
+    written = getattr(result, "as_document", result)
+    kind: Any = type(written)
+    document: Json = _builtins(_class_codec(kind, True).write(written, **given))
     return document
 
 
@@ -341,14 +341,14 @@ def _class_codec(cls: Any, whole: bool) -> _Codec:
         namespace={"__doc__": cleandoc(cls.__doc__ or "")},
         module=cls.__module__,
     )
-    told = {"schema": SCHEMA, "kind": cls.kind} if whole else {}
+    head_values = {"schema": SCHEMA, "kind": cls.kind} if whole else {}
 
     def write(result: Any, **given: Any) -> Any:
         values = {
             keys[item.name]: item.codec.write(given[item.name]) if item.name in given else item.write(result)
             for item in items
         }
-        return struct(**{**told, **({"kind": given["kind"]} if "kind" in given else {})}, **values)
+        return struct(**{**head_values, **({"kind": given["kind"]} if "kind" in given else {})}, **values)
 
     def read(document: Any) -> Any:
         arguments: dict[str, Any] = {}

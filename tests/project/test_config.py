@@ -91,7 +91,7 @@ def test_the_file_of_our_own_goes_first(tmp_path: Path) -> None:
 def test_a_device_file_is_named_from_the_configuration(tmp_path: Path) -> None:
     put(tmp_path, '[tool.outlive]\ndevice = "boards/mine.toml"\n')
     (tmp_path / "deep").mkdir()
-    assert find_config(tmp_path / "deep").asked.devices == (str(tmp_path / "boards" / "mine.toml"),)
+    assert find_config(tmp_path / "deep").settings.devices == (str(tmp_path / "boards" / "mine.toml"),)
 
 
 @pytest.mark.parametrize(

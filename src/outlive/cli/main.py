@@ -119,12 +119,11 @@ def _unknown_command(word: str) -> int:
 
 def _checked_up(words: list[str]) -> int | None:
     """The whole check-up of one file; None if the words ask for something else."""
-    from outlive.cli.commands import checkup
-
+    checkup = module_of("checkup")
     if not checkup.is_checkup(words):
         return None
     try:
-        code = checkup.run(words)
+        code: int = checkup.run(words)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else exits.USAGE
     sys.stdout.flush()

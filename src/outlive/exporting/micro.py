@@ -20,9 +20,9 @@ from outlive.arena.budget import Verdict
 from outlive.arena.plan import Plan, Word
 from outlive.atomic_files import whole_file
 from outlive.exporting.foreign import identifier, is_namespace
-from outlive.exporting.ports import Layout, Port, layout_of
+from outlive.exporting.ports import ModelInterface, Port, layout_of
 from outlive.exporting.rendering import render
-from outlive.exporting.snippets import KINDS
+from outlive.exporting.snippets import ELEMENT_TYPES
 from outlive.finding import Finding
 from outlive.model import Model
 from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
@@ -61,7 +61,7 @@ class Export:
     path: str | None = None  # the folder that they were written to
     name: str = field(metadata=written("namespace"))
     files: tuple[tuple[str, str], ...] = field(repr=False)
-    layout: Layout = field(metadata=NOT_WRITTEN)
+    layout: ModelInterface = field(metadata=NOT_WRITTEN)
     arena: Arena = field(metadata=written(flat=True))
     model_bytes: int
     adders: tuple[Adder, ...] = field(metadata=written("operators"))
@@ -211,7 +211,7 @@ def _unsigned(model: Model) -> Model:
     return replace(model, signatures=())
 
 
-def _check_types(layout: Layout) -> None:
+def _check_types(layout: ModelInterface) -> None:
     for port in (*layout.inputs, *layout.outputs):
         if port.dtype not in _TYPES:
             what = f"tensor #{port.index} {port.name.text[:80]!r}"
@@ -240,11 +240,11 @@ def _check_margin(arena: Arena, verdict: Verdict | None) -> None:
 
 
 def _values(
-    model: Model, plan: Plan, layout: Layout, arena: Arena, adders: tuple[Adder, ...]
+    model: Model, plan: Plan, layout: ModelInterface, arena: Arena, adders: tuple[Adder, ...]
 ) -> dict[str, object]:
     return {
         "layout": layout,
-        "kinds": KINDS,
+        "kinds": ELEMENT_TYPES,
         "adders": adders,
         "file_bytes": model.file_bytes,
         "sha256": model.sha256,

@@ -1,4 +1,4 @@
-"""Whether a plan fits, with the findings; and runs that cannot fit their limit, told before they start."""
+"""Whether a plan fits, with the findings; and runs that cannot fit their limit, found before they start."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.arena.arena_size import arena_for
-from outlive.arena.budget import Budget, Verdict, Way, certain_bytes, weigh
+from outlive.arena.budget import Budget, Verdict, Way, certain_bytes, device_budget, weigh
+from outlive.arena.devices import Device
 from outlive.arena.plan import Plan
 from outlive.arena.planners import Prepare, answer
-from outlive.arena.questions import Shape, Wish, input_shapes
+from outlive.arena.questions import Shape, Wish, choose_abi, input_shapes
 from outlive.finding import Finding
 from outlive.interpreter.options import ACCELERATORS
 from outlive.meter import MachineMemory, read_machine
@@ -21,7 +22,7 @@ from outlive.process.flight import Flight
 from outlive.rules import judge
 from outlive.rules.planned import facts
 from outlive.rules.shortage import had
-from outlive.units import format_bytes, format_shape
+from outlive.units import format_bytes, format_shape, parse_bytes
 
 _HALVINGS = 4
 _LEAST_SIDE = 8
@@ -44,8 +45,44 @@ def judge_plan(plan: Plan, verdict: Verdict | None = None) -> tuple[Finding, ...
     return judge({"plan": plan, "verdict": verdict}).findings
 
 
+def find_budget(ram: str | int | None, device: Device | None, here: bool = False) -> Budget | None:
+    """The memory of a device, of this process, or a size; None if none of them is given."""
+    if sum((ram is not None, device is not None, here)) > 1:
+        raise ValueError("ram, device and here exclude each other: give one of them")
+    if device is not None:
+        return device_budget(device)
+    if here:
+        return here_budget()
+    if ram is None:
+        return None
+    size = parse_bytes(ram) if isinstance(ram, str) else int(ram)
+    if size <= 0:
+        raise ValueError("a RAM of 0 bytes leaves no room at all")
+    options = ("--ram", str(ram))
+    return Budget(kind="ram", title="the RAM granted", ram_bytes=size, source="--ram", options=options)
+
+
+def question_on(
+    device: Device | None,
+    accelerator: str | None = None,
+    word: int | None = None,
+    abi: str | None = None,
+    kernels: str | None = None,
+    **settings: Any,
+) -> Wish:
+    """The question for a plan on a device, which decides what is not given; without one, on this machine."""
+    if device is not None and device.is_micro:
+        if accelerator not in (None, "tflm"):
+            title = f"{device.title} runs TensorFlow Lite Micro"
+            raise ValueError(f"{title}: leave the accelerator {accelerator} out")
+        accelerator, kernels = "tflm", kernels or device.kernels
+        abi = abi or (None if word else device.abi or None)
+    abi, kernels = choose_abi(word, abi), kernels or "reference"
+    return Wish(accelerator=accelerator or "cpu", abi=abi, kernels=kernels, **settings)
+
+
 def here_budget(machine: MachineMemory | None = None) -> Budget:
-    """What this process may use: the smallest of RAM, cgroup and rlimits. ValueError if nobody says."""
+    """What this process may use: the smallest of RAM, cgroup and rlimits."""
     machine = machine or read_machine()
     usable = machine.usable_bytes()
     if usable is None:
@@ -156,7 +193,7 @@ def _try(
         plan = answer(model, wish, prepare)
     except ValueError:
         return None
-    # A file that is too large for the flash is so in every way: that is told on its own.
+    # A file that is too large for the flash is so in every way: another finding says that.
     verdict = weigh(plan, replace(budget, flash_bytes=None), arena=arena_for(model, plan, wish.abi))
     if verdict.needed_bytes is None or not verdict.fits:
         return None

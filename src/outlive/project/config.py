@@ -34,14 +34,14 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-# Nobody writes more by hand; a larger file is another one.
+# No configuration that was written by hand is larger.
 _MOST_BYTES = 4 * 2**20
-_ASKED = ("select", "ignore", "device", "ram", "accelerator", "expect")
-_KEYS = (*_ASKED, "strict", "exclude", "tolerances", "overrides")
+_CHECKED = ("select", "ignore", "device", "ram", "accelerator", "expect")
+_KEYS = (*_CHECKED, "strict", "exclude", "tolerances", "overrides")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class CheckSettings:
     """What is asked of a file. `reasons` are those given for rules that are ignored, by the word ignored."""
 
     select: tuple[str, ...] = ()
@@ -52,10 +52,10 @@ class Asked:
     expect: str | None = None
     reasons: tuple[tuple[str, str], ...] = ()
 
-    def with_more(self, more: Asked) -> Asked:
+    def with_more(self, more: CheckSettings) -> CheckSettings:
         """What is said for some files on top of what is said for all; what is ignored adds up."""
         says_where = bool(more.devices or more.ram)
-        return Asked(
+        return CheckSettings(
             select=more.select or self.select,
             ignore=(*self.ignore, *more.ignore),
             devices=more.devices if says_where else self.devices,
@@ -71,7 +71,7 @@ class Override:
     """What is asked of files whose names match."""
 
     files: tuple[str, ...]
-    asked: Asked
+    settings: CheckSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,19 +79,19 @@ class Config:
     """The settings of a project, and the file they stand in."""
 
     path: Path | None = None
-    asked: Asked = Asked()
+    settings: CheckSettings = CheckSettings()
     strict: bool = False
     exclude: tuple[str, ...] = ()
     tolerances: Mapping[str, float] = field(default_factory=dict)
     overrides: tuple[Override, ...] = ()
 
-    def asked_of(self, file: str) -> Asked:
+    def settings_of(self, file: str) -> CheckSettings:
         """What is asked of a file: of all, then what each override that matches it says, in their order."""
-        asked = self.asked
+        settings = self.settings
         for override in self.overrides:
             if self.path is not None and is_match(file, override.files, self.path.parent):
-                asked = asked.with_more(override.asked)
-        return asked
+                settings = settings.with_more(override.settings)
+        return settings
 
     def is_excluded(self, file: str) -> bool:
         """True for a file that is not looked for."""
@@ -133,7 +133,7 @@ def _make(table: Mapping[str, Any], path: Path, where: str) -> Config:
     known_keys(table, _KEYS, path, where)
     return Config(
         path=path,
-        asked=_asked(table, path, where),
+        settings=_settings(table, path, where),
         strict=flag(table, "strict", path),
         exclude=patterns(table, "exclude", path),
         tolerances=tolerances_of(table, path),
@@ -145,18 +145,18 @@ def _make(table: Mapping[str, Any], path: Path, where: str) -> Config:
 
 
 def _override(table: Mapping[str, Any], path: Path, where: str) -> Override:
-    known_keys(table, ("files", *_ASKED), path, where)
+    known_keys(table, ("files", *_CHECKED), path, where)
     files = patterns(table, "files", path)
     if not files:
         raise ConfigError(f'{path}: {where}says no files; add files = "models/pico/*.tflite"')
-    return Override(files=files, asked=_asked(table, path, where))
+    return Override(files=files, settings=_settings(table, path, where))
 
 
-def _asked(table: Mapping[str, Any], path: Path, where: str) -> Asked:
+def _settings(table: Mapping[str, Any], path: Path, where: str) -> CheckSettings:
     if "device" in table and "ram" in table:
         raise ConfigError(f"{path}: {where}has both device and ram; say one of them")
     reasons = reasons_of(table, path)
-    return Asked(
+    return CheckSettings(
         select=words(table, "select", path),
         ignore=tuple(word for word, _ in reasons),
         devices=device_names(table, path),

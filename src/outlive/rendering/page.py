@@ -166,8 +166,8 @@ def lines(
 ) -> dict[str, Any]:
     """The data of a chart of curves over x. An axis is its unit and its name; None in `more` is left out."""
     axes = {"x_kind": x_axis[0], "x_name": x_axis[1], "y_kind": y_axis[0], "y_name": y_axis[1]}
-    told = {name: value for name, value in more.items() if value is not None}
-    return {"kind": "lines", "x": list(x), **axes, "series": list(curves), **told}
+    given = {name: value for name, value in more.items() if value is not None}
+    return {"kind": "lines", "x": list(x), **axes, "series": list(curves), **given}
 
 
 def legend(curves: Iterable[Mapping[str, Any]]) -> list[Mapping[str, str]]:

@@ -33,6 +33,29 @@ from outlive.verbs.scan import scan
 from outlive.verbs.snippet import snippet
 from outlive.verbs.watch import watch
 
+PUBLIC_MODULES = (
+    "blackbox",
+    "checking",
+    "choices",
+    "compiled_model",
+    "convert",
+    "debugger",
+    "demo",
+    "fit",
+    "guard",
+    "guarded_process",
+    "interpreter",
+    "judging",
+    "leak",
+    "plan",
+    "progress",
+    "quantize",
+    "read",
+    "report",
+    "run",
+    "scan",
+    "tensor_buffer",
+)
 __all__ = [
     "autopsy",
     "blackbox",

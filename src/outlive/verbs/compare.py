@@ -15,7 +15,7 @@ from outlive.verbs.read import sound
 if TYPE_CHECKING:
     from outlive.quant import Drift
 
-# Enough to see which layers stand out; whoever wants more gives samples.
+# Enough to see which layers stand out.
 _RANDOM_SAMPLES = 8
 _RANDOM = "no samples were given: seeded random ones were used; real inputs say more"
 

@@ -55,7 +55,7 @@ def cut(
 
 
 def _uncopied(model: Model, error: Exception) -> ModelError:
-    """The error for a part of the file that nobody can copy, since nobody knows its kind."""
+    """The error for a part of the file that cannot be copied, since its kind is unknown."""
     from outlive.rendering.finding_text import plain_finding
     from outlive.rules.judgement import assess
 

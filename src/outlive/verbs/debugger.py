@@ -3,7 +3,7 @@
 converter      TensorFlow converts in a worker; its debug model is run in another
 debug model    run in a worker
 float model    quantized here by ai-edge-quantizer, compared operator by operator: no TensorFlow at all
-both models    compared operator by operator, whoever quantized the second
+both models    compared operator by operator
 """
 
 from __future__ import annotations

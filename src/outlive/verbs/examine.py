@@ -39,7 +39,7 @@ _CALL_ERRORS = (OutliveError, ValueError, TypeError, IndexError, KeyError, Runti
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ExamineRequest:
     """What is to be found out about a model. With `briefly` a run is not repeated with other inputs."""
 
     criteria: Criteria
@@ -63,7 +63,7 @@ class Request:
 
 def examine(
     reading: Reading,
-    request: Request,
+    request: ExamineRequest,
     tell: Tell = lambda _: None,
     admit: Admit = lambda _: nullcontext(""),
 ) -> Examination:
@@ -87,7 +87,7 @@ def examine(
     return _compared(seen, model, request, tell) if request.reference is not None else seen
 
 
-def _planned(seen: Examination, model: Model, request: Request) -> Examination:
+def _planned(seen: Examination, model: Model, request: ExamineRequest) -> Examination:
     """With the plan and its findings, and whether it fits each device."""
     plan, note = seen.checked.verdict.plan if seen.checked.verdict is not None else None, ""
     try:
@@ -116,7 +116,7 @@ def _fit(model: Model, device: Device, plan: Plan | None) -> Verdict | None:
         return None
 
 
-def _ran(seen: Examination, model: Model, request: Request, tell: Tell) -> Examination:
+def _ran(seen: Examination, model: Model, request: ExamineRequest, tell: Tell) -> Examination:
     """With the run and its findings, and the diagnosis if it ended badly."""
     source = _runnable(model)
     flight: Flight | None = None
@@ -132,7 +132,7 @@ def _ran(seen: Examination, model: Model, request: Request, tell: Tell) -> Exami
     return replace(seen, flight=flight, flight_findings=flight.findings)
 
 
-def _fly(source: str | Model, request: Request) -> Flight:
+def _fly(source: str | Model, request: ExamineRequest) -> Flight:
     if not request.briefly:
         words: dict[str, Any] = {"limits": request.limits, "accelerator": request.accelerator}
         return run(source, request.inputs, repeat=request.repeat, **words)
@@ -147,7 +147,7 @@ def _fly(source: str | Model, request: Request) -> Flight:
     return with_inside(flight, Feeding(inputs=request.inputs), given, vary=False)
 
 
-def _diagnosis(source: str | Model, flight: Flight | None, request: Request, tell: Tell) -> Diagnosis:
+def _diagnosis(source: str | Model, flight: Flight | None, request: ExamineRequest, tell: Tell) -> Diagnosis:
     found = diagnose(
         source, request.inputs, limits=request.limits, accelerator=request.accelerator, tell=tell
     )
@@ -160,7 +160,9 @@ def _runnable(model: Model) -> str | Model:
     return model.path if model.path is not None and os.path.isfile(model.path) else model
 
 
-def _accelerated(seen: Examination, model: Model, request: Request, tell: Tell, problem: str) -> Examination:
+def _accelerated(
+    seen: Examination, model: Model, request: ExamineRequest, tell: Tell, problem: str
+) -> Examination:
     """With what each accelerator takes and does, or why that is not known."""
     if problem:
         return replace(seen, notes=(*seen.notes, f"accelerators not tried: {problem}"))
@@ -172,7 +174,7 @@ def _accelerated(seen: Examination, model: Model, request: Request, tell: Tell, 
     return replace(seen, coverage=coverage, coverage_findings=coverage.findings)
 
 
-def _compared(seen: Examination, model: Model, request: Request, tell: Tell) -> Examination:
+def _compared(seen: Examination, model: Model, request: ExamineRequest, tell: Tell) -> Examination:
     """With the comparison, or why there is none: what else was found out is worth a page all the same."""
 
     def say(turn: int, turns: int, sample: int) -> None:

@@ -80,7 +80,7 @@ class ModelReport(Examination):
     @in_document(document=True)
     def run(self) -> RunTold | None:
         """How it ran; None if it was not run."""
-        return _told_run(self, self.flight_findings)
+        return _run_part(self, self.flight_findings)
 
     @property
     @in_document(document=True)
@@ -91,7 +91,7 @@ class ModelReport(Examination):
     @property
     @in_document(document=True)
     def delegates(self) -> Coverage | None:
-        """What each accelerator takes; None if nobody asked."""
+        """What each accelerator takes; None if they were not tried."""
         return None if self.coverage is None else replace(self.coverage, findings=self.coverage_findings)
 
     @property
@@ -104,7 +104,7 @@ class ModelReport(Examination):
 
     @property
     @in_document("findings")
-    def told_findings(self) -> tuple[Finding, ...]:
+    def all_findings(self) -> tuple[Finding, ...]:
         """Everything that was found, each once, the worst first."""
         return self.findings
 
@@ -132,7 +132,7 @@ class Checkup(Examination):
     def run(self) -> RunTold | None:
         """How it ran, and what went wrong without a word; None if it was not run."""
         known = self.checked.judgement.findings
-        return _told_run(self, tuple(item for item in self.flight_findings if item not in known))
+        return _run_part(self, tuple(item for item in self.flight_findings if item not in known))
 
     @property
     @in_document(document=True)
@@ -141,7 +141,7 @@ class Checkup(Examination):
         return self.diagnosis
 
 
-def _told_run(seen: Examination, findings: tuple[Finding, ...]) -> RunTold | None:
+def _run_part(seen: Examination, findings: tuple[Finding, ...]) -> RunTold | None:
     if seen.flight is None:
         return None
     model = ModelPath(path=seen.checked.reading.path)

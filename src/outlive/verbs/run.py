@@ -14,8 +14,6 @@ from outlive.errors import LimitReached, OutliveError
 from outlive.interpreter.compiled_accelerators import AcceleratorWarning
 from outlive.model import Model, Source
 from outlive.process.limits import Limits
-from outlive.process.sandbox_policy import MODES as SANDBOX_MODES
-from outlive.process.worker_factory import RUNTIMES
 from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.read import content_of, read, reading_of
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from outlive.interpreter.options import Delegate
     from outlive.process.flight import Flight
 
-__all__ = ["RUNTIMES", "SANDBOX_MODES", "AcceleratorWarning", "run", "with_plan"]
+__all__ = ["AcceleratorWarning", "run", "with_plan"]
 
 
 def run(

@@ -126,9 +126,9 @@ def examine_task(task: ScanTask) -> Row:
 def _examine(reading: Reading, order: ScanOptions, admit: Admit) -> Examination:
     from outlive.process.limits import Limits
     from outlive.verbs.checking import make_criteria
-    from outlive.verbs.examine import Request, examine
+    from outlive.verbs.examine import ExamineRequest, examine
 
-    request = Request(
+    request = ExamineRequest(
         criteria=make_criteria(accelerator=order.accelerator, select=order.select, ignore=order.ignore),
         devices=order.devices,
         run=order.run,

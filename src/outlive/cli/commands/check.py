@@ -9,7 +9,8 @@ from outlive.cli import exits
 from outlive.cli.arguments import add_output_options, option, options_for
 from outlive.cli.present import check_output, exit_code, present
 from outlive.cli.terminal import complain, progress, refuse_to_overwrite
-from outlive.verbs.checking import ACCELERATORS, EXPECTATIONS, UnreadableConfig
+from outlive.verbs.checking import EXPECTATIONS, UnreadableConfig
+from outlive.verbs.choices import ACCELERATORS
 
 EXAMPLES = """\
 examples:

@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Cut, write and show; usage errors say what there is to choose from."""
+    """Cut, write and show; usage errors list the choices."""
     from outlive import verbs
 
     with refusing(args):

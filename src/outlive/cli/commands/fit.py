@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """What is wrong with the options is told before anything is tried."""
+    """Check the options before anything is tried."""
     check_model_output(args)
     if args.plot:
         check_plot(args.plot)
@@ -101,7 +101,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _check_folder(model: Path) -> None:
-    """`OutputError` if nothing can be written there: that is told before the search, and not after it."""
+    """`OutputError`, before the search, if nothing can be written there."""
     if model.is_dir():
         raise OutputError(f"cannot write {model}: it is a folder")
     folder = model.parent

@@ -12,8 +12,8 @@ from outlive.cli.present import check_output, present
 from outlive.cli.terminal import complain, complain_lines, writing
 from outlive.errors import OutliveError
 from outlive.names import safe
+from outlive.verbs.choices import RUNTIMES
 from outlive.verbs.leak import traceback_of
-from outlive.verbs.run import RUNTIMES
 
 EXAMPLES = """\
 examples:

@@ -10,7 +10,8 @@ from outlive.cli.present import check_output, present, present_refusal
 from outlive.cli.terminal import complain, progress, writing
 from outlive.errors import ModelError
 from outlive.rendering.picture import check_plot, plot
-from outlive.verbs.plan import ACCELERATORS, named_shapes
+from outlive.verbs.choices import ACCELERATORS
+from outlive.verbs.plan import named_shapes
 
 EXAMPLES = """\
 examples:

@@ -13,7 +13,7 @@ from outlive.cli.present import present
 from outlive.cli.terminal import refuse_to_overwrite, say
 from outlive.rendering import page_of
 from outlive.units import format_bytes
-from outlive.verbs.checking import ACCELERATORS
+from outlive.verbs.choices import ACCELERATORS
 
 EXAMPLES = """\
 examples:

@@ -18,7 +18,8 @@ from outlive.cli.failures import refusing
 from outlive.cli.present import check_output, present, present_refusal
 from outlive.cli.terminal import complain
 from outlive.errors import LimitReached
-from outlive.verbs.run import RUNTIMES, AcceleratorWarning, with_plan
+from outlive.verbs.choices import RUNTIMES
+from outlive.verbs.run import AcceleratorWarning, with_plan
 
 EXAMPLES = """\
 examples:
@@ -66,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the model and report; the exit code says how it ended."""
     check_output(args)
     with refusing(args, args.save), warnings.catch_warnings():
-        warnings.simplefilter("ignore", AcceleratorWarning)  # told below, in the words of this command
+        warnings.simplefilter("ignore", AcceleratorWarning)  # shown below, in the words of this command
         try:
             flight = verbs.run(args.file, **options_for(verbs.run, args))
         except LimitReached as error:

@@ -57,8 +57,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     worse = parser.add_argument_group("what got worse?")
     option(worse, "--against", "the rows of an older scan", metavar="OLD.jsonl")
     for name, usual in (("peak", "5%%"), ("latency", "25%%"), ("outputs", "0.1%%")):
-        told = "of the range of an output" if name == "outputs" else "of the old value"
-        words = f"what is still the same, {told} (default {usual}, or [tool.outlive])"
+        share = "of the range of an output" if name == "outputs" else "of the old value"
+        words = f"what is still the same, {share} (default {usual}, or [tool.outlive])"
         option(worse, f"--tolerance-{name}", words, metavar="SHARE", type=_share)
     group = parser.add_argument_group("output")
     words = "the table: .jsonl, .csv, .parquet or .html (several times)"

@@ -34,9 +34,9 @@ _CHART_ROWS = 24
 def draw_text(page: ui.Page, detail: int = 0) -> Iterator[RenderableType]:
     """The parts of a page, top to bottom, as far as this much detail shows them."""
     only = page.sections[0].blocks if len(page.sections) == 1 else ()
-    told = only[0].findings if len(only) == 1 and isinstance(only[0], ui.Findings) else ()
-    if told and page.verdict.word == told[0].headline:
-        yield from map(rich_finding, told)  # what the page is about is all there is to say
+    findings = only[0].findings if len(only) == 1 and isinstance(only[0], ui.Findings) else ()
+    if findings and page.verdict.word == findings[0].headline:
+        yield from map(rich_finding, findings)  # what the page is about is all there is to say
         return
     word = safe(page.verdict.word, 200)
     colour = f"bold {COLOURS[page.verdict.tone]}".strip()

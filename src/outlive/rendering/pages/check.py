@@ -70,8 +70,8 @@ def _one(file: Checked, checks: Checks) -> ui.Page:
 
 
 def _findings(file: Checked, checks: Checks) -> ui.Section:
-    told = file.judgement.findings
-    blocks: list[ui.Block] = [ui.Findings(told, nothing="No rule has anything to say.")]
+    found = file.judgement.findings
+    blocks: list[ui.Block] = [ui.Findings(found, nothing="No rule has anything to say.")]
     skipped = file.judgement.not_checked
     if skipped:
         blocks.append(
@@ -122,8 +122,8 @@ def _many(checks: Checks) -> ui.Page:
     rows = checks.files
     bad = sum(1 for row in rows if row.judgement.errors)
     sections = [ui.Section("files", "Files", (_table(rows),))]
-    told = [row for row in rows if row.judgement.findings][:_MOST_FILES]
-    for number, row in enumerate(told):
+    listed = [row for row in rows if row.judgement.findings][:_MOST_FILES]
+    for number, row in enumerate(listed):
         name = os.path.basename(row.reading.path or "model given as bytes")
         blocks: tuple[ui.Block, ...] = (ui.Findings(row.judgement.findings),)
         sections.append(ui.Section(f"file-{number}", name[:120], blocks))

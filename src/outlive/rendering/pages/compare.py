@@ -160,8 +160,10 @@ def _born(rows: list[TensorDrift], drift: Drift) -> ui.Chart:
     if worst.blame > 0:
         name = f"op {worst.op} {safe(worst.op_type, 30)}"
         mark = {"x": rows.index(worst), "y": worst.blame, "name": name}
-        told = "; ".join(f"op {row.op} {safe(row.op_type, 30)} {row.blame:.2f}" for row in drift.worst(3))
-        summary = f"In steps of a grid that would just hold the values. The worst: {told}."
+        worst_rows = "; ".join(
+            f"op {row.op} {safe(row.op_type, 30)} {row.blame:.2f}" for row in drift.worst(3)
+        )
+        summary = f"In steps of a grid that would just hold the values. The worst: {worst_rows}."
     bars = ui.curve("steps of error that arises here", "3", "bars", steps)
     return ui.Chart(
         "born", "Where the error arises", summary, _by_layer(rows, "number", "steps", bars, worst=mark)

@@ -117,8 +117,8 @@ def _times(coverage: Coverage) -> Iterator[ui.Block]:
         labels=[one.title for one in timed],
         x_labels=[one.name for one in timed],
     )
-    told = "; ".join(f"{one.title} {one.milliseconds:,.2f} ms" for one in timed)
-    yield ui.Chart("times", "Milliseconds per invoke", f"{told}. The quickest is {quick.title}.", data)
+    times = "; ".join(f"{one.title} {one.milliseconds:,.2f} ms" for one in timed)
+    yield ui.Chart("times", "Milliseconds per invoke", f"{times}. The quickest is {quick.title}.", data)
 
 
 def _refusals(coverage: Coverage) -> Iterator[ui.Block]:

@@ -66,11 +66,11 @@ def _stage(stage: Stage, number: int, is_one_of_several: bool) -> Iterator[ui.Bl
     if not stage.rounds:
         yield ui.Words(f"Not measured: {stage.problem}", tone="warn")
         return
-    told = str(stage)
+    verdict = str(stage)
     if is_one_of_several:
-        yield ui.Words(f"{told}.", tone=_tone(stage.verdict))
+        yield ui.Words(f"{verdict}.", tone=_tone(stage.verdict))
     for said in (stage.problem, stage.reason):
-        if said and said not in told:
+        if said and said not in verdict:
             yield ui.Words(said, tone="warn")
     if len(stage.rounds) > 2:
         yield _curve(stage, number)

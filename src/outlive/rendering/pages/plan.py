@@ -353,7 +353,7 @@ def plan_verdict(plan: Plan, verdict: Verdict | None) -> ui.PageVerdict:
 
 
 def _room(verdict: Verdict) -> str:
-    """What there is, and what is left of it."""
+    """The memory of the budget, and what is left of it."""
     budget = verdict.budget
     said = f"{budget.title} has {format_bytes(budget.ram_bytes)}"
     if verdict.margin_bytes is not None:

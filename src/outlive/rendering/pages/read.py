@@ -330,9 +330,9 @@ def _metadata(model: Model) -> Iterator[str]:
         words = (("name", card.name), ("description", card.description), ("version", card.version),
                  ("author", card.author), ("license", card.license))  # fmt: skip
         yield from (f"{label}: {text}" for label, text in words if text)
-    told = ("min_runtime_version", "TFLITE_METADATA", "CONVERSION_METADATA")
+    shown_elsewhere = ("min_runtime_version", "TFLITE_METADATA", "CONVERSION_METADATA")
     for entry in model.metadata:
-        if entry.name not in told:
+        if entry.name not in shown_elsewhere:
             yield f"{entry.name}: {format_bytes(entry.size_bytes)}"
     for file in model.attached_files[:8]:
         yield f"attached {file.name}: {format_bytes(file.size_bytes)}"

@@ -143,7 +143,7 @@ def _stages(flight: Flight, plan: Plan | None) -> ui.Table:
         (stage, round(seconds * 1000, 3), marks.get(stage), *((planned.get(stage),) if planned else ()))
         for stage, seconds in flight.stages[:_MOST_STAGES]
     ]
-    # What a bad end is about is told by its finding.
+    # The finding explains a bad end.
     detail = 1 if flight.died or flight.error_type else 0
     return ui.Table("stages", "Stages", tuple(columns), rows, detail=detail)
 

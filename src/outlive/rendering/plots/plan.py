@@ -60,8 +60,8 @@ def _bars(plan: Plan) -> Iterator[Mark]:
         wide = max(0.5, step * len(group) - 0.5)
         colour = RED if worst in group else _BAR_COLOUR
         yield RectMark(x, bottom - tall, wide, tall, colour, _bar_words(high))
-    told = f"the most at op {worst.index} {safe(worst.type, 30)}: {worst.live_bytes:,} bytes"
-    yield TextMark(WIDTH - _RIGHT, _TOP - 4, told, 11, "end", RED)
+    text = f"the most at op {worst.index} {safe(worst.type, 30)}: {worst.live_bytes:,} bytes"
+    yield TextMark(WIDTH - _RIGHT, _TOP - 4, text, 11, "end", RED)
     yield from _op_axis(bottom, plan.ops)
 
 
