@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from outlive import demo_models
-from outlive.cli.completion import completion_script
-from outlive.cli.main import COMMANDS, build_parser
+from outlive.cli.main import COMMANDS, build_parser, completion_script
 from outlive.rules.catalogue import load_rules
 from outlive.surgery import write
 from tests.cli.processes import COMMAND, environment, run, run_on_terminal, run_unread

@@ -34,28 +34,10 @@ from outlive.verbs.snippet import snippet
 from outlive.verbs.watch import watch
 
 PUBLIC_MODULES = (
-    "blackbox",
-    "checking",
-    "choices",
-    "compiled_model",
-    "convert",
-    "debugger",
-    "demo",
-    "fit",
-    "guard",
-    "guarded_process",
-    "interpreter",
-    "judging",
-    "leak",
-    "plan",
-    "progress",
-    "quantize",
-    "read",
-    "report",
-    "run",
-    "scan",
-    "tensor_buffer",
-)
+    "blackbox", "checking", "choices", "compiled_model", "convert", "debugger", "demo", "fit", "guard",
+    "guarded_process", "interpreter", "judging", "leak", "plan", "progress", "quantize", "read", "report",
+    "run", "scan", "tensor_buffer",
+)  # fmt: skip
 __all__ = [
     "autopsy",
     "blackbox",
