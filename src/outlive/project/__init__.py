@@ -4,4 +4,4 @@ pyproject.toml, outlive.toml ──> config ──> Config: what is asked of eac
 git ──> changed ──> the models that differ from a revision
 """
 
-PUBLIC_MODULES = ("changed", "config", "settings")
+PUBLIC_MODULES = ("changed", "config")

@@ -23,8 +23,7 @@ from outlive.planning.input_values import calls_of, make_feed
 from outlive.planning.planner import plan_model
 from outlive.planning.verdicts import find_budget, judge_fit, question_on
 from outlive.project.changed import changed_models
-from outlive.project.config import NOTHING, CheckSettings, Config, find_config
-from outlive.project.settings import UnreadableConfig
+from outlive.project.config import NOTHING, CheckSettings, Config, UnreadableConfig, find_config
 from outlive.rules import Judgement, NotChecked, Rule, judge
 from outlive.rules.catalogue import choose_rules, load_rules, split_words
 from outlive.rules.checked import FIT_CODES, Checked, Checks

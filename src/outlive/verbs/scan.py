@@ -143,8 +143,7 @@ def _examine(reading: Reading, order: ScanOptions, admit: Admit) -> Examination:
 def find_tolerances(shares: dict[str, Share]) -> Tolerances:
     """What the caller says, else what the project says, else what is usual."""
     from outlive.fleet.regressions import Tolerances
-    from outlive.project.config import find_config
-    from outlive.project.settings import UnreadableConfig, parse_share
+    from outlive.project.config import UnreadableConfig, find_config, parse_share
 
     said = {
         name: parse_share(share, f"tolerance_{name}") for name, share in shares.items() if share is not None
