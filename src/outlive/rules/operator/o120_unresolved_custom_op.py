@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Remedy, Severity, Sighting, Tag
-from outlive.kernels.litert.shapes.custom import RULES as BUILT_IN
+from outlive.kernels.litert.custom import CUSTOM_KERNELS
 from outlive.model import Model
 from outlive.rules.engine import rule
 from outlive.rules.operator.resolving import IN_XNNPACK, flex_name, kinds_of, resolver_of
@@ -31,7 +31,7 @@ from outlive.rules.operator.scene import sight
 def unresolved_custom_op(model: Model) -> Iterator[Sighting]:
     """See the module."""
     for name, scene, count in kinds_of(model, lambda operator: operator.is_custom):
-        if name in BUILT_IN or name in IN_XNNPACK or flex_name(name):
+        if name in CUSTOM_KERNELS or name in IN_XNNPACK or flex_name(name):
             continue
         known = resolver_of(name)
         facts = [f"{count} of it; LiteRT has no kernel of this name"]
