@@ -25,7 +25,7 @@ _SYNC_S = 1.0
 _CHUNK_BYTES = 1 << 20
 
 
-class Busy(ValueError):
+class JournalInUse(ValueError):
     """Another scan writes to this file."""
 
 
@@ -76,7 +76,7 @@ class Journal:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise Busy(f"another scan is writing to {self.path}") from error
+            raise JournalInUse(f"another scan is writing to {self.path}") from error
         except OSError:
             return  # a file system without locks: two scans into one file are not kept apart
 
