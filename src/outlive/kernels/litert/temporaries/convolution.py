@@ -102,7 +102,7 @@ def _hybrid_conv(
 
 
 def _scales_differ(filters: Tensor) -> bool:
-    """Scales that are all equal count as one; in ai-edge-litert 2.3.0 not so for grouped convolutions."""
+    """Scales that are all equal count as one; in LiteRT not so for grouped convolutions."""
     scales = () if filters.quantization is None else filters.quantization.scales
     return filters.dtype in ("int8", "int4") and any(scale != scales[0] for scale in scales)
 
