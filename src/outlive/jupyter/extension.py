@@ -21,7 +21,7 @@ RESULTS = (
     ("outlive.arena.plan", "Plan"),
     ("outlive.diagnosis.autopsy", "Autopsy"),
     ("outlive.diagnosis.nouns", "Diagnosis"),
-    ("outlive.environment.checkup", "Environment"),
+    ("outlive.environment.machine_report", "Environment"),
     ("outlive.growth.growth", "Growth"),
     ("outlive.kernel_deaths.record", "KernelDeaths"),
     ("outlive.verbs.devices", "Devices"),

@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from outlive.meter.kernel_files import read_number, read_table, read_text
-from outlive.meter.machine import read_rlimit
+from outlive.meter.linux.kernel_files import read_number, read_table, read_text
+from outlive.meter.linux.machine_files import is_root, read_rlimit
 
 _ROOT = Path("/")
 # Mount points of the controller in version 1 and 2.
@@ -64,7 +64,7 @@ def find_limits(root: Path = _ROOT) -> list[TaskLimit]:
 
 
 def _users_limit() -> TaskLimit | None:
-    most = None if not hasattr(os, "geteuid") or os.geteuid() == 0 else read_rlimit("NPROC")
+    most = None if is_root() else read_rlimit("NPROC")
     return None if most is None else TaskLimit(name="RLIMIT_NPROC", most=most)
 
 
@@ -96,3 +96,10 @@ def count_tasks(user: int, root: Path = _ROOT) -> int:
         if owner and threads and int(owner[1]) == user:
             count += int(threads[1])
     return count
+
+
+def process_limit(root: Path = _ROOT) -> int | None:
+    """How many processes and threads the container may have; None if it has no such limit."""
+    folders = (root / "sys/fs/cgroup", root / "sys/fs/cgroup/pids", *limited_folders(root))
+    known = [limit for folder in folders if (limit := read_number(folder / "pids.max")) is not None]
+    return min(known, default=None)
