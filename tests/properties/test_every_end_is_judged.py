@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 from outlive.process.child.wire import STAGES
 from outlive.process.flight import Flight, OpSeen
 from outlive.rules import judge

@@ -29,7 +29,7 @@ from outlive.accelerators.coverage import OpRefusal, TakenOps
 from outlive.accelerators.taken_ops import ELSEWHERE, Partition, crossings_of
 from outlive.accelerators.trial import Trial, TrialSettings, run_trial
 from outlive.arena.xnnpack.partition import partition
-from outlive.interpreter.compiled_ways import NO_ADAPTER
+from outlive.interpreter.compiled_accelerators import NO_ADAPTER
 from outlive.model import Model, Operator, Subgraph
 from outlive.surgery import CutRequest, cut_model
 

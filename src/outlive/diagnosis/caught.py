@@ -10,7 +10,7 @@ from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Diagnosis, Trial
 from outlive.diagnosis.verdict import Seen, decide, with_call_cause
 from outlive.errors import OutliveError
 from outlive.finding import Finding
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 from outlive.process.flight import Flight, OpSeen
 from outlive.rules import judge
 

@@ -18,7 +18,7 @@ from outlive.errors import InputError, OutliveError
 from outlive.fitting.fit_result import Candidate, Inputs, NamedShape, Shape
 from outlive.fitting.reconversion import Origin, words_of
 from outlive.fitting.sample_set import SampleSet
-from outlive.guarding.guarding import make_guarded
+from outlive.guarding.guarded import make_guarded
 from outlive.model import Model, Tensor, read_source
 from outlive.planning.reshaping import cut_part
 from outlive.planning.with_worker import for_worker

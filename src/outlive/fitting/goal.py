@@ -13,8 +13,8 @@ from outlive.arena.questions import Wish, check_shape, choose_abi, input_shapes,
 from outlive.fitting.fit_result import Fit, Shape
 from outlive.fitting.reconversion import Origin
 from outlive.fitting.search import Goal, Tell, search
-from outlive.guarding.guarding import make_guarded
-from outlive.interpreter.verdicts import Judge
+from outlive.guarding.guarded import make_guarded
+from outlive.interpreter.judge import Judge
 from outlive.model import Model, read_source
 from outlive.planning.reshaping import cut_part
 from outlive.surgery.cut import CutRequest

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from outlive.arena.questions import find_input
 from outlive.interpreter.affine import Affine, affine_of
+from outlive.interpreter.array_facts import look_at
+from outlive.interpreter.judge import Call
 from outlive.interpreter.session import End
-from outlive.interpreter.slots import describe_call, problem_with
-from outlive.interpreter.statistics import look_at
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.shared_tensors import describe_call, problem_with
 from outlive.model import Model, Tensor
 from outlive.rules.feed import Feed, GivenInput, quantized
 

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from outlive.arena.questions import Wish
 from outlive.errors import OutliveError
-from outlive.interpreter.measuring import measure
+from outlive.interpreter.recorded_run import measure
 from outlive.model import Model, read_source
 from outlive.model.zeros import WeightZeros, count_zeros
 from outlive.planning.with_worker import plan_model

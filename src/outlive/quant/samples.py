@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from outlive.arena.questions import find_input
 from outlive.interpreter.affine import Affine, dequantize, quantize
+from outlive.interpreter.judge import Call, Judge
 from outlive.interpreter.session import End
-from outlive.interpreter.slots import describe_call, problem_with
-from outlive.interpreter.verdicts import Call, Judge
+from outlive.interpreter.shared_tensors import describe_call, problem_with
 from outlive.model import Model, Tensor
 from outlive.quant.tensor_graph import affine, numpy_type
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from outlive.finding import Evidence, Fault, Remedy, Sighting
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 from outlive.units import format_shape
 
 

@@ -14,7 +14,7 @@ from outlive.units import format_shape
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from outlive.interpreter.statistics import ArrayFacts
+    from outlive.interpreter.array_facts import ArrayFacts
 
 # What quantized inputs are stored as, and the numbers they can hold.
 LEVELS = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767)}

@@ -16,8 +16,8 @@ from outlive.environment.surroundings import Surroundings, look_around
 from outlive.errors import ModelError
 from outlive.finding import Finding
 from outlive.fleet.file_discovery import find_files
-from outlive.interpreter.feeding import given_shapes
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.feeds import given_shapes
+from outlive.interpreter.judge import Call
 from outlive.model import Model, Reading, Source
 from outlive.model.file_bytes import FileChanged
 from outlive.planning.input_values import calls_of, make_feed

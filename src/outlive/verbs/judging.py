@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from outlive.errors import InternalError, ModelError
-from outlive.interpreter.verdicts import Judge, Source
+from outlive.interpreter.judge import Judge, Source
 from outlive.process.flight import Flight, OpSeen
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ Limits
     What is looked for is what this version of the runtime looks for.
 """
 
-from outlive.interpreter.compiled_ways import Absent
+from outlive.interpreter.compiled_accelerators import Absent
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 

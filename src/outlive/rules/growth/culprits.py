@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Tag
 from outlive.growth.growth import LEAKS, Growth, Keeper, Stage
-from outlive.growth.growth_verdict import tell_end
+from outlive.growth.stage_verdict import tell_end
 from outlive.units import format_bytes
 
 # A thread takes some pages of its stack and an arena of malloc's, an open file its buffer: no second leak.

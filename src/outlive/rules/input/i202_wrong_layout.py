@@ -13,7 +13,7 @@ Limits
     Only sizes are compared: where height, width and channels are all alike, nothing can be noticed.
 """
 
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.calls import tensor_place, wanted_and_given
 

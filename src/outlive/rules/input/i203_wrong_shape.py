@@ -17,7 +17,7 @@ Limits
 
 import math
 
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 from outlive.rules.api import Fault, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.calls import tensor_place, wanted_and_given
 

@@ -16,7 +16,7 @@ Limits
     interpreter tells; a scale of 0 says that the input is not quantized.
 """
 
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.calls import tensor_place, wanted_and_given
 

@@ -13,7 +13,7 @@ Limits
     None known.
 """
 
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.calls import tensor_place
 

@@ -19,7 +19,7 @@ Limits
 
 import re
 
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 # Seen in TensorFlow 2.18 and 2.21: tensorflow/compiler/mlir/lite/flatbuffer_export.cc.

@@ -15,7 +15,7 @@ Limits
     Whether they are enough is not said: a hundred are plenty for most models.
 """
 
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 _GIVE = Remedy(

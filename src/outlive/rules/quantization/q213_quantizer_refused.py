@@ -14,7 +14,7 @@ Limits
     Its words are passed on as they are; whether it is right is not checked.
 """
 
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 

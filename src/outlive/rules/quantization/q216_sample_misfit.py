@@ -15,7 +15,7 @@ Limits
     Samples that are given by name are checked by TensorFlow, by their names only.
 """
 
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.calls import tensor_place, wanted_and_given
 
