@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from outlive.kernels.litert.shapes.elementwise import RULES as ELEMENTWISE
-from outlive.kernels.litert.shapes.elementwise import binary
+from outlive.kernels.litert.elementwise import broadcast_inputs
+from outlive.kernels.litert.registry import kernel_of
 from outlive.rules.operator.prepared_operator import PreparedOperator, slot_words
 from outlive.units import format_shape
 
@@ -34,7 +34,7 @@ def rank_faults(op: PreparedOperator) -> Iterator[str]:
 def shape_faults(op: PreparedOperator) -> Iterator[str]:
     """What is wrong with the sizes of an operator's tensors, in words."""
     check = _SHAPES.get(op.operator.type)
-    if check is None and ELEMENTWISE.get(op.operator.type) is binary:
+    if check is None and kernel_of(op.operator.type).shapes is broadcast_inputs:
         check = _broadcast
     if check is not None:
         yield from check(op)
