@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from outlive.model import Model
 from outlive.model.zeros import WeightZeros, count_zeros
 from outlive.surgery.tree import Tree, check_options, tree_of
-from outlive.surgery.trimming import NUMBERLESS
+from outlive.surgery.trimmed import NUMBERLESS
 from outlive.surgery.writer import write
 
 # The types that DENSIFY unpacks.
