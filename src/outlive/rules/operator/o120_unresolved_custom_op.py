@@ -15,7 +15,7 @@ Limits
     takes count as resolved; without it they are not.
 """
 
-from outlive.kernels.litert.shapes.custom import RULES as BUILT_IN
+from outlive.kernels.litert.custom import CUSTOM_KERNELS
 from outlive.model import Model
 from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
 from outlive.rules.operator.resolving import IN_XNNPACK, flex_name, kinds_of, resolver_of
@@ -25,7 +25,7 @@ from outlive.rules.operator.scene import sight
 @rule("O120", "unresolved-custom-op", Severity.ERROR, since="0.1", cause="unresolved-custom-op")
 def unresolved_custom_op(model: Model) -> Sightings:
     for name, scene, count in kinds_of(model, lambda operator: operator.is_custom):
-        if name in BUILT_IN or name in IN_XNNPACK or flex_name(name):
+        if name in CUSTOM_KERNELS or name in IN_XNNPACK or flex_name(name):
             continue
         known = resolver_of(name)
         facts = [f"{count} of it; LiteRT has no kernel of this name"]

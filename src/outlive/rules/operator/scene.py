@@ -15,9 +15,11 @@ from itertools import islice
 from weakref import WeakKeyDictionary
 
 from outlive.finding import Evidence, Fault, OpPlace, Remedy, Sighting, Tag
-from outlive.kernels.litert.shapes.outcome import Outcome, Outcomes, View
-from outlive.kernels.litert.shapes.rulebook import outcomes_of
-from outlive.kernels.litert.tensor_table import Shape, TensorTable, Values, open_table
+from outlive.kernels.litert.kernel import PreparedOutputs
+from outlive.kernels.litert.registry import prepared_outputs
+from outlive.kernels.litert.tensor_table import TensorTable, Values, open_table
+from outlive.kernels.litert.view import PrepareView
+from outlive.kernels.view import Shape
 from outlive.model import Model, Operator, Subgraph, Tensor
 from outlive.rules.operator.signatures import Signature, signatures
 from outlive.rules.wording import file_name, operator_name, operator_place
@@ -40,9 +42,9 @@ class Scene:
     signature: Signature | None
 
     @property
-    def view(self) -> View:
-        """The operator as the rules of shapes see it."""
-        return View(self.operator, self.table)
+    def view(self) -> PrepareView:
+        """The operator as its kernel sees it."""
+        return PrepareView(self.operator, self.table)
 
     @property
     def name(self) -> str:
@@ -220,26 +222,15 @@ def _prepare(operator: Operator, table: TensorTable, uncertain: set[int]) -> Non
             continue
         outcome = outcomes[position] if outcomes is not None and position < len(outcomes) else None
         if outcome is not None:
-            _apply(outcome, tensor, table)
+            table.apply(tensor, outcome)
         if unsure or outcome is None or outcome.undecided or table.where[tensor] == "dynamic":
             uncertain.add(tensor)
         else:
             uncertain.discard(tensor)
 
 
-def _outcomes(operator: Operator, table: TensorTable) -> Outcomes | None:
+def _outcomes(operator: Operator, table: TensorTable) -> PreparedOutputs | None:
     try:
-        return outcomes_of(View(operator, table))
+        return prepared_outputs(PrepareView(operator, table))
     except (ArithmeticError, TypeError, LookupError):
         return None  # options and constants that no kernel would take: other rules say so
-
-
-def _apply(outcome: Outcome, tensor: int, table: TensorTable) -> None:
-    if outcome.dtype is not None:
-        table.dtypes[tensor] = outcome.dtype
-    if outcome.where is not None:
-        table.where[tensor] = outcome.where
-    if outcome.shape is not None:
-        table.resize(tensor, outcome.shape)
-    if outcome.values is not None:
-        table.computed[tensor] = outcome.values

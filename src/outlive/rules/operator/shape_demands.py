@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from outlive.kernels.litert.shapes.elementwise import RULES as ELEMENTWISE
-from outlive.kernels.litert.shapes.elementwise import binary
+from outlive.kernels.litert.elementwise import broadcast_inputs
+from outlive.kernels.litert.registry import kernel_of
 from outlive.rules.operator.scene import Scene, slot_words
 from outlive.units import format_shape
 
@@ -34,7 +34,7 @@ def rank_faults(scene: Scene) -> Iterator[str]:
 def shape_faults(scene: Scene) -> Iterator[str]:
     """What is wrong with the sizes of an operator's tensors, in words."""
     check = _SHAPES.get(scene.operator.type)
-    if check is None and ELEMENTWISE.get(scene.operator.type) is binary:
+    if check is None and kernel_of(scene.operator.type).shapes is broadcast_inputs:
         check = _broadcast
     if check is not None:
         yield from check(scene)
