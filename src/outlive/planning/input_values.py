@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from outlive.arena.questions import find_input
 from outlive.interpreter.affine import Affine, affine_of
 from outlive.interpreter.array_facts import look_at
+from outlive.interpreter.input_check import IoTensor, describe_call, problem_with
 from outlive.interpreter.judge import Call
-from outlive.interpreter.session import End
-from outlive.interpreter.shared_tensors import describe_call, problem_with
 from outlive.model import Model, Tensor
 from outlive.rules.given import Feed, Given, quantized
 
@@ -74,7 +73,7 @@ def _refused(given: Given) -> Call | None:
         return None
     if wanted.kind not in _PLAIN or (not tensor.has_rank and not tensor.shape):
         return None
-    end = End(index=tensor.index, dtype=tensor.dtype, shape=tensor.shape, size=0, offset=None)
+    end = IoTensor(index=tensor.index, dtype=tensor.dtype, shape=tensor.shape)
     problem = problem_with(array, end)
     if problem == "wrong-dtype" and given.seen.is_float and quantized(tensor):
         # I301 says it better; the shape still has to be right.
@@ -84,6 +83,6 @@ def _refused(given: Given) -> Call | None:
     return describe_call(problem, array, end, tensor.name, "")
 
 
-def _shape_only(array: NDArray[Any], end: End) -> str:
+def _shape_only(array: NDArray[Any], end: IoTensor) -> str:
     """What is wrong with the shape, whatever the type."""
     return problem_with(np.broadcast_to(np.zeros((), end.dtype), array.shape), end)
