@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from outlive.model.buffer import Buffer
-from outlive.model.flat import Flat, Record, Tables
+from outlive.model.fast_construction import fast_constructor
+from outlive.model.fast_fields import ByteRange
+from outlive.model.flatbuffer import FlatBuffer, Record, TableVector
 from outlive.model.flaw import Flaw, FlawKind
-from outlive.model.nouns import Operator, OperatorCode, Options, Subgraph
-from outlive.model.quick import Span
+from outlive.model.model import Operator, OperatorCode, Options, Subgraph
 from outlive.model.schema import FORMATS, load_schema
-from outlive.model.swift import maker
 from outlive.model.tensor import (
     ExternalBuffer,
     Quantization,
@@ -43,7 +43,11 @@ def dtype_name(kind: str | int) -> str:
     return kind.lower() if isinstance(kind, str) else f"unknown-{kind}"
 
 
-_make_tensor, _make_operator, _make_options = maker(Tensor), maker(Operator), maker(Options)
+_make_tensor, _make_operator, _make_options = (
+    fast_constructor(Tensor),
+    fast_constructor(Operator),
+    fast_constructor(Options),
+)
 
 
 class GraphReader:
@@ -51,7 +55,7 @@ class GraphReader:
 
     def __init__(
         self,
-        flat: Flat,
+        flat: FlatBuffer,
         codes: tuple[OperatorCode, ...],
         buffers: tuple[Buffer, ...],
         external: Mapping[int, ExternalBuffer],
@@ -156,7 +160,7 @@ class GraphReader:
         detail = f"{tensor.stored_bytes:,} bytes where {shape} {tensor.dtype} needs {size:,}"
         self._note("short-constant", detail, "Tensor", "buffer")
 
-    def _variants(self, rows: Tables) -> tuple[VariantType, ...]:
+    def _variants(self, rows: TableVector) -> tuple[VariantType, ...]:
         return tuple(
             VariantType(dtype=dtype_name(row["type"]), shape=row["shape"] or (), has_rank=row["has_rank"])
             for row in rows
@@ -219,8 +223,8 @@ class GraphReader:
         )
 
     def _index_vector(self, record: Record | None) -> memoryview | tuple[int, ...] | None:
-        values: Span | tuple[int, ...] | None = None if record is None else record["values"]
-        return self._flat.bytes_of(values) if isinstance(values, Span) else values
+        values: ByteRange | tuple[int, ...] | None = None if record is None else record["values"]
+        return self._flat.bytes_of(values) if isinstance(values, ByteRange) else values
 
     def _operator(self, index: int, record: Record, count: int) -> Operator:
         code_index = record["opcode_index"]
@@ -271,9 +275,9 @@ class GraphReader:
 
     def _plain(self, value: object) -> object:
         """A decoded value without references to the decoder."""
-        if isinstance(value, Span):
+        if isinstance(value, ByteRange):
             return self._flat.bytes_of(value)
-        if isinstance(value, Tables):
+        if isinstance(value, TableVector):
             return tuple(self._plain(row) for row in value)
         if isinstance(value, dict):
             return {name: self._plain(item) for name, item in value.items()}

@@ -18,8 +18,7 @@ from typing import Any
 from outlive.finding import Evidence, Remedy, Tag
 from outlive.meter import Rise, how_it_rose
 from outlive.process.flight import Flight
-from outlive.rules.tensorflow_words import Asked, asked_for, last_line
-from outlive.rules.witness import (
+from outlive.rules.flight_end import (
     amount,
     cause,
     doer,
@@ -31,6 +30,7 @@ from outlive.rules.witness import (
     native_stack,
     status,
 )
+from outlive.rules.tensorflow_log import RequestedMemory, last_line, requested_memory
 from outlive.units import format_bytes, format_shape, plural
 
 SET_LIMIT = "the limit that was set (memory=)"
@@ -135,7 +135,7 @@ def _is_far(flight: Flight, limit: int) -> bool:
 
 def _last_asked(flight: Flight) -> int | None:
     """What was asked for in vain: as the library says it, or one more item of what grew."""
-    asked, kept = asked_for(flight), grown_variable(flight)
+    asked, kept = requested_memory(flight), grown_variable(flight)
     if asked is not None:
         return asked.bytes
     return kept["bytes"] // kept["items"] if kept is not None and kept["items"] > 1 else None
@@ -166,7 +166,7 @@ def _others(flight: Flight, name: str, room: int) -> str:
 
 def _need(flight: Flight) -> tuple[str, int] | None:
     """What it needs, as the end of a sentence, and in bytes."""
-    planned, asked = amount(flight.planned.get("needed_bytes")), asked_for(flight)
+    planned, asked = amount(flight.planned.get("needed_bytes")), requested_memory(flight)
     if planned is not None:
         return f"needs {_bound(flight.planned)}{format_bytes(planned)}", planned
     return None if asked is None else (f"asked for {format_bytes(asked.bytes)} at once", asked.bytes)
@@ -177,7 +177,7 @@ def _bound(planned: dict[str, Any]) -> str:
 
 
 def _needed(flight: Flight) -> Iterator[Evidence]:
-    planned, asked = flight.planned, asked_for(flight)
+    planned, asked = flight.planned, requested_memory(flight)
     if amount(planned.get("needed_bytes")) is not None:
         yield Evidence(f"needed: {needed_words(planned)}", f"plan, {planned['accelerator']}")
     elif asked is not None:
@@ -186,7 +186,7 @@ def _needed(flight: Flight) -> Iterator[Evidence]:
         yield Evidence(f"{word}: {format_bytes(asked.bytes)} more, {_piece(asked)}", source)
 
 
-def _piece(asked: Asked) -> str:
+def _piece(asked: RequestedMemory) -> str:
     return f"for {format_shape(asked.shape)} {asked.dtype}" if asked.shape else "in one piece"
 
 
@@ -215,7 +215,7 @@ def _stretch(flight: Flight) -> str:
 
 
 def _grew(flight: Flight) -> Iterator[Evidence]:
-    rise, kept, asked = how_it_rose(flight.timeline), grown_variable(flight), asked_for(flight)
+    rise, kept, asked = how_it_rose(flight.timeline), grown_variable(flight), requested_memory(flight)
     line = last_line(flight)
     at = f", at {line}" if line else ""
     if kept is not None and kept["items"] > 1:
@@ -252,7 +252,7 @@ def _end(flight: Flight) -> Iterator[Evidence]:
     """How it ended, in one line; nothing where it said no more than what it asked for."""
     if not flight.died:
         words = " ".join(flight.error_text.split())[:_MOST_WORDS]
-        if asked_for(flight) is None:
+        if requested_memory(flight) is None:
             fact = f"it said: {words}" if words else "it was refused without a word"
             yield Evidence(fact, flight.error_type or "end")
         return
@@ -271,7 +271,7 @@ def _raise(flight: Flight) -> Iterator[Remedy]:
     limit, there = amount(flight.limits.get("memory_bytes")), had(flight)
     if limit is None or there is None or there.source != "limits":
         return
-    need, asked = amount(flight.planned.get("needed_bytes")), asked_for(flight)
+    need, asked = amount(flight.planned.get("needed_bytes")), requested_memory(flight)
     once = asked is not None and asked.bytes > limit  # of what grows on and on nobody knows how much it needs
     more = need or (asked.bytes + (flight.peak_bytes or 0) if asked is not None and once else 0)
     enough = more * 11 // 10 if more > limit else 2 * limit
@@ -312,7 +312,7 @@ def _left(flight: Flight) -> int | None:
 
 def _parts(flight: Flight) -> Iterator[Remedy]:
     """How much of an array that was asked for would fit."""
-    asked, left = asked_for(flight), _left(flight)
+    asked, left = requested_memory(flight), _left(flight)
     if asked is None or left is None or len(asked.shape) < 2 or asked.bytes <= left:
         return
     rows = left * asked.shape[0] // asked.bytes

@@ -15,7 +15,7 @@ Following = tuple[str, Mapping[str, frozenset[str]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signature:
+class KernelSignature:
     """The demands on one operator. Slots are named `i0` (input 0), `o1` (output 1), `i*` (all inputs)."""
 
     inputs: Range
@@ -29,7 +29,7 @@ class Signature:
 
 
 @cache
-def signatures() -> Mapping[str, Signature]:
+def signatures() -> Mapping[str, KernelSignature]:
     """The demands of all operators that LiteRT's own resolver has a kernel for, by name."""
     document: dict[str, Any] = json.loads(Path(__file__).with_name("signatures.json").read_text("utf-8"))
     letters: dict[str, str] = document["letters"]
@@ -42,7 +42,7 @@ def runtime_version() -> str:
     return str(document["matches"])
 
 
-def _signature(entry: dict[str, Any], letters: dict[str, str]) -> Signature:
+def _signature(entry: dict[str, Any], letters: dict[str, str]) -> KernelSignature:
     def types(word: str) -> frozenset[str]:
         return frozenset(letters[letter] for letter in word)
 
@@ -50,7 +50,7 @@ def _signature(entry: dict[str, Any], letters: dict[str, str]) -> Signature:
         allowed = {letters[letter]: types(word) for letter, word in rule.items() if letter != "of"}
         return rule["of"], allowed
 
-    return Signature(
+    return KernelSignature(
         inputs=_range(entry["in"]),
         outputs=_range(entry["out"]),
         optional=frozenset(entry.get("optional", ())),

@@ -1,8 +1,8 @@
 """Which operators and tensors a part of a model is made of.
 
-Wanted ──> the operators asked for, or those the outputs need
-       ──> what must come along: unpacked weights, handles, whoever fills a variable
-       ──> Chosen: operators, inputs, outputs, what to say about state
+CutTarget ──> the operators asked for, or those the outputs need
+          ──> what must come along: unpacked weights, handles, what fills a variable
+          ──> Selection: operators, inputs, outputs, what to say about state
 
 All by index: names were looked up before, and every index in the model is known to lead somewhere.
 """
@@ -10,12 +10,12 @@ All by index: names were looked up before, and every index in the model is known
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from outlive.model import Model, Operator, Tensor
-from outlive.surgery.resources import UNFEEDABLE, Resources
-from outlive.surgery.state import tell_state
+from outlive.model import Model, Operator, Subgraph, Tensor
+from outlive.surgery.resources import UNFEEDABLE, Resources, resource_name
+from outlive.units import list_some, plural
 
 # They turn a packed constant into the plain one: to the user, their output is a constant as well.
 _UNPACKING = frozenset({"DEQUANTIZE", "DENSIFY"})
@@ -24,7 +24,7 @@ _MOST_UNPACKING = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class CutTarget:
     """What is asked for, by index: None for operators and outputs that are left to the model.
 
     `ends` are tensors that need no operator before them: they become inputs or constants.
@@ -37,7 +37,7 @@ class Wanted:
 
     @property
     def ends(self) -> frozenset[int]:
-        """Tensors whose value comes from outside now, whoever computed them before."""
+        """Tensors whose value comes from outside now, computed before or not."""
         return self.new_inputs | self.new_constants
 
     @property
@@ -47,7 +47,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class Selection:
     """Operators, inputs and outputs of the part, by their indices in the whole."""
 
     ops: tuple[int, ...]
@@ -57,15 +57,15 @@ class Chosen:
     state: tuple[str, ...]
 
 
-def choose(model: Model, wanted: Wanted) -> Chosen:
+def select_operators(model: Model, wanted: CutTarget) -> Selection:
     """The part that was asked for. ValueError if it is empty or cannot be."""
-    return _Choice(model, wanted).made()
+    return _Selector(model, wanted).made()
 
 
-class _Choice:
+class _Selector:
     """Walks from the operators and outputs asked for back to what they need."""
 
-    def __init__(self, model: Model, wanted: Wanted) -> None:
+    def __init__(self, model: Model, wanted: CutTarget) -> None:
         self._wanted, self._graph = wanted, model.subgraphs[0]
         self._whole_inputs = frozenset(self._graph.input_indices)
         self._resources = Resources(model)
@@ -78,7 +78,7 @@ class _Choice:
         self._kept: set[int] = set()
         self._filled: set[tuple[tuple[str, ...], int]] = set()
 
-    def made(self) -> Chosen:
+    def made(self) -> Selection:
         self._keep(self._roots())
         if not self._kept:
             raise ValueError("nothing is left: no operator computes what was asked for")
@@ -86,7 +86,7 @@ class _Choice:
         ops = tuple(sorted(self._kept))
         outputs = self._outputs()
         came_along = tuple(index for index in ops if index not in self._allowed)
-        return Chosen(
+        return Selection(
             ops=ops,
             came_along=came_along,
             inputs=self._inputs(outputs),
@@ -194,7 +194,7 @@ class _Choice:
         return dict.fromkeys(tensor for index in sorted(self._kept) for tensor in operators[index].outputs)
 
     def _border(self) -> list[int]:
-        """What the part computes for the rest of the model; of an operator nobody reads, all it computes."""
+        """What the part computes for the rest of the model; all of an operator that nothing reads."""
         read_inside, read_outside = set[int](), set[int]()
         for operator in self._graph.operators:
             (read_inside if operator.index in self._kept else read_outside).update(operator.inputs)
@@ -234,3 +234,52 @@ class _Choice:
 
 def _call(tensor: Tensor) -> str:
     return f"tensor #{tensor.index} {tensor.name[:80]!r}"
+
+
+def tell_state(
+    graph: Subgraph, resources: Resources, ops: Sequence[int], came_along: Sequence[int]
+) -> tuple[str, ...]:
+    """Sentences about variables and resources; none for a part without state."""
+    kept = frozenset(ops)
+    return (*_brought(graph, came_along), *_variables(graph, kept), *_resources(resources, kept))
+
+
+def _brought(graph: Subgraph, came_along: Sequence[int]) -> Iterator[str]:
+    if came_along:
+        names = [f"{index} {graph.operators[index].name[:40]}" for index in came_along]
+        many = "operator" if len(names) == 1 else "operators"
+        yield f"{many} {list_some(names)} came along: what is made there cannot be fed from outside"
+
+
+def _variables(graph: Subgraph, kept: frozenset[int]) -> Iterator[str]:
+    used: dict[int, list[int]] = {}
+    for operator in graph.operators:
+        for tensor in {*operator.inputs, *operator.outputs}:
+            if tensor >= 0 and graph.tensors[tensor].is_variable:
+                used.setdefault(tensor, []).append(operator.index)
+    mine = [tensor for tensor, users in used.items() if not kept.isdisjoint(users)]
+    if mine:
+        yield f"{plural(len(mine), 'variable tensor')}: zero at first, and kept from run to run"
+    shared = [tensor for tensor in mine if not kept.issuperset(used[tensor])]
+    if shared:
+        listed = list_some([f"#{tensor}" for tensor in shared])
+        yield f"variable tensors {listed} are also used by operators left out, which do not change them here"
+
+
+def _resources(resources: Resources, kept: frozenset[int]) -> Iterator[str]:
+    used = dict.fromkeys(
+        resource
+        for index in sorted(kept)
+        if index in resources.touches
+        for resource in sorted(resources.touches[index].used)
+    )
+    if not used:
+        return
+    yield f"{list_some([resource_name(item) for item in used])}: kept by the interpreter from run to run"
+    left = [
+        f"{resource_name(resource)} ({list_some(left_out)})"
+        for resource in used
+        if (left_out := [index for index in resources.writers.get(resource, []) if index not in kept])
+    ]
+    if left:
+        yield f"operators left out also write, and do not change it here: {list_some(left)}"

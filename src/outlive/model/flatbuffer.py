@@ -1,6 +1,6 @@
 """Decodes FlatBuffer tables from bytes that nobody vouches for.
 
-    bytes ──> Flat.table(position, "Tensor") ──> {"shape": (1, 8), "type": "FLOAT32", ...}
+    bytes ──> FlatBuffer.table(position, "Tensor") ──> {"shape": (1, 8), "type": "FLOAT32", ...}
                     │
                     └──> FlawLog: what was wrong, at which byte; reading goes on without it
 
@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from struct import Struct, unpack_from
 from typing import Any
 
-from outlive.model import quick
+from outlive.model import fast_fields as quick
+from outlive.model.fast_fields import SCALARS, ByteRange, Read
 from outlive.model.file_bytes import CHUNK, SHIFT, FileBytes
 from outlive.model.flaw import Flaw, FlawKind, FlawLog
-from outlive.model.quick import SCALARS, Read, Span
 from outlive.model.schema import Enumeration, Field, Schema
 
 Record = dict[str, Any]
@@ -45,7 +45,7 @@ class Overspent(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
+class _TableLayout:
     """How tables with one vtable are read: the fields that are present, and where."""
 
     size: int
@@ -57,12 +57,12 @@ class _Layout:
     only: tuple[str, Read, int] | None = None  # the one step of a table with one field, as most buffers are
 
 
-class Tables:
+class TableVector:
     """A vector of tables, decoded one at a time as it is walked."""
 
     __slots__ = ("_flat", "_owner", "_start", "_table", "count")
 
-    def __init__(self, flat: Flat, table: str, start: int, count: int, owner: tuple[str, str]) -> None:
+    def __init__(self, flat: FlatBuffer, table: str, start: int, count: int, owner: tuple[str, str]) -> None:
         """Remember where the vector's offsets lie; they are known to be inside the file, and are read."""
         self._flat, self._table, self._start, self.count, self._owner = flat, table, start, count, owner
 
@@ -88,7 +88,7 @@ class Tables:
                 flat.log.locate(before, f"{owner[1].rstrip('s').replace('_', ' ')} {index}")
 
 
-class Flat:
+class FlatBuffer:
     """A FlatBuffer of a known schema inside a block of bytes."""
 
     def __init__(self, file: FileBytes, schema: Schema, log: FlawLog, base: int = 0) -> None:
@@ -97,7 +97,7 @@ class Flat:
         self.file, self.view, self.size, self.need = file, file.view, file.size, file.need
         self.schema, self.log, self.base = schema, log, base
         self.left = _BUDGET * self.size + 1024
-        self._layouts: dict[str, dict[int, _Layout | None]] = {}
+        self._layouts: dict[str, dict[int, _TableLayout | None]] = {}
         self._decoders: dict[str, Callable[[int], Record]] = {}
         self._blanks: dict[str, Record] = {}
         self._readers: dict[tuple[str, str], Read | None] = {}
@@ -157,7 +157,7 @@ class Flat:
 
         return decode
 
-    def _name_enums(self, record: Record, layout: _Layout, pos: int, name: str) -> None:
+    def _name_enums(self, record: Record, layout: _TableLayout, pos: int, name: str) -> None:
         for key, enum, offset in layout.enums:
             known = enum.names.get(record[key])
             if known is not None:
@@ -168,7 +168,7 @@ class Flat:
                 kind, f"{enum.name} {record[key]} is not one the schema knows", (name, key), pos + offset
             )
 
-    def _read_unions(self, record: Record, layout: _Layout, pos: int, name: str) -> None:
+    def _read_unions(self, record: Record, layout: _TableLayout, pos: int, name: str) -> None:
         for key, members, tag_offset, offset in layout.unions:
             owner, tag = (name, key), f"{key}_type"
             if tag_offset:
@@ -188,7 +188,7 @@ class Flat:
             self._blanks[name] = {field.name: self._default(field) for field in self.schema.tables[name]}
         return self._blanks[name].copy()
 
-    def bytes_of(self, span: Span | None) -> memoryview | None:
+    def bytes_of(self, span: ByteRange | None) -> memoryview | None:
         """The bytes of a span, as a view."""
         return None if span is None else self.file.look(span.start, span.stop)
 
@@ -219,7 +219,7 @@ class Flat:
         if self.left < 0:
             raise Overspent
 
-    def _layout(self, pos: int, name: str) -> _Layout | None:
+    def _layout(self, pos: int, name: str) -> _TableLayout | None:
         vtable, layouts = pos - _I32(self.view, pos)[0], self._layouts[name]
         if vtable not in layouts:
             if len(layouts) >= _KEPT_LAYOUTS:
@@ -237,7 +237,7 @@ class Flat:
             self.need(pos, pos + layout.size)
         return layout
 
-    def _read_vtable(self, vtable: int, pos: int, name: str) -> _Layout | None:
+    def _read_vtable(self, vtable: int, pos: int, name: str) -> _TableLayout | None:
         if not 0 <= vtable <= self.size - 4:
             detail = f"its field list would be at byte {vtable + self.base:,}"
             kind: FlawKind = "malformed" if vtable < 0 else "past-end"
@@ -262,7 +262,7 @@ class Flat:
                 present.append((offset, field))
         return self._make_layout(name, table_size, present)
 
-    def _make_layout(self, name: str, size: int, present: list[tuple[int, Field]]) -> _Layout:
+    def _make_layout(self, name: str, size: int, present: list[tuple[int, Field]]) -> _TableLayout:
         offsets = {field.name: offset for offset, field in present}
         steps, enums, unions = [], [], []
         for offset, field in present:
@@ -280,7 +280,9 @@ class Flat:
         present.sort(key=lambda pair: pair[0])
         names = tuple(field.name for _, field in present)
         only = steps[0] if len(present) == len(steps) == 1 else None
-        return _Layout(size, names, quick.unpacker(present), tuple(enums), tuple(steps), tuple(unions), only)
+        return _TableLayout(
+            size, names, quick.unpacker(present), tuple(enums), tuple(steps), tuple(unions), only
+        )
 
     def _fits(self, offset: int, field: Field, table_size: int, at: int, name: str) -> bool:
         if offset >= 4 and offset + field.width <= table_size:
@@ -382,13 +384,13 @@ class Flat:
         if end is None:
             return None
         if kind == "uint8":
-            return Span(start + 4, end)
+            return ByteRange(start + 4, end)
         count = (end - start - 4) // width
         self.charge(quick.vector_charge(count, width))
         self.need(start, end)
         if kind == "string":
             return tuple(self.string(at, owner) or "" for at in range(start + 4, end, 4))
         if scalar is None:
-            return Tables(self, kind, start + 4, count, owner)
+            return TableVector(self, kind, start + 4, count, owner)
         values = unpack_from(f"<{count}{scalar.format[-1]}", self.view, start + 4)
         return tuple(enum.names.get(value, value) for value in values) if enum else values

@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from outlive.model import Model
-from outlive.surgery.assembling import renumbered_option
-from outlive.surgery.attached import moved_archive
+from outlive.surgery.archive import moved_archive
+from outlive.surgery.assembly import renumbered, renumbered_operator, renumbered_tensor, with_scales
 from outlive.surgery.resources import Calls
-from outlive.surgery.sharing import shared_buffers
 from outlive.surgery.tree import Tree, check_options, tree_of
-from outlive.surgery.waste import copies_of, dead_in, through
-from outlive.surgery.writer import write
-from outlive.units import format_bytes, plural
+from outlive.surgery.waste import copies_of, dead_in, shared_buffers, through
+from outlive.surgery.writer import is_large, write
+from outlive.units import format_bytes, list_some, plural
 
 # Metadata that names no tensor and no operator by its number.
 NUMBERLESS = frozenset(
@@ -37,10 +36,7 @@ _DEBUG = "debug_metadata"
 # It keeps programs for an accelerator in buffers that no tensor names: LiteRT, litert/core/model.
 _DISPATCH = "DISPATCH_OP"
 _SIDES = ("inputs", "outputs", "intermediates")
-_UNIONS = ("builtin_options", "builtin_options_2")
 _LISTED = 5
-# The FlatBuffer's offsets end at 2 GiB: constants of more than this go behind it.
-_MOST_INSIDE_BYTES = 2**31 - 2**26
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,12 +132,7 @@ class _Trimming:
             if index not in self._dead[old]:
                 for side in _SIDES:
                     used.update(through(copies, operator[side] or ()))
-        waiting = [index for index in used if index >= 0]
-        while waiting:  # scales of a tensor may lie in another one
-            found = {index for index in _scale_tensors(graph["tensors"][waiting.pop()]) if index >= 0} - used
-            used |= found
-            waiting += found
-        return frozenset(used)
+        return frozenset(with_scales(used, graph["tensors"]))
 
     @cached_property
     def _tensor_buffers(self) -> frozenset[int]:
@@ -193,8 +184,7 @@ class _Trimming:
             return None
         model, tree = self._model, self._new_tree()
         outside = any(model.buffers[old].outside for old in self._buffers)
-        payload_bytes = sum(len(buffer.get("data") or b"") for buffer in tree["buffers"])
-        data = write(tree, outside=outside or payload_bytes > _MOST_INSIDE_BYTES)
+        data = write(tree, outside=outside or is_large(tree))
         if not model.attached_files:
             return data
         archive = moved_archive(model, len(data))
@@ -209,7 +199,7 @@ class _Trimming:
             "subgraphs": [self._subgraph(old) for old in self._subgraphs],
             "buffers": [{"data": tree["buffers"][old]["data"]} for old in self._buffers],
             "metadata": [{**e, "buffer": self._buffers[e["buffer"]]} for e in self._metadata] or None,
-            "metadata_buffer": _renumbered(tree["metadata_buffer"], self._buffers),
+            "metadata_buffer": renumbered(tree["metadata_buffer"], self._buffers),
             "signature_defs": [self._signature(row) for row in tree["signature_defs"] or ()] or None,
         }
 
@@ -219,37 +209,21 @@ class _Trimming:
         return {
             **graph,
             "tensors": [self._tensor(graph["tensors"][index], tensors) for index in tensors],
-            "inputs": _renumbered(graph["inputs"], tensors),
-            "outputs": _renumbered(graph["outputs"], tensors),
+            "inputs": renumbered(graph["inputs"], tensors),
+            "outputs": renumbered(graph["outputs"], tensors),
             "operators": [self._operator(op, old) for index, op in operators if index not in self._dead[old]],
             "debug_metadata_index": None if self._drops_debug else graph["debug_metadata_index"],
         }
 
     def _tensor(self, row: Tree, tensors: Mapping[int, int]) -> Tree:
         old: int = row["buffer"]
-        buffer = self._repeats.get(old, old)
-        new = {**row, "buffer": self._buffers.get(buffer, 0)}
-        if any(index >= 0 for index in _scale_tensors(row)):
-            details = row["quantization"]["details"]
-            moved = {
-                name: tensors.get(details[name], details[name])
-                for name in ("scales", "zero_points")
-                if name in details
-            }
-            new["quantization"] = {**row["quantization"], "details": {**details, **moved}}
-        return new
+        return renumbered_tensor(row, self._buffers.get(self._repeats.get(old, old), 0), tensors)
 
     def _operator(self, row: Tree, old: int) -> Tree:
-        new = {**row, "opcode_index": self._codes[row["opcode_index"]]}
-        for side in _SIDES:
-            if row[side] is not None:
-                new[side] = _renumbered(through(self._copies[old], row[side]), self._tensors[old])
-        for union in _UNIONS:
-            if row[union]:
-                new[union] = {
-                    name: renumbered_option(name, value, self._subgraphs)
-                    for name, value in row[union].items()
-                }
+        tensors = self._tensors[old]
+        sources = {copy: tensors.get(source, source) for copy, source in self._copies[old].items()}
+        code = self._codes[row["opcode_index"]]
+        new = renumbered_operator(row, code, {**tensors, **sources}, self._subgraphs)
         if self._drops_debug:
             new["debug_metadata_index"] = None
         return new
@@ -283,9 +257,9 @@ class _Trimming:
                 is_copy = operator.outputs and operator.outputs[0] in self._copies[old]
                 (copying if is_copy else dead).append(f"{index} {operator.name[:40]}")
         if copying:
-            yield f"{plural(len(copying), 'operator')} that only copied: {_some(copying)}"
+            yield f"{plural(len(copying), 'operator')} that only copied: {list_some(copying, _LISTED)}"
         if dead:
-            yield f"{plural(len(dead), 'operator')} whose results nothing uses: {_some(dead)}"
+            yield f"{plural(len(dead), 'operator')} whose results nothing uses: {list_some(dead, _LISTED)}"
         tensors = sum(len(self._graphs[old]["tensors"] or ()) for old in self._subgraphs)
         unused = tensors - sum(map(len, self._tensors.values()))
         if unused:
@@ -311,17 +285,3 @@ class _Trimming:
         codes = len(self._tree["operator_codes"] or ()) - len({*self._codes.values()})
         if codes:
             yield f"{plural(codes, 'kind')} of operator that the list names in vain"
-
-
-def _scale_tensors(row: Tree) -> tuple[int, int]:
-    details = (row["quantization"] and row["quantization"]["details"]) or {}
-    return details.get("scales", -1), details.get("zero_points", -1)
-
-
-def _renumbered(indices: Iterable[int] | None, numbers: Mapping[int, int]) -> list[int] | None:
-    return None if indices is None else [numbers.get(index, index) for index in indices]
-
-
-def _some(items: list[str]) -> str:
-    more = f" and {len(items) - _LISTED} more" if len(items) > _LISTED else ""
-    return ", ".join(items[:_LISTED]) + more

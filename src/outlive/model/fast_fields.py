@@ -26,14 +26,14 @@ _SHORT_READS = {
 }
 
 
-class Span(NamedTuple):
+class ByteRange(NamedTuple):
     """Where a vector of bytes lies in the view; known to be inside it."""
 
     start: int
     stop: int
 
 
-class Flat(Protocol):
+class FlatBuffer(Protocol):
     """What the quick ways need of the careful one."""
 
     file: FileBytes
@@ -48,7 +48,7 @@ class Flat(Protocol):
         """A text, read carefully."""
 
 
-def string_reader(flat: Flat, owner: tuple[str, str]) -> Read:
+def string_reader(flat: FlatBuffer, owner: tuple[str, str]) -> Read:
     """Reads a sound text in one go; anything else goes the careful way."""
     view, size, ready, need = flat.view, flat.size, flat.file.ready, flat.file.need
 
@@ -72,7 +72,7 @@ def string_reader(flat: Flat, owner: tuple[str, str]) -> Read:
     return read
 
 
-def bytes_reader(flat: Flat, owner: tuple[str, str]) -> Read:
+def bytes_reader(flat: FlatBuffer, owner: tuple[str, str]) -> Read:
     """Finds a sound vector of bytes: weights are pointed at, never copied, so they are never charged."""
     view, size, ready, need = flat.view, flat.size, flat.file.ready, flat.file.need
 
@@ -83,13 +83,13 @@ def bytes_reader(flat: Flat, owner: tuple[str, str]) -> Read:
                 need(start, start + 4)
             end = start + 4 + _U32(view, start)[0]
             if end <= size:
-                return Span(start + 4, end)
+                return ByteRange(start + 4, end)
         return flat.vector("uint8", at, owner)
 
     return read
 
 
-def far_buffer_reader(flat: Flat) -> Callable[[int, Callable[[int], Any]], Span | None]:
+def far_buffer_reader(flat: FlatBuffer) -> Callable[[int, Callable[[int], Any]], ByteRange | None]:
     """Finds a constant whose table was not read yet by a peek at the file.
 
     Weights lie between the tables of buffers, so that of most pages nothing but these words is wanted; a page
@@ -98,7 +98,7 @@ def far_buffer_reader(flat: Flat) -> Callable[[int, Callable[[int], Any]], Span 
     """
     size, peek, base, seen, close = flat.size, flat.file.peek, 0, b"", 0
 
-    def read(pos: int, layout_at: Callable[[int], Any]) -> Span | None:
+    def read(pos: int, layout_at: Callable[[int], Any]) -> ByteRange | None:
         nonlocal base, seen, close
         close = close + 1 if -_PAGE_BYTES < pos - base < _PAGE_BYTES else 0
         if close > _MOST_CLOSE:
@@ -115,12 +115,12 @@ def far_buffer_reader(flat: Flat) -> Callable[[int, Callable[[int], Any]], Span 
         if not at < start <= len(seen) - 4:
             return None
         end: int = base + start + 4 + _U32(seen, start)[0]
-        return Span(base + start + 4, end) if end <= size else None
+        return ByteRange(base + start + 4, end) if end <= size else None
 
     return read
 
 
-def number_vector_reader(flat: Flat, kind: str, owner: tuple[str, str]) -> Read:
+def number_vector_reader(flat: FlatBuffer, kind: str, owner: tuple[str, str]) -> Read:
     """Reads a sound vector of numbers in one go; anything else goes the careful way.
 
     Shapes, inputs and outputs are most of what a large graph is made of, so this is worth its lines.

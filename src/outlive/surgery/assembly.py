@@ -9,16 +9,18 @@ Records of the whole are never changed: many parts are cut from one tree.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from outlive.model import Model
-from outlive.surgery.choosing import Chosen
 from outlive.surgery.resources import Calls
+from outlive.surgery.selection import Selection
 from outlive.surgery.tree import Tree, check_options, check_tensor
 
 _UNIONS = ("builtin_options", "builtin_options_2")
+_SIDES = ("inputs", "outputs", "intermediates")
+_SCALES = ("scales", "zero_points")
 # CALL has the first, STABLEHLO_CASE the second, STABLEHLO_CUSTOM_CALL the last; others _subgraph_index.
 _CALLING = ("subgraph", "branch_subgraph_indices", "called_computations")
 
@@ -37,7 +39,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class AssembledPart:
     """The tree of a part, and which tensor and operator of the whole each of its main subgraph was."""
 
     tree: Tree
@@ -64,7 +66,7 @@ class _Assembly:
         self._codes, self.buffers, self._external = _Numbers(), _Numbers({0: 0}), set[int]()
         self._new_data: list[bytes | memoryview] = []
 
-    def main(self, chosen: Chosen, tensors: Mapping[int, int], changes: Mapping[int, Change]) -> Tree:
+    def main(self, chosen: Selection, tensors: Mapping[int, int], changes: Mapping[int, Change]) -> Tree:
         """The main subgraph of the part."""
         old = self._whole["subgraphs"][0]
         return {
@@ -80,23 +82,15 @@ class _Assembly:
     def whole_subgraph(self, index: int) -> Tree:
         """A subgraph as it is, with what it refers to renumbered."""
         old = self._whole["subgraphs"][index]
-        same, operators = _Same(), old["operators"] or ()
         return {
             **old,
-            "tensors": [self._tensor(tensor, same, None) for tensor in old["tensors"]],
-            "operators": [self._operator(op, place, same) for place, op in enumerate(operators)],
+            "tensors": [self._tensor(tensor, {}, None) for tensor in old["tensors"]],
+            "operators": [self._operator(op, place, {}) for place, op in enumerate(old["operators"] or ())],
         }
 
     def _tensor(self, old: Tree, tensors: Mapping[int, int], change: Change | None) -> Tree:
         check_tensor(old)
-        new = {**old, "buffer": self._buffer(old["buffer"])}
-        details = old["quantization"] and old["quantization"]["details"]
-        if details and "scales" in details:
-            moved = {
-                name: tensors[details[name]] if details[name] >= 0 else details[name]
-                for name in ("scales", "zero_points")
-            }
-            new["quantization"] = {**old["quantization"], "details": {**details, **moved}}
+        new = renumbered_tensor(old, self._buffer(old["buffer"]), tensors)
         if old["external_buffer"]:
             self._external.add(old["external_buffer"])
         return self._changed(new, change) if change is not None else new
@@ -119,17 +113,7 @@ class _Assembly:
 
     def _operator(self, old: Tree, index: int, tensors: Mapping[int, int]) -> Tree:
         check_options(old, index)
-        new = {**old, "opcode_index": self._codes.of(old["opcode_index"])}
-        for side in ("inputs", "outputs", "intermediates"):
-            if old[side] is not None:
-                new[side] = [tensors[tensor] if tensor >= 0 else tensor for tensor in old[side]]
-        for union in _UNIONS:
-            if old[union]:
-                new[union] = {
-                    name: renumbered_option(name, value, self._subgraphs)
-                    for name, value in old[union].items()
-                }
-        return new
+        return renumbered_operator(old, self._codes.of(old["opcode_index"]), tensors, self._subgraphs)
 
     def external(self) -> Tree:
         """The lists of constants that lie in other files: only those still used."""
@@ -151,13 +135,55 @@ class _Assembly:
         return [{}, *({"data": data} for data in kept)], outside
 
 
-def renumbered_option(name: str, value: Any, subgraphs: Mapping[int, int]) -> Any:
+def renumbered(indices: Iterable[int] | None, numbers: Mapping[int, int]) -> list[int] | None:
+    """The new numbers; what has none, such as the -1 of a tensor that is left out, stays as it is."""
+    return None if indices is None else [numbers.get(index, index) for index in indices]
+
+
+def renumbered_tensor(row: Tree, buffer: int, tensors: Mapping[int, int]) -> Tree:
+    """The tensor with this buffer, and the new numbers of the tensors that hold its scales."""
+    new, details = {**row, "buffer": buffer}, _details(row)
+    moved = {name: tensors.get(details[name], details[name]) for name in _SCALES if name in details}
+    if moved:
+        new["quantization"] = {**row["quantization"], "details": {**details, **moved}}
+    return new
+
+
+def renumbered_operator(
+    row: Tree, code: int, tensors: Mapping[int, int], subgraphs: Mapping[int, int]
+) -> Tree:
+    """The operator with this code, and the new numbers of its tensors and of the subgraphs that it calls."""
+    new = {**row, "opcode_index": code, **{side: renumbered(row[side], tensors) for side in _SIDES}}
+    for union in _UNIONS:
+        if row[union]:
+            new[union] = {name: _option(name, value, subgraphs) for name, value in row[union].items()}
+    return new
+
+
+def _option(name: str, value: Any, subgraphs: Mapping[int, int]) -> Any:
     """The value of an option; if it names subgraphs, by their new numbers."""
     if name not in _CALLING and not name.endswith("_subgraph_index"):
         return value
     if isinstance(value, tuple):
-        return [subgraphs.get(index, index) for index in value]
+        return renumbered(value, subgraphs)
     return subgraphs.get(value, value)
+
+
+def with_scales(used: Iterable[int], tensors: Sequence[Tree]) -> set[int]:
+    """These tensors, and those that hold their scales and zero points; none of the numbers below zero."""
+    found: set[int] = set()
+    waiting = [index for index in used if index >= 0]
+    while waiting:
+        index = waiting.pop()
+        if index not in found:
+            found.add(index)
+            details = _details(tensors[index])
+            waiting += [details[name] for name in _SCALES if details.get(name, -1) >= 0]
+    return found
+
+
+def _details(row: Tree) -> Tree:
+    return (row["quantization"] and row["quantization"]["details"]) or {}
 
 
 def _still_open(signature: tuple[int, ...] | None, shape: tuple[int, ...]) -> list[int] | None:
@@ -166,16 +192,9 @@ def _still_open(signature: tuple[int, ...] | None, shape: tuple[int, ...]) -> li
     return [-1 if was == -1 else size for was, size in zip(signature, shape, strict=True)]
 
 
-class _Same(dict[int, int]):
-    """Every number stays what it is."""
-
-    def __missing__(self, key: int) -> int:
-        return key
-
-
 def assemble(
-    model: Model, whole: Tree, chosen: Chosen, changes: Mapping[int, Change], signed: tuple[int, ...] = ()
-) -> Part:
+    model: Model, whole: Tree, chosen: Selection, changes: Mapping[int, Change], signed: tuple[int, ...] = ()
+) -> AssembledPart:
     """The part's tree, without metadata and signatures; `signed` subgraphs are kept, called or not."""
     calls, operators = Calls(model), model.subgraphs[0].operators
     reached = calls.reached_from(signed).union(*(calls.reached_by(operators[index]) for index in chosen.ops))
@@ -196,22 +215,15 @@ def assemble(
         "signature_defs": None,
         **assembly.external(),
     }
-    return Part(tree=tree, tensors=tuple(tensors), subgraphs=(0, *kept), outside=outside)
+    return AssembledPart(tree=tree, tensors=tuple(tensors), subgraphs=(0, *kept), outside=outside)
 
 
-def _used_tensors(whole: Tree, chosen: Chosen, changes: Mapping[int, Change]) -> list[int]:
+def _used_tensors(whole: Tree, chosen: Selection, changes: Mapping[int, Change]) -> list[int]:
     """The tensors the part refers to, in the order of the whole."""
     old = whole["subgraphs"][0]
     used = {*chosen.inputs, *chosen.outputs, *changes}
     for index in chosen.ops:
         operator = old["operators"][index]
-        for side in ("inputs", "outputs", "intermediates"):
-            used.update(tensor for tensor in operator[side] or () if tensor >= 0)
-    waiting = list(used)
-    while waiting:
-        quantization = old["tensors"][waiting.pop()]["quantization"]
-        details = (quantization and quantization["details"]) or {}
-        found = {details.get(name, -1) for name in ("scales", "zero_points")} - used - {-1}
-        used |= found
-        waiting += found
-    return sorted(used)
+        for side in _SIDES:
+            used.update(operator[side] or ())
+    return sorted(with_scales(used, old["tensors"]))

@@ -1,6 +1,6 @@
 """Cuts a part out of a model: some of its operators, as a model of their own.
 
-Model + what is asked for ──> choosing ──> assembling ──> keeping ──> write ──> Cut
+Model + CutRequest ──> selection ──> assembly ──> kept_metadata ──> write ──> Cut
 
 The words of a request are looked up here; a part never shares memory with the file it was cut from.
 """
@@ -12,27 +12,27 @@ import operator
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
 
 from outlive.keeping import write_whole
 from outlive.model import Model, Tensor
 from outlive.records import NOT_WRITTEN, ModelFile, in_document
-from outlive.surgery.assembling import Change, Part, assemble
-from outlive.surgery.attached import moved_archive
-from outlive.surgery.choosing import Chosen, Wanted, choose
-from outlive.surgery.constants import constant
-from outlive.surgery.keeping import Kept, keep, signed_subgraphs
-from outlive.surgery.naming import Ops, TensorName, find_ops, find_tensor
+from outlive.surgery.archive import moved_archive
+from outlive.surgery.assembly import AssembledPart, Change, assemble
+from outlive.surgery.kept_metadata import KeptMetadata, keep, signed_subgraphs
+from outlive.surgery.lookup import Ops, TensorName, find_ops, find_tensor
+from outlive.surgery.selection import CutTarget, Selection, select_operators
 from outlive.surgery.tree import Tree, tree_of
-from outlive.surgery.writer import write
+from outlive.surgery.writer import is_large, write
 from outlive.units import DTYPE_BITS, format_shape
 
 Shape = tuple[int, ...]
 ShapesFrom = Literal["file", "runtime"]
 
-# The FlatBuffer's offsets end at 2 GiB: constants of more than this go behind it.
-_MOST_INSIDE_BYTES = 2**31 - 2**26
 _MOST_SIZE = 2**31 - 1
 
 
@@ -116,7 +116,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class CutRequest:
     """What to cut, in the user's words; see `outlive.cut`."""
 
     ops: Ops | None = None
@@ -131,19 +131,19 @@ class Request:
 _trees: WeakKeyDictionary[Model, Tree] = WeakKeyDictionary()
 
 
-def cut_model(model: Model, request: Request, shapes: Mapping[int, Shape] | None = None) -> Cut:
+def cut_model(model: Model, request: CutRequest, shapes: Mapping[int, Shape] | None = None) -> Cut:
     """The part asked for; `shapes` of its tensors, by their indices in the whole, take the file's place.
 
     For a sound model only. ValueError for what is not there, and for a part that would be empty.
     """
     changes = _changes(model, request)
-    wanted = Wanted(
+    wanted = CutTarget(
         ops=_ops(model, request),
         outputs=None if request.outputs is None else _outputs(model, request.outputs),
         new_inputs=frozenset(index for index, change in changes.items() if change.is_input),
         new_constants=frozenset(index for index, change in changes.items() if change.data is not None),
     )
-    chosen = choose(model, wanted)
+    chosen = select_operators(model, wanted)
     changes |= _fixed_shapes(model, request, chosen, changes)
     known = {
         index: Change(shape=shape, stays_open=True)
@@ -159,7 +159,9 @@ def cut_model(model: Model, request: Request, shapes: Mapping[int, Shape] | None
     return _made(model, chosen, part, kept, "file" if shapes is None else "runtime")
 
 
-def _made(model: Model, chosen: Chosen, part: Part, kept: Kept, shapes_from: ShapesFrom) -> Cut:
+def _made(
+    model: Model, chosen: Selection, part: AssembledPart, kept: KeptMetadata, shapes_from: ShapesFrom
+) -> Cut:
     numbers = {old: new for new, old in enumerate(part.tensors)}
     tree = kept.into(part.tree)
     rows = tree["subgraphs"][0]["tensors"]
@@ -174,8 +176,7 @@ def _made(model: Model, chosen: Chosen, part: Part, kept: Kept, shapes_from: Sha
             dtype=tensor.dtype,
         )
 
-    payload_bytes = sum(len(buffer.get("data") or b"") for buffer in tree["buffers"])
-    data = write(tree, outside=part.outside or payload_bytes > _MOST_INSIDE_BYTES)
+    data = write(tree, outside=part.outside or is_large(tree))
     archive = moved_archive(model, len(data)) if kept.keeps_card else None
     left = ("attached files",) if model.attached_files and archive is None else ()
     return Cut(
@@ -192,7 +193,7 @@ def _made(model: Model, chosen: Chosen, part: Part, kept: Kept, shapes_from: Sha
     )
 
 
-def _ops(model: Model, request: Request) -> tuple[int, ...] | None:
+def _ops(model: Model, request: CutRequest) -> tuple[int, ...] | None:
     count = len(model.subgraphs[0].operators)
     if request.until is None:
         return None if request.ops is None else find_ops(request.ops, count)
@@ -214,7 +215,7 @@ def _indices(model: Model, words: Sequence[TensorName] | TensorName) -> tuple[in
     return tuple(dict.fromkeys(find_tensor(model, word).index for word in listed))
 
 
-def _changes(model: Model, request: Request) -> dict[int, Change]:
+def _changes(model: Model, request: CutRequest) -> dict[int, Change]:
     changes: dict[int, Change] = {}
     for index in _indices(model, request.make_input):
         changes[index] = Change(is_input=True)
@@ -227,7 +228,7 @@ def _changes(model: Model, request: Request) -> dict[int, Change]:
 
 
 def _fixed_shapes(
-    model: Model, request: Request, chosen: Chosen, changes: Mapping[int, Change]
+    model: Model, request: CutRequest, chosen: Selection, changes: Mapping[int, Change]
 ) -> dict[int, Change]:
     found = {}
     for word, given in request.input_shapes.items():
@@ -260,3 +261,55 @@ def _possible(tensor: Tensor, given: Sequence[int]) -> Shape:
     if elements * DTYPE_BITS.get(tensor.dtype, 8) >= 2**63:
         raise ValueError(f"{what} cannot be {format_shape(shape)}: no machine can hold it")
     return shape
+
+
+_NOT_FROM_ARRAYS = frozenset(
+    {"resource", "variant", "bfloat16", "int4", "uint4", "int2", "float8_e4m3fn", "float8_e5m2"}
+)
+
+
+def constant(tensor: Tensor, value: object) -> Change:
+    """A tensor that has this value from now on. ValueError for an array of another type or shape."""
+    name = f"tensor #{tensor.index} {tensor.name[:80]!r}"
+    if tensor.dtype in _NOT_FROM_ARRAYS or tensor.dtype.startswith("unknown"):
+        raise ValueError(f"{name} is {tensor.dtype}, which no array can hold: it cannot be made a constant")
+    given = np.asarray(value)
+    if not isinstance(value, (np.ndarray, np.generic)) and tensor.dtype != "string":
+        given = _like(given, tensor.dtype)
+    if given.shape != tensor.shape and not tensor.says_open(given.shape):
+        wanted = format_shape(tensor.shape_signature or tensor.shape)
+        raise ValueError(f"{name} is {wanted}, and the array is {format_shape(given.shape)}")
+    if tensor.dtype == "string":
+        return Change(shape=given.shape, data=_strings(given, name))
+    if given.dtype != tensor.dtype:
+        raise ValueError(f"{name} is {tensor.dtype}, and the array is {given.dtype}")
+    little = np.ascontiguousarray(given, given.dtype.newbyteorder("<"))
+    return Change(shape=given.shape, data=little.tobytes())
+
+
+def _like(given: NDArray[Any], dtype: str) -> NDArray[Any]:
+    """Plain numbers in the tensor's own type, if that changes none of them."""
+    if given.dtype.kind not in "biuf":
+        return given
+    with np.errstate(all="ignore"):
+        converted = given.astype(dtype)
+    is_float = converted.dtype.kind in "fc"
+    return converted if is_float or np.array_equal(converted, given) else given
+
+
+def _strings(given: NDArray[Any], name: str) -> bytes:
+    """Strings as the runtime packs them: count, offsets, bytes (LiteRT, tflite/string_util.h)."""
+    words = [_encoded(item, name) for item in given.reshape(-1).tolist()]
+    start = 4 * (len(words) + 2)
+    ends = np.cumsum([start, *map(len, words)], dtype=np.int64)
+    if ends[-1] > np.iinfo(np.int32).max:
+        raise ValueError(f"{name}: the strings do not fit a tensor, which ends at 2 GiB")
+    return np.array([len(words), *ends], "<i4").tobytes() + b"".join(words)
+
+
+def _encoded(item: object, name: str) -> bytes:
+    if isinstance(item, bytes):
+        return item
+    if isinstance(item, str):
+        return item.encode()
+    raise ValueError(f"{name} holds strings, and the array holds {type(item).__name__}")

@@ -1,6 +1,6 @@
 """Operators one by one, with their tensors as the runtime has them when the kernel is prepared.
 
-    model ──> scenes(model) ──> Scene: operator, signature, shapes and values that are certain
+    model ──> operators_of(model) ──> PreparedOperator: signature, shapes and values that are certain
 
 A shape is certain where nothing but the file decides it: constants, inputs with a fixed shape, and what the
 kernels make of them. Everything behind an open dimension, a value that only a run knows, or an operator whose
@@ -21,10 +21,10 @@ from outlive.kernels.litert.tensor_table import TensorTable, Values, open_table
 from outlive.kernels.litert.view import PrepareView
 from outlive.kernels.view import Shape
 from outlive.model import Model, Operator, Subgraph, Tensor
-from outlive.rules.operator.signatures import Signature, signatures
+from outlive.rules.operator.kernel_signatures import KernelSignature, signatures
 from outlive.rules.wording import file_name, operator_name, operator_place
 
-# A file can have any number of wrong operators; whoever mends it starts with the first ones.
+# A file can have any number of wrong operators; the first ones are enough to begin with.
 MOST_SIGHTINGS = 20
 CONVERT_AGAIN = Remedy(
     "convert the model again; if a tool edited it, look for the mistake there", Tag.CHANGES_MODEL
@@ -32,14 +32,14 @@ CONVERT_AGAIN = Remedy(
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class PreparedOperator:
     """One operator and what is known of its tensors."""
 
     subgraph: Subgraph
     operator: Operator
     table: TensorTable
     uncertain: frozenset[int]
-    signature: Signature | None
+    signature: KernelSignature | None
 
     @property
     def view(self) -> PrepareView:
@@ -109,30 +109,30 @@ class Scene:
         return low <= len(self.operator.outputs) <= high and not missing_slots(self)
 
 
-def missing_slots(scene: Scene) -> list[str]:
+def missing_slots(op: PreparedOperator) -> list[str]:
     """Slots that need a tensor and have none."""
-    if scene.signature is None:
+    if op.signature is None:
         return []
     inputs = [
         f"input {position}"
-        for position, tensor in enumerate(scene.operator.inputs)
-        if tensor < 0 and position not in scene.signature.optional
+        for position, tensor in enumerate(op.operator.inputs)
+        if tensor < 0 and position not in op.signature.optional
     ]
-    outputs = [f"output {position}" for position, tensor in enumerate(scene.operator.outputs) if tensor < 0]
+    outputs = [f"output {position}" for position, tensor in enumerate(op.operator.outputs) if tensor < 0]
     return inputs + outputs
 
 
-def slot_words(scene: Scene, slot: str) -> str:
+def slot_words(op: PreparedOperator, slot: str) -> str:
     """A slot in words: `input 1 (tensor 4 "weights")`."""
     kind = "input" if slot[0] == "i" else "output"
-    tensor = scene.tensor(slot)
+    tensor = op.tensor(slot)
     named = "" if tensor is None else f' (tensor {tensor.index} "{tensor.name}")'
     return f"{kind} {slot[1:]}{named}"
 
 
 def sight(
     model: Model,
-    scene: Scene,
+    op: PreparedOperator,
     facts: list[str],
     why: str,
     remedies: tuple[Remedy, ...] = (CONVERT_AGAIN,),
@@ -141,21 +141,21 @@ def sight(
 ) -> Sighting:
     """What a rule says about one operator."""
     return Sighting(
-        where=f"{file_name(model.path)}, {scene.name}",
+        where=f"{file_name(model.path)}, {op.name}",
         evidence=tuple(Evidence(fact, source) for fact in facts[:5]),
         why=why,
         remedies=remedies,
         fault=Fault.FILE,
-        op=scene.place,
+        op=op.place,
         cause=cause,
     )
 
 
-Faults = Callable[[Scene], Iterator[str]]
+Faults = Callable[[PreparedOperator], Iterator[str]]
 
 
 def operators_with(
-    faults: Faults, why: str, among: Callable[[Model], Iterable[Scene]] | None = None
+    faults: Faults, why: str, among: Callable[[Model], Iterable[PreparedOperator]] | None = None
 ) -> Callable[[Model], Iterator[Sighting]]:
     """A rule's generator: one sighting for each operator with faults, the first of them.
 
@@ -163,36 +163,36 @@ def operators_with(
     """
 
     def sight_faults(model: Model) -> Iterator[Sighting]:
-        rows = (whole_scenes if among is None else among)(model)
-        found = ((scene, facts) for scene in rows if (facts := list(islice(faults(scene), 5))))
-        for scene, facts in islice(found, MOST_SIGHTINGS):
-            yield sight(model, scene, facts, why)
+        rows = (complete_operators if among is None else among)(model)
+        found = ((op, facts) for op in rows if (facts := list(islice(faults(op), 5))))
+        for op, facts in islice(found, MOST_SIGHTINGS):
+            yield sight(model, op, facts, why)
 
     return sight_faults
 
 
-_KNOWN: WeakKeyDictionary[Model, tuple[Scene, ...]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Model, tuple[PreparedOperator, ...]] = WeakKeyDictionary()
 
 
-def scenes(model: Model) -> tuple[Scene, ...]:
+def operators_of(model: Model) -> tuple[PreparedOperator, ...]:
     """All operators of a model; worked out once."""
     if model not in _KNOWN:
-        _KNOWN[model] = tuple(scene for subgraph in model.subgraphs for scene in _walk(subgraph))
+        _KNOWN[model] = tuple(op for subgraph in model.subgraphs for op in _walk(subgraph))
     return _KNOWN[model]
 
 
-def whole_scenes(model: Model) -> Iterator[Scene]:
+def complete_operators(model: Model) -> Iterator[PreparedOperator]:
     """The operators that have the tensors their kernels want: what else is wrong with them can be told."""
-    return (scene for scene in scenes(model) if scene.is_whole)
+    return (op for op in operators_of(model) if op.is_whole)
 
 
-def unresized_scenes(model: Model) -> Iterator[Scene]:
+def unresized_operators(model: Model) -> Iterator[PreparedOperator]:
     """The operators of the main subgraph if nobody resizes an input: open sizes as in the file."""
     if any(tensor.is_dynamic for tensor in model.inputs):
-        yield from (scene for scene in _walk(model.subgraphs[0], resized=False) if scene.is_whole)
+        yield from (op for op in _walk(model.subgraphs[0], resized=False) if op.is_whole)
 
 
-def _walk(subgraph: Subgraph, resized: bool = True) -> Iterator[Scene]:
+def _walk(subgraph: Subgraph, resized: bool = True) -> Iterator[PreparedOperator]:
     table = open_table(subgraph, {})
     known = signatures()
     # What other subgraphs are given, their callers decide.
@@ -210,7 +210,7 @@ def _walk(subgraph: Subgraph, resized: bool = True) -> Iterator[Scene]:
         ends = {*operator.inputs, *operator.outputs}
         rows.append((operator, frozenset(ends & uncertain)))
     for operator, doubts in rows:
-        yield Scene(subgraph, operator, table, doubts, known.get(operator.type))
+        yield PreparedOperator(subgraph, operator, table, doubts, known.get(operator.type))
 
 
 def _prepare(operator: Operator, table: TensorTable, uncertain: set[int]) -> None:

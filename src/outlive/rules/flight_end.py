@@ -8,7 +8,7 @@ from typing import Any
 
 from outlive.finding import Evidence, Remedy, Tag, shell_path
 from outlive.process.flight import Flight
-from outlive.rules.tensorflow_words import failed_check, last_line, own_line, running_op
+from outlive.rules.tensorflow_log import failed_check, last_line, own_line, running_op
 from outlive.units import format_bytes
 
 STAGE_WORDS = {

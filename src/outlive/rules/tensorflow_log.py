@@ -97,7 +97,7 @@ def _own_frame(stack: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RequestedMemory:
     """Memory that was asked for in vain, in one piece; the shape of the array it was for, if that is told."""
 
     bytes: int
@@ -105,7 +105,7 @@ class Asked:
     dtype: str = ""
 
 
-def asked_for(flight: Flight) -> Asked | None:
+def requested_memory(flight: Flight) -> RequestedMemory | None:
     """What was asked for last, as the library says it; None if nothing says so."""
     words = flight.error_text if flight.error_type else flight.stderr_tail
     shaped = list(_SHAPED.finditer(words))
@@ -114,10 +114,10 @@ def asked_for(flight: Flight) -> Asked | None:
         dtype = _TYPES.get(shaped[-1][2], shaped[-1][2])
         size = tensor_bytes(shape, dtype)
         if size is not None:
-            return Asked(bytes=size, shape=shape, dtype=dtype)
+            return RequestedMemory(bytes=size, shape=shape, dtype=dtype)
     sizes = [group for found in _ASKED.finditer(words) for group in found.groups() if group]
     with contextlib.suppress(ValueError):
-        return Asked(bytes=parse_bytes(sizes[-1])) if sizes else None
+        return RequestedMemory(bytes=parse_bytes(sizes[-1])) if sizes else None
     return None
 
 

@@ -11,11 +11,11 @@ import outlive
 from outlive import demo_models
 from outlive.model.zeros import count_zeros
 from outlive.surgery import tree_of, write
-from outlive.surgery.sparsifying import sparsify
+from outlive.surgery.sparse_weights import sparsify
 from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import tensor
 from tests.rules.m109 import bad as sparse_case
-from tests.surgery.test_trimming import same_results
+from tests.surgery.test_trimmed import same_results
 
 
 def pruned(name: str, share: float) -> bytes:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from outlive.model import Model, Operator
-from outlive.rules.operator.scene import MOST_SIGHTINGS, Scene, scenes
+from outlive.rules.operator.prepared_operator import MOST_SIGHTINGS, PreparedOperator, operators_of
 
 _FLEX = re.compile(r"Flex([A-Z]\w*)")
 # Where custom operators come from that real models use; matched from the beginning of the name.
@@ -50,14 +50,14 @@ def resolver_of(name: str) -> str:
     return next((action for start, action in _KNOWN if name.startswith(start)), "")
 
 
-def kinds_of(model: Model, wanted: Callable[[Operator], bool]) -> Iterator[tuple[str, Scene, int]]:
+def kinds_of(model: Model, wanted: Callable[[Operator], bool]) -> Iterator[tuple[str, PreparedOperator, int]]:
     """Each kind of operator that is wanted: its name, the first of them, and how many there are."""
-    first: dict[tuple[str, int], Scene] = {}
+    first: dict[tuple[str, int], PreparedOperator] = {}
     counts: dict[tuple[str, int], int] = {}
-    for scene in scenes(model):
-        if wanted(scene.operator):
-            key = (scene.operator.name, scene.operator.version)
-            first.setdefault(key, scene)
+    for op in operators_of(model):
+        if wanted(op.operator):
+            key = (op.operator.name, op.operator.version)
+            first.setdefault(key, op)
             counts[key] = counts.get(key, 0) + 1
     for key in list(first)[:MOST_SIGHTINGS]:
         yield key[0], first[key], counts[key]

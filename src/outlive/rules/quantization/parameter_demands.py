@@ -3,7 +3,7 @@
 Sources: LiteRT, tflite/core/interpreter_builder.cc (ParseQuantization), tflite/kernels/*.cc (Prepare),
 tflite/kernels/internal/quantization_util.cc (multipliers that abort),
 tflite/delegates/xnnpack/xnnpack_delegate.cc (CheckAffineQuantization). Which operators
-die of what was tried on ai-edge-litert 2.3.0.
+die of what was tried on LiteRT.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from outlive.model import Tensor
 from outlive.model.tensor import Quantization
-from outlive.rules.operator.scene import Scene, slot_words
+from outlive.rules.operator.prepared_operator import PreparedOperator, slot_words
 
 NARROW: Mapping[str, tuple[int, int]] = {
     "int8": (-128, 127),
@@ -136,84 +136,84 @@ def _affine(tensor: Tensor | None) -> Quantization | None:
     )
 
 
-def narrow_slots(scene: Scene) -> Iterator[tuple[str, Tensor]]:
+def narrow_slots(op: PreparedOperator) -> Iterator[tuple[str, Tensor]]:
     """The slots that hold small integers; not the weights of layers that compute on floats."""
-    if scene.operator.type in _LAYERS and scene.dtype(_SOURCE.get(scene.operator.type, "i0")) not in NARROW:
+    if op.operator.type in _LAYERS and op.dtype(_SOURCE.get(op.operator.type, "i0")) not in NARROW:
         return
     for word in ("i*", "o*"):
-        for slot in scene.slots(word):
-            tensor = scene.tensor(slot)
+        for slot in op.slots(word):
+            tensor = op.tensor(slot)
             if tensor is not None and tensor.dtype in NARROW:
                 yield slot, tensor
 
 
-def scale_faults(scene: Scene) -> Iterator[str]:
+def scale_faults(op: PreparedOperator) -> Iterator[str]:
     """Scales that the runtime dies of, in words."""
-    for slot, tensor in narrow_slots(scene):
+    for slot, tensor in narrow_slots(op):
         found = _affine(tensor)
-        if found is None or not _is_fatal(scene, slot, tensor):
+        if found is None or not _is_fatal(op, slot, tensor):
             continue
         wrong = [scale for scale in found.scales if not is_sound(scale)]
         # A channel of weights that are all zero has a scale of zero.
-        if slot == _WEIGHTS.get(scene.operator.type) or (scene.operator.type, slot) == ("SUB", "o0"):
+        if slot == _WEIGHTS.get(op.operator.type) or (op.operator.type, slot) == ("SUB", "o0"):
             wrong = [scale for scale in wrong if not math.isfinite(scale) or scale < 0]
         if wrong:
-            yield f"{slot_words(scene, slot)} has the scale {wrong[0]:g}"
-    yield from _multiplier(scene)
-    yield from (fact for fact, cause in unequal(scene) if cause == "quant-scale-invalid")
-    yield from _fixed_scale(scene)
+            yield f"{slot_words(op, slot)} has the scale {wrong[0]:g}"
+    yield from _multiplier(op)
+    yield from (fact for fact, cause in unequal(op) if cause == "quant-scale-invalid")
+    yield from _fixed_scale(op)
 
 
-def _is_fatal(scene: Scene, slot: str, tensor: Tensor) -> bool:
-    if (scene.operator.type, tensor.dtype) in _UNHARMED:
+def _is_fatal(op: PreparedOperator, slot: str, tensor: Tensor) -> bool:
+    if (op.operator.type, tensor.dtype) in _UNHARMED:
         return False
-    wide = "int16" in (tensor.dtype, scene.dtype("i0"))
+    wide = "int16" in (tensor.dtype, op.dtype("i0"))
     table = _SCALED_INT16 if wide else _SCALED
-    return slot in table.get(scene.operator.type, ())
+    return slot in table.get(op.operator.type, ())
 
 
-def odd_scales(scene: Scene) -> Iterator[str]:
+def odd_scales(op: PreparedOperator) -> Iterator[str]:
     """Scales that are no numbers and that the runtime lives with, in words."""
-    for slot, tensor in narrow_slots(scene):
+    for slot, tensor in narrow_slots(op):
         found = _affine(tensor)
-        if found is None or _is_fatal(scene, slot, tensor):
+        if found is None or _is_fatal(op, slot, tensor):
             continue
         wrong = [scale for scale in found.scales if not math.isfinite(scale) or scale < 0]
         if wrong:
-            yield f"{slot_words(scene, slot)} has the scale {wrong[0]:g}"
+            yield f"{slot_words(op, slot)} has the scale {wrong[0]:g}"
 
 
-def _multiplier(scene: Scene) -> Iterator[str]:
+def _multiplier(op: PreparedOperator) -> Iterator[str]:
     """add.cc, squared_difference.cc: the output may not be more than 2^19 times finer than the inputs."""
-    if scene.operator.type not in ("ADD", "SQUARED_DIFFERENCE"):
+    if op.operator.type not in ("ADD", "SQUARED_DIFFERENCE"):
         return
-    rows = [_affine(scene.tensor(slot)) for slot in ("i0", "i1", "o0")]
-    if scene.dtype("o0") not in ("int8", "uint8") or any(row is None or len(row.scales) != 1 for row in rows):
+    rows = [_affine(op.tensor(slot)) for slot in ("i0", "i1", "o0")]
+    if op.dtype("o0") not in ("int8", "uint8") or any(row is None or len(row.scales) != 1 for row in rows):
         return
     left, right, out = (row.scales[0] for row in rows if row is not None)
     if not all(map(is_sound, (left, right, out))):
         return
-    square = scene.operator.type == "SQUARED_DIFFERENCE"
+    square = op.operator.type == "SQUARED_DIFFERENCE"
     coarse = 2 * max(left, right)
     multiplier = coarse * coarse / ((1 << 14) * out) if square else coarse / ((1 << 20) * out)
     if multiplier >= 1:
-        yield f"{slot_words(scene, 'o0')} has the scale {out:g}, too fine for inputs of {max(left, right):g}"
+        yield f"{slot_words(op, 'o0')} has the scale {out:g}, too fine for inputs of {max(left, right):g}"
 
 
-def unequal(scene: Scene) -> Iterator[tuple[str, str]]:
+def unequal(op: PreparedOperator) -> Iterator[tuple[str, str]]:
     """Parameters that differ where integers are copied as they are, and the cause.
 
     Sources: tflite/kernels/concatenation.cc, pack.cc, unpack.cc.
     """
-    dtype = scene.dtype("o0")
-    if dtype not in _COPIED.get(scene.operator.type, ()):
+    dtype = op.dtype("o0")
+    if dtype not in _COPIED.get(op.operator.type, ()):
         return
-    whole = _parameters(scene, "o0")
-    slots = [slot for word in ("i*", "o*") for slot in scene.slots(word) if scene.dtype(slot) == dtype]
+    whole = _parameters(op, "o0")
+    slots = [slot for word in ("i*", "o*") for slot in op.slots(word) if op.dtype(slot) == dtype]
     for slot in slots:
-        found = _parameters(scene, slot)
+        found = _parameters(op, slot)
         if found != whole:
-            words = f"{slot_words(scene, slot)} has {_words(found)}"
+            words = f"{slot_words(op, slot)} has {_words(found)}"
             yield f"{words}, the output {_words(whole)}; both must agree", _difference(found, whole)
             return
 
@@ -224,8 +224,8 @@ def _difference(found: tuple[float, int] | None, whole: tuple[float, int] | None
     return "quant-scale-invalid" if found[0] != whole[0] else "quant-zero-point-out-of-range"
 
 
-def _parameters(scene: Scene, slot: str) -> tuple[float, int] | None:
-    found = _affine(scene.tensor(slot))
+def _parameters(op: PreparedOperator, slot: str) -> tuple[float, int] | None:
+    found = _affine(op.tensor(slot))
     return None if found is None or not found.zero_points else (found.scales[0], found.zero_points[0])
 
 
@@ -233,19 +233,19 @@ def _words(found: tuple[float, int] | None) -> str:
     return "no parameters" if found is None else f"scale {found[0]:g} and zero point {found[1]}"
 
 
-def _fixed(scene: Scene) -> tuple[float, int] | None:
+def _fixed(op: PreparedOperator) -> tuple[float, int] | None:
     """What the output must be, where the kernel insists; not where it widens int8 to int16."""
-    dtype = scene.dtype("o0")
-    return _FIXED.get(scene.operator.type, {}).get(dtype) if scene.dtype("i0") == dtype else None
+    dtype = op.dtype("o0")
+    return _FIXED.get(op.operator.type, {}).get(dtype) if op.dtype("i0") == dtype else None
 
 
-def _fixed_scale(scene: Scene) -> Iterator[str]:
-    wanted = _fixed(scene)
-    found = _affine(scene.tensor("o0"))
+def _fixed_scale(op: PreparedOperator) -> Iterator[str]:
+    wanted = _fixed(op)
+    found = _affine(op.tensor("o0"))
     if wanted is None or found is None or len(found.scales) != 1 or not is_sound(found.scales[0]):
         return
     if abs(found.scales[0] - wanted[0]) > _CLOSE * wanted[0]:
-        yield f"{slot_words(scene, 'o0')} has the scale {found.scales[0]:g}; the kernel gives {wanted[0]:g}"
+        yield f"{slot_words(op, 'o0')} has the scale {found.scales[0]:g}; the kernel gives {wanted[0]:g}"
 
 
 def _is_bare(tensor: Tensor) -> bool:
@@ -254,69 +254,69 @@ def _is_bare(tensor: Tensor) -> bool:
     return found is None or (found.kind in ("per-tensor", "per-channel", "range-only") and not found.scales)
 
 
-def missing_parameters(scene: Scene) -> Iterator[str]:
+def missing_parameters(op: PreparedOperator) -> Iterator[str]:
     """Slots of small integers without the parameters their kernel needs, in words."""
-    yield from (fact for fact, cause in unequal(scene) if cause == "quant-params-missing")
-    kind, first = scene.operator.type, scene.tensor("i0")
+    yield from (fact for fact, cause in unequal(op) if cause == "quant-params-missing")
+    kind, first = op.operator.type, op.tensor("i0")
     # add.cc asks the first input alone whether int16 is quantized.
     if kind in _PLAIN_INT16 and first is not None and first.dtype == "int16" and _is_bare(first):
         return
     needed = _NEEDED.get(kind, ())
-    rows = [item for item in narrow_slots(scene) if (kind, item[1].dtype) not in _UNHARMED]
+    rows = [item for item in narrow_slots(op) if (kind, item[1].dtype) not in _UNHARMED]
     bare = [slot for slot, tensor in rows if slot in needed and _is_bare(tensor)]
     for slot in bare:
-        yield f"{slot_words(scene, slot)} is {scene.dtype(slot)} without scale and zero point"
+        yield f"{slot_words(op, slot)} is {op.dtype(slot)} without scale and zero point"
 
 
-def zero_point_faults(scene: Scene) -> Iterator[str]:
+def zero_point_faults(op: PreparedOperator) -> Iterator[str]:
     """Zero points that the runtime refuses or dies of, in words."""
-    kind = scene.operator.type
+    kind = op.operator.type
     if kind not in _CENTRED and kind not in _SYMMETRIC_INT16:
         return
-    fixed = _fixed(scene)
-    yield from (fact for fact, cause in unequal(scene) if cause == "quant-zero-point-out-of-range")
-    for slot, tensor in narrow_slots(scene):
+    fixed = _fixed(op)
+    yield from (fact for fact, cause in unequal(op) if cause == "quant-zero-point-out-of-range")
+    for slot, tensor in narrow_slots(op):
         found = _affine(tensor)
         symmetric = tensor.dtype == "int16" and kind in _SYMMETRIC_INT16
-        centred = kind in _CENTRED and scene.dtype("i0") != "int16" and (kind, tensor.dtype) not in _UNHARMED
+        centred = kind in _CENTRED and op.dtype("i0") != "int16" and (kind, tensor.dtype) not in _UNHARMED
         # Weights of integers are centred, and kernels take them for that.
         weights = slot == _WEIGHTS.get(kind)
         if found is None or weights or not (symmetric or centred):
             continue
-        low, high = (0, 0) if symmetric and not _widens(scene) else NARROW[tensor.dtype]
+        low, high = (0, 0) if symmetric and not _widens(op) else NARROW[tensor.dtype]
         wrong = [point for point in found.zero_points if not low <= point <= high]
         if wrong:
             span = "0" if low == high else f"{low} to {high}"
-            yield f"{slot_words(scene, slot)} has the zero point {wrong[0]}; {tensor.dtype} needs {span}"
+            yield f"{slot_words(op, slot)} has the zero point {wrong[0]}; {tensor.dtype} needs {span}"
         elif slot == "o0" and fixed is not None and found.zero_points[:1] not in ((), fixed[1:]):
             point = found.zero_points[0]
-            yield f"{slot_words(scene, slot)} has the zero point {point}; the kernel gives {fixed[1]}"
+            yield f"{slot_words(op, slot)} has the zero point {point}; the kernel gives {fixed[1]}"
 
 
-def _widens(scene: Scene) -> bool:
+def _widens(op: PreparedOperator) -> bool:
     """quantize.cc and softmax.cc insist on symmetric int16 only if both ends are of it."""
-    ends = {scene.dtype("i0"), scene.dtype("o0")}
-    return scene.operator.type in ("QUANTIZE", "SOFTMAX") and ends != {"int16"}
+    ends = {op.dtype("i0"), op.dtype("o0")}
+    return op.operator.type in ("QUANTIZE", "SOFTMAX") and ends != {"int16"}
 
 
-def bias_faults(scene: Scene) -> Iterator[str]:
+def bias_faults(op: PreparedOperator) -> Iterator[str]:
     """Biases that are not scaled as input times weights, in words."""
-    if scene.operator.type not in _LAYERS:
+    if op.operator.type not in _LAYERS:
         return
-    source = _affine(scene.tensor(_SOURCE.get(scene.operator.type, "i0")))
+    source = _affine(op.tensor(_SOURCE.get(op.operator.type, "i0")))
     weights, bias_slot = (
-        _affine(scene.tensor("i1")),
-        "i3" if scene.operator.type == "TRANSPOSE_CONV" else "i2",
+        _affine(op.tensor("i1")),
+        "i3" if op.operator.type == "TRANSPOSE_CONV" else "i2",
     )
-    bias = _affine(scene.tensor(bias_slot))
+    bias = _affine(op.tensor(bias_slot))
     if source is None or weights is None or bias is None or len(source.scales) != 1:
         return
-    if scene.dtype(bias_slot) not in ("int32", "int64") or len(bias.scales) not in (1, len(weights.scales)):
+    if op.dtype(bias_slot) not in ("int32", "int64") or len(bias.scales) not in (1, len(weights.scales)):
         return
     pairs = list(zip(weights.scales, bias.scales * (len(weights.scales) // len(bias.scales)), strict=False))
     for channel, (weight, found) in enumerate(pairs):
         product = weight * source.scales[0]
         if math.isfinite(found) and is_sound(product) and abs(found - product) > 0.02 * product:
-            words = slot_words(scene, bias_slot)
+            words = slot_words(op, bias_slot)
             yield f"{words} has the scale {found:g} in channel {channel}, not {product:g}"
             return

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from outlive.model import Model, Signature
-from outlive.surgery.assembling import Part
-from outlive.surgery.choosing import Chosen
+from outlive.surgery.assembly import AssembledPart
+from outlive.surgery.selection import Selection
 from outlive.surgery.tree import Tree
 
 # True of every part: the least runtime is at most this one, the origin is the same, and so are the places in
@@ -23,7 +23,7 @@ _ORDER_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class KeptMetadata:
     """Metadata entries with their bytes, signatures, and the names of what is no longer true."""
 
     metadata: tuple[tuple[str, bytes | memoryview | None], ...]
@@ -43,7 +43,7 @@ class Kept:
         }
 
 
-def keep(model: Model, whole: Tree, part: Part, chosen: Chosen, is_changed: bool) -> Kept:
+def keep(model: Model, whole: Tree, part: AssembledPart, chosen: Selection, is_changed: bool) -> KeptMetadata:
     """What is still true; `is_changed` if any tensor of the part has another shape or value than it had."""
     main = model.subgraphs[0]
     is_whole = (
@@ -67,7 +67,9 @@ def keep(model: Model, whole: Tree, part: Part, chosen: Chosen, is_changed: bool
     signatures = tuple(_signatures(model, whole, part, chosen))
     still = {signature["signature_key"] for signature in signatures}
     dropped += [f"signature {item.key[:80]!r}" for item in model.signatures if item.key not in still]
-    return Kept(metadata=tuple(entries), signatures=signatures, dropped=tuple(dropped), keeps_card=keeps_card)
+    return KeptMetadata(
+        metadata=tuple(entries), signatures=signatures, dropped=tuple(dropped), keeps_card=keeps_card
+    )
 
 
 def signed_subgraphs(model: Model) -> tuple[int, ...]:
@@ -76,7 +78,7 @@ def signed_subgraphs(model: Model) -> tuple[int, ...]:
     return tuple(sorted(index for index in found if index < len(model.subgraphs)))
 
 
-def _is_true(name: str, part: Part, keeps_card: bool, data: bytes | memoryview | None) -> bool:
+def _is_true(name: str, part: AssembledPart, keeps_card: bool, data: bytes | memoryview | None) -> bool:
     if name == _CARD:
         return keeps_card
     if name == _OUTSIDE:
@@ -86,7 +88,7 @@ def _is_true(name: str, part: Part, keeps_card: bool, data: bytes | memoryview |
     return name in _ALWAYS_TRUE
 
 
-def _signatures(model: Model, whole: Tree, part: Part, chosen: Chosen) -> Iterator[Tree]:
+def _signatures(model: Model, whole: Tree, part: AssembledPart, chosen: Selection) -> Iterator[Tree]:
     numbers = {old: new for new, old in enumerate(part.tensors)}
     subgraphs = {old: new for new, old in enumerate(part.subgraphs)}
     for signature, old in zip(model.signatures, whole["signature_defs"] or (), strict=True):
@@ -103,13 +105,13 @@ def _signatures(model: Model, whole: Tree, part: Part, chosen: Chosen) -> Iterat
             }
 
 
-def _is_fulfilled(signature: Signature, model: Model, chosen: Chosen) -> bool:
+def _is_fulfilled(signature: Signature, model: Model, chosen: Selection) -> bool:
     outputs = {index for _, index in signature.outputs}
     same = chosen.outputs == tuple(model.subgraphs[0].output_indices)
     return outputs <= {*chosen.outputs} if outputs else same
 
 
-def _unnamed(model: Model, chosen: Chosen, named: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+def _unnamed(model: Model, chosen: Selection, named: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
     """Inputs that the signature does not know yet, by the names of their tensors."""
     names, known = {name for name, _ in named}, {index for _, index in named}
     found = []
@@ -126,7 +128,7 @@ def _maps(pairs: Sequence[tuple[str, int]], numbers: Mapping[int, int]) -> list[
     return [{"name": name, "tensor_index": numbers[index]} for name, index in pairs]
 
 
-def _order(model: Model, part: Part, chosen: Chosen) -> bytes | None:
+def _order(model: Model, part: AssembledPart, chosen: Selection) -> bytes | None:
     """The order of operators that data does not show, for those that are left; None if there is none."""
     # -1 and -2 stand for the ends of the subgraph.
     kept = {-1: -1, -2: -2, **{old: new for new, old in enumerate(chosen.ops)}}

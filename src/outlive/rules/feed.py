@@ -26,7 +26,7 @@ _FEW = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class GivenInput:
     """One input of the model with the array it is given."""
 
     tensor: Tensor
@@ -40,11 +40,11 @@ class Feed:
     """A model, and the arrays it is given; inputs that nothing is given for are left out."""
 
     model: Model
-    given: tuple[Given, ...]
+    given: tuple[GivenInput, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class HeldRange:
     """The real numbers that a quantized input can hold, and where that is said."""
 
     low: float
@@ -54,7 +54,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ExpectedRange:
     """The real numbers an input was made for, and who says so; mean and deviation of the metadata."""
 
     low: float
@@ -72,7 +72,7 @@ def quantized(tensor: Tensor) -> tuple[float, int] | None:
     return found.scales[0], found.zero_points[0] if found.zero_points else 0
 
 
-def span_of(feed: Feed, given: Given) -> Span | None:
+def held_range(feed: Feed, given: GivenInput) -> HeldRange | None:
     """What the input can hold: by its own quantization, or that of the QUANTIZE behind it."""
     own = _span(given.tensor, f"tensor {given.tensor.index}")
     if own is not None or not given.tensor.dtype.startswith("float"):
@@ -87,42 +87,44 @@ def span_of(feed: Feed, given: Given) -> Span | None:
     return _span(graph.tensors[index], operator_name(readers[0]))
 
 
-def _span(tensor: Tensor, source: str) -> Span | None:
+def _span(tensor: Tensor, source: str) -> HeldRange | None:
     parameters = quantized(tensor)
     if parameters is None:
         return None
     (scale, zero), (least, most) = parameters, LEVELS[tensor.dtype]
-    return Span(low=scale * (least - zero), high=scale * (most - zero), scale=scale, source=source)
+    return HeldRange(low=scale * (least - zero), high=scale * (most - zero), scale=scale, source=source)
 
 
-def wanted_range(feed: Feed, given: Given) -> Wanted | None:
+def expected_range(feed: Feed, given: GivenInput) -> ExpectedRange | None:
     """What the input was made for: what its metadata make of pixels 0 to 255, or what it can hold."""
     card = given.card
     if card is not None and card.mean and len(card.mean) == len(card.std) and min(card.std) > 0:
         pairs = list(zip(card.mean, card.std, strict=True))
-        return Wanted(
+        return ExpectedRange(
             low=min(-mean / std for mean, std in pairs),
             high=max((255 - mean) / std for mean, std in pairs),
             source="metadata: mean and standard deviation",
             mean=pairs[0][0],
             std=pairs[0][1],
         )
-    span = span_of(feed, given)
+    span = held_range(feed, given)
     return (
-        None if span is None else Wanted(low=span.low, high=span.high, source=f"quantization, {span.source}")
+        None
+        if span is None
+        else ExpectedRange(low=span.low, high=span.high, source=f"quantization, {span.source}")
     )
 
 
-def looks_like_bytes(feed: Feed, given: Given) -> bool:
+def looks_like_bytes(feed: Feed, given: GivenInput) -> bool:
     """True if these are bytes of a picture as real numbers, for an input made for a few around 0."""
     least, most = given.seen.minimum, given.seen.maximum
     if not given.seen.is_float or least is None or most is None or not (least >= 0 and 32 < most <= 255):
         return False
-    wanted = wanted_range(feed, given)
+    wanted = expected_range(feed, given)
     return wanted is not None and wanted.high <= _FEW
 
 
-def uses(feed: Feed, given: Given) -> Iterator[tuple[Operator, int]]:
+def uses(feed: Feed, given: GivenInput) -> Iterator[tuple[Operator, int]]:
     """Operators of the main subgraph that get the given values as they are, and in which place."""
     graph = feed.model.subgraphs[0]
     same = {given.tensor.index}
@@ -133,12 +135,12 @@ def uses(feed: Feed, given: Given) -> Iterator[tuple[Operator, int]]:
             same |= set(step.outputs[:1])
 
 
-def input_place(given: Given) -> str:
+def input_place(given: GivenInput) -> str:
     """An input as `input "image", tensor 0`."""
     return f'input "{given.tensor.name}", tensor {given.tensor.index}'
 
 
-def values_seen(given: Given) -> Evidence:
+def values_seen(given: GivenInput) -> Evidence:
     """The array in a line."""
     seen = given.seen
     kind = f"{format_shape(seen.shape)} {seen.dtype}"
@@ -148,7 +150,7 @@ def values_seen(given: Given) -> Evidence:
     return Evidence(f"given {kind}, {spread}", "inputs")
 
 
-def span_seen(span: Span) -> Evidence:
+def range_seen(span: HeldRange) -> Evidence:
     """The range in a line."""
     steps = f"in steps of {span.scale:.4g}"
     return Evidence(f"it can hold {span.low:.4g} to {span.high:.4g} {steps}", span.source)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from outlive.model import Operator
-from outlive.rules.given import Feed, Given, uses
+from outlive.rules.feed import Feed, GivenInput, uses
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +17,7 @@ DIVIDERS = ("DIV", "FLOOR_DIV", "FLOOR_MOD")
 WIDE = {"int32": -(2**31), "int64": -(2**63)}
 
 
-def divisors(feed: Feed) -> Iterator[tuple[Operator, Given]]:
+def divisors(feed: Feed) -> Iterator[tuple[Operator, GivenInput]]:
     """Operators that divide integers by what is given, each with the given."""
     for given in feed.given:
         for step, place in uses(feed, given):
