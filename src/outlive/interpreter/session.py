@@ -26,7 +26,13 @@ from outlive.process.flight import Flight
 from outlive.process.limits import Limits
 from outlive.process.operating_system import lay_out
 from outlive.process.worker import Died, RuntimeRaised, Worker
-from outlive.process.worker_factory import CannotStart, RuntimeAbsent, StartTooSlow, WorkerFactory, WorkerKind
+from outlive.process.worker_factory import (
+    RuntimeAbsent,
+    StartTooSlow,
+    WorkerFactory,
+    WorkerKind,
+    WorkerUnavailable,
+)
 from outlive.units import format_bytes
 
 # Questions to a worker that are part of a stage of another name.
@@ -150,7 +156,7 @@ class Session:
         except StartTooSlow:
             late = Flight(died=True, stage="start", ended_by="deadline", limits=limits.to_json())
             raise self.death(late) from None
-        except CannotStart as error:
+        except WorkerUnavailable as error:
             raise opening.judge.unavailable(str(error)) from error
 
     def _arguments(self) -> dict[str, Any]:
