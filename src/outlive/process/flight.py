@@ -232,7 +232,7 @@ class Flight:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunTold:
+class RunWithFindings:
     """A run with findings that somebody chose: a report says each finding once."""
 
     kind: ClassVar[str] = "run"
