@@ -238,7 +238,7 @@ def test_a_call_after_a_death_says_so_again_at_once() -> None:
     os.kill(interpreter.pid, signal.SIGKILL)
     flights = []
     for action in (interpreter.invoke, interpreter.invoke, interpreter.get_input_details):
-        interpreter._details.clear()
+        interpreter._tensors._details.clear()
         with pytest.raises(outlive.ModelDied) as caught:
             action()
         flights.append(caught.value.flight.pid)

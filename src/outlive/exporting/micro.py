@@ -5,15 +5,13 @@ Model + Plan ──> Export: model_data.h, model_data.cc, model_ops.h, main.cc, 
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from outlive.arena.arena_size import Arena, arena_for
 from outlive.arena.budget import Verdict
@@ -24,6 +22,7 @@ from outlive.exporting.ports import ModelInterface, Port, layout_of
 from outlive.exporting.rendering import render
 from outlive.exporting.snippets import ELEMENT_TYPES
 from outlive.finding import Finding
+from outlive.kernels.tables import read_table
 from outlive.model import Model
 from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 
@@ -248,7 +247,7 @@ def _values(
         "adders": adders,
         "file_bytes": model.file_bytes,
         "sha256": model.sha256,
-        "commit": str(resolver_table()["tflm_commit"])[:12],
+        "commit": str(read_table("tflm")["tflm_commit"])[:12],
         "exact": plan.exact,
         "assumed": plan.assumed,
         "unknown": plan.unknown,
@@ -273,22 +272,15 @@ def _array_lines(content: memoryview) -> Iterator[str]:
 
 def _adders_of(model: Model) -> tuple[Adder, ...]:
     """The functions a model needs, by name. ValueError for operators that there is none for."""
-    table = resolver_table()
+    table = read_table("tflm")
     counts = Counter((op.is_custom, op.custom_name if op.is_custom else op.type) for op in model.operators())
     found, missing = [], []
     for (is_custom, name), count in counts.items():
-        function = table["custom" if is_custom else "builtin"].get(name)
-        if function is None:
+        row = table["custom" if is_custom else "builtin"].get(name)
+        if row is None:
             missing.append(name[:80])
         else:
-            found.append(Adder(function=function, operator=name, count=count))
+            found.append(Adder(function=row["add"], operator=name, count=count))
     if missing:
         raise ValueError(f"TensorFlow Lite Micro has no kernel for {', '.join(sorted(missing)[:5])}")
     return tuple(sorted(found, key=lambda adder: adder.function))
-
-
-@cache
-def resolver_table() -> Mapping[str, Any]:
-    """The table, with the file and the commit it was taken from."""
-    found: Mapping[str, Any] = json.loads((Path(__file__).parent / "resolver.json").read_text("utf-8"))
-    return found

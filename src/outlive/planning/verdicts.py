@@ -20,8 +20,8 @@ from outlive.model import Model, Tensor, read_source
 from outlive.planning.planner import prepare_with
 from outlive.process.flight import Flight
 from outlive.rules import judge
-from outlive.rules.planned import facts
-from outlive.rules.shortage import had
+from outlive.rules.memory_verdict import had
+from outlive.rules.plan_facts import facts
 from outlive.units import format_bytes, format_shape, parse_bytes
 
 _HALVINGS = 4

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from outlive.interpreter.compiled_accelerators import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
-from outlive.interpreter.engine import Engine
 from outlive.interpreter.ladder import absent
-from outlive.interpreter.options import OpResolverType, make_opening
+from outlive.interpreter.options import make_options
+from outlive.interpreter.session import Session
 from outlive.process.child import codec
 from outlive.process.flight import Flight
 from outlive.process.limits import Limits
@@ -37,10 +37,11 @@ class CompiledModel:
     `ModelDied` with a finding. `options` are LiteRT's own Options, or a mapping of groups to options.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, session: Session) -> None:
         """For `from_file` and `from_buffer`, which make one."""
-        self._engine = engine
+        self._session = session
         self._closed = False
+        self._warned_of_unset = False
 
     @classmethod
     def from_file(
@@ -175,25 +176,40 @@ class CompiledModel:
         _check("output", outputs, output_buffers)
         packed = [codec.pack_array(buffer.value()) for buffer in input_buffers]
         order = {"do": "run", "signature": int(signature_index), "inputs": [header for header, _ in packed]}
-        values = self._open_engine()._values(order, len(output_buffers), [data for _, data in packed])
+        session = self._open_session()
+        with session.exclusive():
+            values = session.ask_values(order, len(output_buffers), [data for _, data in packed])
         for value, buffer in zip(values, output_buffers, strict=True):
             buffer.take(value)
+        self._warn_of_unset(inputs, input_buffers)
+
+    def _warn_of_unset(self, rows: Sequence[Any], buffers: Sequence[TensorBuffer]) -> None:
+        """Say once that outputs were computed from input buffers that were never written to (S709)."""
+        unset = [
+            str(row["name"]) for row, buffer in zip(rows, buffers, strict=True) if not buffer.was_written
+        ]
+        if unset and not self._warned_of_unset:
+            self._warned_of_unset = True
+            # A compiled model has names of a signature's inputs, not the indices of their tensors.
+            missing = tuple((-1, name) for name in unset)
+            seen = replace(self._session.story(), source=self._session.options.source)
+            JUDGE.warn(replace(seen, unset_inputs=missing, unset_by="compiled_model"), stacklevel=4)
 
     @property
     def flight(self) -> Flight | None:
         """The record of the worker's death; None while all is well."""
-        return self._engine._session.flight
+        return self._session.flight
 
     @property
     def pid(self) -> int:
         """The worker's process."""
-        return self._engine._session.worker.pid
+        return self._session.worker.pid
 
     def close(self) -> None:
         """Free the model and end its worker."""
         if not self._closed:
             self._closed = True
-            self._engine._session.worker.stop()
+            self._session.worker.stop()
 
     def __enter__(self) -> CompiledModel:
         """The model itself."""
@@ -213,31 +229,18 @@ class CompiledModel:
 
     def _call(self, name: str, *arguments: Any) -> Any:
         order = {"do": "compiled", "call": name, "arguments": list(arguments)}
-        return self._open_engine()._ask_about(name, order)
+        session = self._open_session()
+        with session.exclusive():
+            return session.ask_about(name, order)
 
-    def _open_engine(self) -> Engine:
+    def _open_session(self) -> Session:
         if self._closed:
             raise RuntimeError("this model is closed and its worker has ended; compile it again")
-        return self._engine
+        return self._session
 
 
-def _open(order: dict[str, Any], limits: Limits, sandbox: str | None, **source: Any) -> Engine:
-    opening = make_opening(
-        judge=JUDGE,
-        model_path=source.get("model_path"),
-        model_content=source.get("model_content"),
-        delegates=None,
-        num_threads=None,
-        resolver=OpResolverType.AUTO,
-        flags={},
-        limits=limits,
-        runtime="litert",
-        python=None,
-        custom_ops=None,
-        compiled=order,
-        sandbox=sandbox,
-    )
-    return Engine(opening, restart=False)
+def _open(order: dict[str, Any], limits: Limits, sandbox: str | None, **source: Any) -> Session:
+    return Session(make_options(judge=JUDGE, limits=limits, compiled=order, sandbox=sandbox, **source))
 
 
 def _order(hardware_accel: int | None, environment: Any, options: Any) -> dict[str, Any]:

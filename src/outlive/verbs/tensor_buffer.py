@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outlive.interpreter import shared_tensors as slots
-from outlive.interpreter.session import End
+from outlive.interpreter import input_check
 from outlive.verbs.judging import JUDGE
 
 __all__ = ["TensorBuffer"]
@@ -31,6 +30,7 @@ class TensorBuffer:
         self._dtype = np.dtype(str(details["dtype"]))
         self._shape = tuple(int(size) for size in details["shape"])
         self._array: NDArray[Any] | None = np.zeros(self._shape, self._dtype)
+        self.was_written = False
 
     @classmethod
     def create_from_host_memory(cls, data_array: NDArray[Any]) -> TensorBuffer:
@@ -41,6 +41,7 @@ class TensorBuffer:
             raise ValueError("data_array must be C-contiguous for zero-copy host-memory binding")
         made = cls({"dtype": data_array.dtype.name, "shape": data_array.shape})
         made._array = data_array.copy()
+        made.was_written = True
         return made
 
     def write(self, data_array: NDArray[Any]) -> None:
@@ -54,6 +55,7 @@ class TensorBuffer:
         array = self._held()
         if data_array.dtype == array.dtype and self._lies_alike(data_array):
             array[...] = data_array.reshape(self._shape)
+            self.was_written = True
             return
         raise self._misfit(data_array)
 
@@ -93,16 +95,16 @@ class TensorBuffer:
         return value.ndim == 1 or sizes == [size for size in self._shape if size != 1]
 
     def _misfit(self, value: NDArray[Any]) -> Exception:
-        end = End(
+        end = input_check.IoTensor(
             index=self._index,
             dtype=self._dtype.str,
             shape=self._shape,
             size=int(self._held().nbytes),
             offset=None,
         )
-        problem = slots.problem_with(value, end) or "wrong-shape"
-        text = slots.mismatch_text(problem, value, end, self._name)
-        return JUDGE.refused(slots.describe_call(problem, value, end, self._name, text))
+        problem = input_check.problem_with(value, end) or "wrong-shape"
+        text = input_check.mismatch_text(problem, value, end, self._name)
+        return JUDGE.refused(input_check.describe_call(problem, value, end, self._name, text))
 
     # What the model that owns it does with it.
 
