@@ -55,38 +55,33 @@ if TYPE_CHECKING:
     from outlive.quant import Drift, Quantized
     from outlive.quant.conversion import Converted
     from outlive.surgery import Cut, CutTensor
-    from outlive.verbs import (
-        autopsy,
-        blackbox,
-        check,
-        compare,
-        convert,
-        cut,
-        delegates,
-        dequantize_output,
-        devices,
-        diagnose,
-        doctor,
-        explain,
-        export,
-        fit,
-        guard,
-        leak,
-        plan,
-        probe,
-        quantize,
-        quantize_input,
-        read,
-        report,
-        run,
-        scan,
-        snippet,
-        watch,
-    )
+    from outlive.verbs.autopsy import autopsy
+    from outlive.verbs.blackbox import blackbox
+    from outlive.verbs.check import check
+    from outlive.verbs.compare import compare
     from outlive.verbs.compiled_model import CompiledModel, HardwareAccelerator
+    from outlive.verbs.convert import convert
+    from outlive.verbs.cut import cut
     from outlive.verbs.debugger import QuantizationDebugger, QuantizationDebugOptions
+    from outlive.verbs.delegates import delegates, probe
+    from outlive.verbs.devices import devices
+    from outlive.verbs.diagnose import diagnose
+    from outlive.verbs.doctor import doctor
+    from outlive.verbs.explain import explain
+    from outlive.verbs.export import export
+    from outlive.verbs.fit import fit
+    from outlive.verbs.guard import guard
     from outlive.verbs.interpreter import Interpreter, InterpreterWithCustomOps
+    from outlive.verbs.leak import leak
+    from outlive.verbs.plan import plan
+    from outlive.verbs.quantize import dequantize_output, quantize, quantize_input
+    from outlive.verbs.read import read
+    from outlive.verbs.report import report
+    from outlive.verbs.run import run
+    from outlive.verbs.scan import scan
+    from outlive.verbs.snippet import snippet
     from outlive.verbs.tensor_buffer import TensorBuffer
+    from outlive.verbs.watch import watch
 
 __all__ = [
     "Accelerator",
@@ -187,6 +182,8 @@ _ORIGINS = {
     "outlive.jupyter.protection": ("protect", "unprotect"),
     "outlive.surgery": ("Cut", "CutTensor"),
     "outlive.verbs.compiled_model": ("CompiledModel", "HardwareAccelerator"),
+    "outlive.verbs.delegates": ("probe",),
+    "outlive.verbs.quantize": ("dequantize_output", "quantize_input"),
     "outlive.verbs.debugger": ("QuantizationDebugOptions", "QuantizationDebugger"),
     "outlive.verbs.interpreter": ("Interpreter", "InterpreterWithCustomOps"),
     "outlive.verbs.tensor_buffer": ("TensorBuffer",),
@@ -204,7 +201,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'outlive' has no attribute {name!r}")
     from importlib import import_module
 
-    module = _ORIGIN_OF.get(name, "outlive.verbs" if name.islower() else "outlive.errors")
+    module = _ORIGIN_OF.get(name, f"outlive.verbs.{name}" if name.islower() else "outlive.errors")
     value: object = getattr(import_module(module), name)
     globals()[name] = value
     return value

@@ -111,7 +111,7 @@ def test_head_gets_its_line_and_nobody_complains() -> None:
 
 SLOW = """
 import sys, time
-import outlive.verbs
+import outlive.verbs.read
 from outlive.cli import main as door
 
 def slow(source):

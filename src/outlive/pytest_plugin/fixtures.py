@@ -58,7 +58,7 @@ def _fit(model: Any, device: Any, ram: str | int | None, accelerator: str | None
     __tracebackhide__ = True
     from outlive.errors import ModelError
     from outlive.rendering.finding_text import plain_finding
-    from outlive.verbs import plan
+    from outlive.verbs.plan import plan
 
     if device is None and ram is None:
         raise TypeError("assert_fits needs device= or ram=: what is the model to fit?")
@@ -84,7 +84,7 @@ def assert_no_leak() -> Callable[..., Any]:
 
     def check(function_or_model: Any, *, unclear: bool = False, **options: Any) -> Any:
         __tracebackhide__ = True
-        from outlive.verbs import leak
+        from outlive.verbs.leak import leak
 
         growth = leak(function_or_model, **options)
         if growth.verdict != "no leak" and not (unclear and growth.verdict == "not enough evidence"):

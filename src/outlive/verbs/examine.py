@@ -61,7 +61,7 @@ class ExamineRequest:
         return planned if planned in ("cpu", "builtin", "reference") else "cpu"
 
 
-def examine(
+def examine_model(
     reading: Reading,
     request: ExamineRequest,
     tell: Tell = lambda _: None,

@@ -126,7 +126,7 @@ def examine_task(task: ScanTask) -> Row:
 def _examine(reading: Reading, order: ScanOptions, admit: Admit) -> Examination:
     from outlive.process.limits import Limits
     from outlive.verbs.checking import make_criteria
-    from outlive.verbs.examine import ExamineRequest, examine
+    from outlive.verbs.examine import ExamineRequest, examine_model
 
     request = ExamineRequest(
         criteria=make_criteria(accelerator=order.accelerator, select=order.select, ignore=order.ignore),
@@ -137,7 +137,7 @@ def _examine(reading: Reading, order: ScanOptions, admit: Admit) -> Examination:
         briefly=True,
         delegates=order.delegates,
     )
-    return examine(reading, request, admit=admit)
+    return examine_model(reading, request, admit=admit)
 
 
 def find_tolerances(shares: dict[str, Share]) -> Tolerances:

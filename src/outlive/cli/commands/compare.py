@@ -6,13 +6,13 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from outlive import verbs
 from outlive.cli.arguments import add_output_options, option, options_for
 from outlive.cli.failures import asking
 from outlive.cli.present import check_output, present
 from outlive.cli.terminal import write_file, writing
 from outlive.rendering.media.json import dump
 from outlive.rendering.picture import check_plot, plot
+from outlive.verbs.compare import compare
 
 EXAMPLES = """\
 examples:
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         def hear(turn: int, turns: int, sample: int) -> None:
             tell(f"sample {sample}" + (f", turn {turn} of {turns}" if turns > 1 else ""))
 
-        drift = verbs.compare(**options_for(verbs.compare, args), tell=hear)
+        drift = compare(**options_for(compare, args), tell=hear)
     _write_more(args, drift)
     return present(args, replace(drift, top=args.top))
 

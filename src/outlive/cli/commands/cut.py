@@ -11,6 +11,8 @@ from outlive.cli.arguments import option
 from outlive.cli.failures import refusing
 from outlive.cli.present import tell
 from outlive.cli.terminal import write_file
+from outlive.verbs.cut import cut
+from outlive.verbs.read import read
 
 EXAMPLES = """\
 examples:
@@ -50,12 +52,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Cut, write and show; usage errors list the choices."""
-    from outlive import verbs
-
     with refusing(args):
         _refuse_output(args)
-        model = verbs.read(args.file)
-        part = verbs.cut(
+        model = read(args.file)
+        part = cut(
             model,
             ops=args.ops,
             until=args.until,

@@ -10,7 +10,6 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from outlive import verbs
 from outlive.cli import exits
 from outlive.cli.arguments import add_output_options, option
 from outlive.cli.present import present
@@ -20,8 +19,18 @@ from outlive.finding import shell_path
 from outlive.rendering import page_of
 from outlive.rendering.finding_text import rich_finding
 from outlive.rendering.media.text import draw_text
+from outlive.verbs.check import check
+from outlive.verbs.compare import compare
+from outlive.verbs.delegates import delegates
 from outlive.verbs.demo import copy_demo_models, demo_path, demo_paths
-from outlive.verbs.read import read_files
+from outlive.verbs.diagnose import diagnose
+from outlive.verbs.fit import fit
+from outlive.verbs.guard import guard
+from outlive.verbs.leak import leak
+from outlive.verbs.plan import plan
+from outlive.verbs.read import read, read_files
+from outlive.verbs.report import report
+from outlive.verbs.run import run as run_model
 
 EXAMPLES = """\
 examples:
@@ -69,7 +78,7 @@ def _tour(every: bool, report: str | None) -> Iterator[RenderableType]:
     if every:
         title = "Any Python function, with a limit"
         yield Text.assemble(
-            (f"{len(stops) + 1}. {title}\n", "bold"), ("   outlive.guard(function, memory='64MB')\n", "green")
+            (f"{len(stops) + 1}. {title}\n", "bold"), ("   guard(function, memory='64MB')\n", "green")
         )
         yield from _guarded()
         yield ""
@@ -84,12 +93,12 @@ def _tour(every: bool, report: str | None) -> Iterator[RenderableType]:
 
 def _half_checked() -> Any:
     data = Path(demo_path("healthy")).read_bytes()
-    return verbs.check(data[: len(data) // 2], config=False)
+    return check(data[: len(data) // 2], config=False)
 
 
 def _guarded() -> Iterator[RenderableType]:
     try:
-        size = verbs.guard(_hungry, memory="64MB", seconds=30.0)()
+        size = guard(_hungry, memory="64MB", seconds=30.0)()
         yield Text(f"it came back with {size:,} bytes")
     except OutliveError as error:
         yield rich_finding(error.finding)
@@ -111,51 +120,51 @@ def _of(verb: Callable[..., Any], *models: str, **options: Any) -> Callable[[], 
 Stop = tuple[str, str, Callable[[], Any]]
 _STOPS: tuple[Stop, ...] = (
     ("Models that ship with outlive", "outlive read *.tflite", lambda: read_files(demo_paths())),
-    ("What is in a healthy one", "outlive read healthy.tflite", _of(verbs.read, "healthy")),
+    ("What is in a healthy one", "outlive read healthy.tflite", _of(read, "healthy")),
     (
         "How much memory it will need, before it runs",
         "outlive plan healthy.tflite",
-        _of(verbs.plan, "healthy"),
+        _of(plan, "healthy"),
     ),
     (
         "A small file that needs much",
         "outlive plan too_big.tflite --accelerator builtin --ram 64MB",
-        _of(verbs.plan, "too_big", accelerator="builtin", ram="64MB"),
+        _of(plan, "too_big", accelerator="builtin", ram="64MB"),
     ),
     (
         "What a wasteful one could do without",
         "outlive check wasteful.tflite",
-        _of(verbs.check, "wasteful", config=False),
+        _of(check, "wasteful", config=False),
     ),
     ("A file that lies: the healthy model, cut in half", "", _half_checked),
     (
         "A model that kills whoever runs it, before it runs",
         "outlive check deadly.tflite",
-        _of(verbs.check, "deadly", config=False),
+        _of(check, "deadly", config=False),
     ),
-    ("The same model, run: it dies, we do not", "outlive run deadly.tflite", _of(verbs.run, "deadly")),
+    ("The same model, run: it dies, we do not", "outlive run deadly.tflite", _of(run_model, "deadly")),
 )
 _MORE_STOPS: tuple[Stop, ...] = (
-    ("Why it dies, and what works", "outlive diagnose deadly.tflite", _of(verbs.diagnose, "deadly")),
+    ("Why it dies, and what works", "outlive diagnose deadly.tflite", _of(diagnose, "deadly")),
     (
         "What quantization changed",
         "outlive compare healthy.tflite healthy_int8.tflite",
-        _of(verbs.compare, "healthy", "healthy_int8"),
+        _of(compare, "healthy", "healthy_int8"),
     ),
     (
         "What an accelerator takes",
         "outlive delegates healthy.tflite --only xnnpack",
-        _of(verbs.delegates, "healthy", only=("xnnpack",)),
+        _of(delegates, "healthy", only=("xnnpack",)),
     ),
     (
         "Does it leak?",
         "outlive leak healthy.tflite --cycle invoke --repeat 300",
-        _of(verbs.leak, "healthy", cycle="invoke", repeat=300),
+        _of(leak, "healthy", cycle="invoke", repeat=300),
     ),
     (
         "What would fit into 400 KB?",
         "outlive fit healthy.tflite --ram 400KB",
-        _of(verbs.fit, "healthy", ram="400KB"),
+        _of(fit, "healthy", ram="400KB"),
     ),
 )
 
@@ -164,5 +173,5 @@ def _report(path: str, number: int) -> Iterator[RenderableType]:
     """The page of the model that dies."""
     title = f"{number}. All of it on one page, to look at and to send\n"
     yield Text.assemble((title, "bold"), (f"   outlive report deadly.tflite -o {shell_path(path)}", "green"))
-    verbs.report(demo_path("deadly")).save(path)
+    report(demo_path("deadly")).save(path)
     yield Text.assemble("   written; open it in a browser: ", (path, "bold"), "\n")

@@ -6,7 +6,6 @@ import argparse
 import os
 from pathlib import Path
 
-from outlive import verbs
 from outlive.cli import exits
 from outlive.cli.arguments import KERNELS_OF_CPU, add_telling_options, option, options_for
 from outlive.cli.failures import asking
@@ -14,7 +13,7 @@ from outlive.cli.present import check_model_output, tell
 from outlive.cli.signals import ended_like_ctrl_c
 from outlive.cli.terminal import OutputError, refuse_to_overwrite, writing
 from outlive.rendering.picture import check_plot, plot
-from outlive.verbs.fit import JSON_NAME, SNIPPET_NAME, save_fit, save_targets
+from outlive.verbs.fit import JSON_NAME, SNIPPET_NAME, fit, save_fit, save_targets
 
 EXAMPLES = """\
 the order, cheapest for you first; the first round in which something fits that loses at most --max-loss
@@ -75,17 +74,17 @@ def run(args: argparse.Namespace) -> int:
     """Search, write and report; the exit code says whether something fits."""
     with asking(args, "fitting") as hear, ended_like_ctrl_c():
         _check(args)
-        fit = verbs.fit(args.model, **options_for(verbs.fit, args), tell=hear)
+        found = fit(args.model, **options_for(fit, args), tell=hear)
     try:
         if args.output is not None:
             with writing(args.output):
-                fit = save_fit(fit, args.output)
+                found = save_fit(found, args.output)
     finally:  # what took so long to find out is not lost with the disk
         if args.plot:
             with writing(args.plot):
-                plot(fit, args.plot)
-        code = tell(args, fit)
-    return exits.INTERRUPTED if fit.stopped == "interrupted" else code
+                plot(found, args.plot)
+        code = tell(args, found)
+    return exits.INTERRUPTED if found.stopped == "interrupted" else code
 
 
 def _check(args: argparse.Namespace) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from outlive import verbs
 from outlive.cli import exits
 from outlive.cli.arguments import add_output_options, option, options_for
 from outlive.cli.failures import asking
@@ -13,7 +12,7 @@ from outlive.cli.terminal import complain, complain_lines, writing
 from outlive.errors import OutliveError
 from outlive.names import safe
 from outlive.verbs.choices import RUNTIMES
-from outlive.verbs.leak import traceback_of
+from outlive.verbs.leak import leak, traceback_of
 
 EXAMPLES = """\
 examples:
@@ -56,9 +55,9 @@ def run(args: argparse.Namespace) -> int:
         if args.plot:
             check_plot(args.plot)
         try:
-            growth = verbs.leak(
+            growth = leak(
                 args.target,
-                **options_for(verbs.leak, args),
+                **options_for(leak, args),
                 tell=lambda cycle, stage: tell(safe(f"{cycle}: {stage}", 100)),
             )
         except OutliveError:

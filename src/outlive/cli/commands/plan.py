@@ -11,7 +11,8 @@ from outlive.cli.terminal import complain, progress, writing
 from outlive.errors import ModelError
 from outlive.rendering.picture import check_plot, plot
 from outlive.verbs.choices import ACCELERATORS
-from outlive.verbs.plan import named_shapes
+from outlive.verbs.devices import devices
+from outlive.verbs.plan import named_shapes, plan
 
 EXAMPLES = """\
 examples:
@@ -62,8 +63,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Plan, judge and show; the exit code says whether it fits."""
-    from outlive.verbs import plan
-
     try:
         if args.devices:
             return _list_devices(args)
@@ -82,8 +81,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list_devices(args: argparse.Namespace) -> int:
-    from outlive.verbs import devices
-
     check_output(args)
     if args.format not in ("text", "json", "html"):
         raise ValueError(f"the list of devices has no --format {args.format}")

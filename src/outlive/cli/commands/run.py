@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import warnings
 
-from outlive import verbs
 from outlive.cli.arguments import (
     KERNELS_OF_CPU,
     add_output_options,
@@ -20,6 +19,7 @@ from outlive.cli.terminal import complain
 from outlive.errors import LimitReached
 from outlive.verbs.choices import RUNTIMES
 from outlive.verbs.run import AcceleratorWarning, with_plan
+from outlive.verbs.run import run as run_model
 
 EXAMPLES = """\
 examples:
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     with refusing(args, args.save), warnings.catch_warnings():
         warnings.simplefilter("ignore", AcceleratorWarning)  # shown below, in the words of this command
         try:
-            flight = verbs.run(args.file, **options_for(verbs.run, args))
+            flight = run_model(args.file, **options_for(run_model, args))
         except LimitReached as error:
             return present_refusal(args, "run", args.file, error, {"started": False, "died": False})
     for name, why in flight.runtime.get("skipped", ()):

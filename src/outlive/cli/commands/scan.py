@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from outlive import verbs
 from outlive.cli import exits
 from outlive.cli.arguments import option, options_for
 from outlive.cli.failures import refusing
 from outlive.cli.present import tell
 from outlive.cli.signals import ended_like_ctrl_c
 from outlive.cli.terminal import OutputError, complain
-from outlive.verbs.scan import ScanInterrupted
+from outlive.verbs.scan import ScanInterrupted, scan
 
 EXAMPLES = """\
 examples:
@@ -86,14 +85,14 @@ def run(args: argparse.Namespace) -> int:
             raise OutputError(f"--output {output}: say .jsonl, .csv, .parquet or .html")
     try:
         with refusing(args), _progress() as hear, ended_like_ctrl_c():
-            scan = verbs.scan(**options_for(verbs.scan, args), tell=hear)
+            found = scan(**options_for(scan, args), tell=hear)
     except ScanInterrupted as end:
         complain(f"outlive scan: {end}")
         return exits.INTERRUPTED
-    if not scan.tally.files:
+    if not found.tally.files:
         complain("outlive scan: there is no model in what was named")
         return exits.USAGE
-    return tell(args, scan)  # the files are the tables
+    return tell(args, found)  # the files are the tables
 
 
 @contextmanager
