@@ -104,8 +104,8 @@ def see_vela(model: Model, compiled: VelaResult) -> TakenOps:
     taken = tuple(operator.index for operator in subgraph.operators if operator.index not in stay)
     parts = [one for one in compiled.model.subgraphs[0].operators if one.custom_name == _PARTITION]
     return TakenOps(
-        count=len(taken),
-        operators=taken,
+        ops_taken=len(taken),
+        taken=taken,
         partitions=len(parts),
         refused=tuple(refused),
         notes=(_NOT_RUN,),
