@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from outlive.accelerators.configurations import AcceleratorConfig, choose_configurations
 from outlive.accelerators.coverage import Accelerator, FaultyPart
-from outlive.accelerators.trial import Trial, TrialSettings, compare, run_trial
+from outlive.accelerators.trial import AcceleratorTrial, TrialSettings, compare, run_trial
 from outlive.model import Model
 from outlive.surgery import Cut, Request, cut_model
 
@@ -94,7 +94,7 @@ class _Search:
             return seen.death is not None and seen.death.signal == self.bad.death.signal
         return seen.runs and self._differs(settings, seen)
 
-    def _differs(self, settings: TrialSettings, seen: Trial) -> bool:
+    def _differs(self, settings: TrialSettings, seen: AcceleratorTrial) -> bool:
         """True if no kernels of the CPU compute what the accelerator does."""
         plain = [(one.name, run_trial(one, settings)) for one in choose_configurations(["builtin"])]
         apart = [compare(name, trial, seen, self.config.arithmetic) for name, trial in plain if trial.runs]

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field, replace
 from outlive.accelerators.configurations import AcceleratorConfig
 from outlive.accelerators.coverage import OpRefusal, TakenOps
 from outlive.accelerators.taken_ops import ELSEWHERE, from_partitions
-from outlive.accelerators.trial import Trial, TrialSettings, run_trial
+from outlive.accelerators.trial import AcceleratorTrial, TrialSettings, run_trial
 from outlive.arena.xnnpack.partition import Run, partition
 from outlive.interpreter.compiled_ways import NO_ADAPTER
 from outlive.model import Model, Operator, Tensor
@@ -231,7 +231,11 @@ _UNSURE = "its report counts {count} operators, and which they are could not be 
 
 
 def see_gpu(
-    model: Model, seen: Trial, config: AcceleratorConfig, settings: TrialSettings, tell: Callable[[str], None]
+    model: Model,
+    seen: AcceleratorTrial,
+    config: AcceleratorConfig,
+    settings: TrialSettings,
+    tell: Callable[[str], None],
 ) -> TakenOps:
     """What the GPU took of the main subgraph, and why not the rest."""
     words = read_words(seen.words)
@@ -286,7 +290,7 @@ def _dynamic(model: Model, index: int) -> TakenOps:
     return TakenOps(ops_taken=0, taken=(), partitions=0, refused=refused, error=_DYNAMIC_REFUSED)
 
 
-def _without_report(model: Model, seen: Trial, offer: Offer) -> TakenOps:
+def _without_report(model: Model, seen: AcceleratorTrial, offer: Offer) -> TakenOps:
     """It died or gave up before it could report: what single operators tell is all there is."""
     if seen.compiles:
         return TakenOps(notes=("it did not take all of the model, and does not say what it left",))

@@ -28,7 +28,7 @@ from outlive.accelerators.configurations import (
 from outlive.accelerators.coverage import Accelerator, Condition, Coverage, Documented, OpRefusal, TakenOps
 from outlive.accelerators.gpu_coverage import see_gpu
 from outlive.accelerators.taken_ops import see_nodes, see_npu, see_plain, see_xnnpack, what_ifs
-from outlive.accelerators.trial import Trial, TrialSettings, compare, run_trial, why_not_comparable
+from outlive.accelerators.trial import AcceleratorTrial, TrialSettings, compare, run_trial, why_not_comparable
 from outlive.cache import ResultCache, cache_folder, versions_and_machine
 from outlive.interpreter.options import Delegate
 from outlive.interpreter.verdicts import Judge
@@ -112,7 +112,7 @@ class ProbeRun:
     tell: Tell
     cache: ResultCache
     baseline: str = ""
-    trials: dict[str, Trial] = field(default_factory=dict)
+    trials: dict[str, AcceleratorTrial] = field(default_factory=dict)
     runtime: dict[str, str] = field(default_factory=dict)
 
 
@@ -254,7 +254,7 @@ def _compiled_only(probe: ProbeRun, empty: Accelerator) -> Accelerator:
     return copy_fields(Accelerator, taken, empty, available=True, compiles=compiles, runs=runs)
 
 
-def _taken(probe: ProbeRun, config: AcceleratorConfig, seen: Trial) -> TakenOps:
+def _taken(probe: ProbeRun, config: AcceleratorConfig, seen: AcceleratorTrial) -> TakenOps:
     """Which operators it took, from whatever tells that of this kind of accelerator."""
     if config.compiled is None and not seen.compiles:
         return TakenOps()

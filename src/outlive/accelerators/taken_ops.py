@@ -18,7 +18,7 @@ from typing import Any
 
 from outlive.accelerators.configurations import AcceleratorConfig
 from outlive.accelerators.coverage import Accelerator, Crossing, OpRefusal, TakenOps, WhatIf
-from outlive.accelerators.trial import Trial
+from outlive.accelerators.trial import AcceleratorTrial
 from outlive.arena.xnnpack.partition import Run, expected_of_xnnpack, partition
 from outlive.model import Model, Subgraph
 from outlive.units import tensor_bytes
@@ -46,7 +46,7 @@ def see_plain(model: Model) -> TakenOps:
     return TakenOps(ops_taken=total, taken=tuple(range(total)), partitions=0)
 
 
-def see_xnnpack(model: Model, seen: Trial) -> TakenOps:
+def see_xnnpack(model: Model, seen: AcceleratorTrial) -> TakenOps:
     """What XNNPACK took, and why it left the rest."""
     expected = expected_of_xnnpack(model)
     if expected is None:
@@ -56,7 +56,10 @@ def see_xnnpack(model: Model, seen: Trial) -> TakenOps:
 
 
 def see_nodes(
-    model: Model, seen: Trial, expected: Collection[int] = (), reasons: Mapping[int, tuple[str, str]] = {}
+    model: Model,
+    seen: AcceleratorTrial,
+    expected: Collection[int] = (),
+    reasons: Mapping[int, tuple[str, str]] = {},
 ) -> TakenOps:
     """What a delegate took; `reasons` say why it refused operators, and how that is known."""
     subgraph = model.subgraphs[0]
@@ -182,7 +185,7 @@ def _hidden(
     return hidden
 
 
-def see_npu(model: Model, seen: Trial, config: AcceleratorConfig) -> TakenOps:
+def see_npu(model: Model, seen: AcceleratorTrial, config: AcceleratorConfig) -> TakenOps:
     """How many operators the plugin took of the main subgraph, as far as it says so, and where they run."""
     options = config.compiled.options if config.compiled is not None else {}
     if options.get("intel_openvino_options", {}).get("graph_backend") == "CPU":
@@ -190,7 +193,7 @@ def see_npu(model: Model, seen: Trial, config: AcceleratorConfig) -> TakenOps:
     return _count(model, seen)
 
 
-def _count(model: Model, seen: Trial) -> TakenOps:
+def _count(model: Model, seen: AcceleratorTrial) -> TakenOps:
     total = len(model.subgraphs[0].operators)
     if _NOT_LOADED.search(seen.words):
         return TakenOps(unavailable="the OpenVINO library that the plugin wants was not found")

@@ -41,7 +41,7 @@ class TrialSettings:
 
 
 @dataclass(slots=True)
-class Trial:
+class AcceleratorTrial:
     """What was seen of one way, as far as it came."""
 
     compiles: bool = False
@@ -61,9 +61,9 @@ class Trial:
     runtime: dict[str, Any] = field(default_factory=dict)
 
 
-def run_trial(config: AcceleratorConfig, settings: TrialSettings, run: bool = True) -> Trial:
+def run_trial(config: AcceleratorConfig, settings: TrialSettings, run: bool = True) -> AcceleratorTrial:
     """Try a way; with `run` false the model is compiled and not run. Nothing is raised for what it does."""
-    seen = Trial()
+    seen = AcceleratorTrial()
     with _told(seen):
         source: dict[str, Any] = {
             "model_content" if isinstance(settings.source, bytes) else "model_path": settings.source
@@ -92,7 +92,11 @@ def why_not_comparable(op_types: Sequence[str]) -> str:
 
 
 def compare(
-    against: str, reference: Trial, seen: Trial, arithmetic: str, quantized: bool = False
+    against: str,
+    reference: AcceleratorTrial,
+    seen: AcceleratorTrial,
+    arithmetic: str,
+    quantized: bool = False,
 ) -> Difference:
     """How far the outputs of a trial are from the reference's: the output furthest from what is normal."""
     apart = furthest_apart(
@@ -102,7 +106,7 @@ def compare(
 
 
 @contextlib.contextmanager
-def _told(seen: Trial) -> Iterator[None]:
+def _told(seen: AcceleratorTrial) -> Iterator[None]:
     """Turn every ending into words of the attempt."""
     try:
         yield
@@ -124,7 +128,7 @@ def _told(seen: Trial) -> Iterator[None]:
 def _follow(
     interpreter: WorkerInterpreter,
     settings: TrialSettings,
-    seen: Trial,
+    seen: AcceleratorTrial,
     compiled: bool,
     start: float,
     run: bool,
@@ -149,7 +153,7 @@ def _follow(
     _listen(interpreter, seen, compiled)
 
 
-def _listen(interpreter: WorkerInterpreter, seen: Trial, compiled: bool) -> None:
+def _listen(interpreter: WorkerInterpreter, seen: AcceleratorTrial, compiled: bool) -> None:
     """Keep what an accelerator has printed of itself."""
     if compiled:
         seen.fully_accelerated, seen.words = interpreter.report()

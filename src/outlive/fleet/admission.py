@@ -18,10 +18,11 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
+
+import msgspec
 
 from outlive.meter import read_machine
 
@@ -40,8 +41,7 @@ _LEDGER = "tickets.json"
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueEntry:
+class QueueEntry(NamedTuple):
     """One that runs or waits: its token, its place in the queue, and the memory it plans to use."""
 
     token: str
@@ -122,7 +122,7 @@ class AdmissionQueue:
             if taken and taken + mine.bytes > budget_bytes:
                 return False
             entries.remove(mine)
-            entries.append(replace(mine, running=True))
+            entries.append(mine._replace(running=True))
             return True
 
     def entries(self) -> tuple[QueueEntry, ...]:
@@ -141,7 +141,7 @@ class AdmissionQueue:
                 yield entries
                 self._file.seek(0)
                 self._file.truncate()
-                json.dump([[e.token, e.ticket, e.bytes, e.running] for e in entries], self._file)
+                json.dump(entries, self._file)
                 self._file.flush()
             finally:
                 fcntl.flock(self._file, fcntl.LOCK_UN)
@@ -171,11 +171,8 @@ def _open(folder: Path | None) -> AdmissionQueue | None:
 def _parse(text: str) -> list[QueueEntry]:
     """The entries; a damaged ledger is begun anew."""
     try:
-        rows: Any = json.loads(text or "[]")
-        entries = [
-            QueueEntry(token=str(a), ticket=int(b), bytes=int(c), running=bool(d)) for a, b, c, d in rows
-        ]
-    except (ValueError, TypeError, RecursionError, OverflowError):
+        entries = msgspec.json.decode(text or "[]", type=list[QueueEntry])
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         return []
     return [entry for entry in entries if _TOKEN.fullmatch(entry.token)]
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from outlive.fleet.rows import Row, read_row
 from outlive.keeping import whole_file
@@ -134,14 +134,8 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
             if line.endswith(b"\n"):
                 yield start, line
             elif len(line) == _MOST_LINE_BYTES:
-                _skip_line(file)
-
-
-def _skip_line(file: IO[bytes]) -> None:
-    while True:
-        line = file.readline(_CHUNK_BYTES)
-        if not line or line.endswith(b"\n"):
-            return
+                while (line := file.readline(_CHUNK_BYTES)) and not line.endswith(b"\n"):
+                    pass
 
 
 def _sound_end(path: Path) -> int:

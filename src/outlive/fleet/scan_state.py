@@ -17,6 +17,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from outlive.cache import ResultCache
@@ -78,7 +79,8 @@ class ScanState:
         """
         with self._lock:
             self._round += 1
-            return _Round(self, self._round, alone=bool(self._alone))
+            # Not a generator: closing it must leave the rest where it is.
+            return iter(partial(self.next_task, self._round, bool(self._alone)), None)
 
     def next_task(self, round_number: int, alone: bool) -> ScanTask | None:
         """The next task of a round; None when there is none, or the round is over."""
@@ -224,22 +226,6 @@ class ScanState:
         self._tell(row)
 
 
-class _Round:
-    """The tasks of one round. Not a generator: closing it must leave the rest where it is."""
-
-    def __init__(self, desk: ScanState, number: int, alone: bool) -> None:
-        self._desk, self._number, self._alone = desk, number, alone
-
-    def __iter__(self) -> Iterator[ScanTask]:
-        return self
-
-    def __next__(self) -> ScanTask:
-        task = self._desk.next_task(self._number, self._alone)
-        if task is None:
-            raise StopIteration
-        return task
-
-
 def digest(path: str) -> str:
     """The sha256 of a regular file; empty if it cannot be read."""
     if not os.path.isfile(path):
@@ -257,12 +243,5 @@ def digest(path: str) -> str:
 def _put_to(row: Row, task: ScanTask) -> Row:
     """The row with what is a file's own, whatever its bytes."""
     bare = row_without_scan(task, "sound", "")
-    return replace(
-        row,
-        path=bare.path,
-        name=bare.name,
-        file_bytes=bare.file_bytes,
-        mtime_ns=bare.mtime_ns,
-        order_key=bare.order_key,
-        number=bare.number,
-    )
+    names = ("path", "name", "file_bytes", "mtime_ns", "order_key", "number")
+    return replace(row, **{name: getattr(bare, name) for name in names})
