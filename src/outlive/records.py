@@ -170,7 +170,7 @@ def _require(part: dict[str, Any]) -> None:
 
 
 def copy_fields(kind: type[Result], *sources: object, **given: Any) -> Result:
-    """A `kind` of the fields `given`, and of what the first of the sources that has it holds for the others."""
+    """A `kind` of the fields `given`; the others are taken from the first of the sources that has them."""
     names = [item.name for item in fields(kind) if item.name not in given]  # type: ignore[arg-type]
     for name in names:
         for source in sources:

@@ -6,7 +6,7 @@ build ─► plan ── hopeless: no run ─► a run within the budget ─► 
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from outlive.arena.arena_size import arena_for
@@ -114,7 +114,7 @@ class Evaluation:
         """The outcome, and whether a run was ended because it took too long."""
         ram = self.budget.ram_bytes
         with self._timing:
-            seen = self.limited_runs.weigh(built, outcome.candidate, ram)
+            seen = self.limited_runs.measure(built, outcome.candidate, ram)
         outcome = replace(outcome, measured_peak_bytes=seen.peak_bytes, milliseconds=seen.milliseconds)
         if seen.problem:
             word: VerdictWord = "died" if seen.died else "refused"
@@ -148,17 +148,10 @@ class Evaluation:
                 return replace(outcome, notes=(*outcome.notes, reason))
             word: VerdictWord = "not tried" if isinstance(error, TimeIsUp) else "loses too much"
             return replace(outcome, verdict=word, reason=reason)
-        outcome = replace(
-            outcome,
-            loss=loss.value,
-            loss_share=loss.share,
-            score=loss.score,
-            agreement=loss.agreement,
-            sqnr_db=loss.sqnr_db,
-        )
-        if self.max_loss is not None and loss.share > self.max_loss:
-            of = " of the original's score" if loss.share != loss.value else ""
-            reason = f"it loses {loss.share:.3%}{of}, more than {self.max_loss:.3%}"
+        outcome = replace(outcome, **asdict(loss))
+        if self.max_loss is not None and loss.loss_share > self.max_loss:
+            of = " of the original's score" if loss.loss_share != loss.loss else ""
+            reason = f"it loses {loss.loss_share:.3%}{of}, more than {self.max_loss:.3%}"
             return replace(outcome, verdict="loses too much", reason=reason)
         return outcome
 

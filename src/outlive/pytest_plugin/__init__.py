@@ -1,9 +1,9 @@
 """CAN A TEST TAKE THE SESSION WITH IT? Not one that runs in a worker: a marker, options and fixtures.
 
-    main session ── pytest_runtest_protocol ── running.Runner ──> a guarded worker ── inside.WorkerSession
+    main session ── pytest_runtest_protocol ── WorkerRunner ──> a guarded worker ── WorkerSession
          ^                                                             │ fixtures, test, teardown
-         └──── reports, warnings, coverage <── spool: a file <─────────┘
-         └──── a death: deaths.py writes the report that the worker could not
+         └──── reports, warnings, coverage <── report_log: a file <────┘
+         └──── a death: death_reports writes the report that the worker could not
 
 The worker has a pytest session of its own, so that fixtures, captured output, monkeypatches, subtests and
 plugins are where the test is. pytest loads this module in every run, so it must cost nothing: what it needs
@@ -18,16 +18,11 @@ from typing import Any
 import pytest
 
 from outlive.pytest_plugin.fixtures import assert_fits, assert_no_leak, guarded_interpreter
-from outlive.pytest_plugin.markers import MARKER, add_options, check_session, guard_options
+from outlive.pytest_plugin.markers import MARKER, check_session, guard_options, pytest_addoption
 
-__all__ = ["assert_fits", "assert_no_leak", "guarded_interpreter"]
+__all__ = ["assert_fits", "assert_no_leak", "guarded_interpreter", "pytest_addoption"]
 
 _runner = pytest.StashKey[Any]()
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--outlive` and its settings."""
-    add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -84,17 +79,10 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[Any]:
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
 def pytest_timeout_set_timer(item: pytest.Item) -> bool | None:
     """pytest-timeout keeps its time where the test runs; two clocks would race."""
-    return True if _is_elsewhere(item) else None
+    return True if not _is_inside(item.config) and guard_options(item) is not None else None
 
 
-@pytest.hookimpl(tryfirst=True, optionalhook=True)
-def pytest_timeout_cancel_timer(item: pytest.Item) -> bool | None:
-    """There is none here."""
-    return True if _is_elsewhere(item) else None
-
-
-def _is_elsewhere(item: pytest.Item) -> bool:
-    return not _is_inside(item.config) and guard_options(item) is not None
+pytest_timeout_cancel_timer = pytest_timeout_set_timer
 
 
 def _is_inside(config: pytest.Config) -> bool:

@@ -34,12 +34,12 @@ class CannotStart(Exception):
 
 
 def death_reports(
-    item: pytest.Item, death: RunError, told: RecordedTest, captured: Mapping[str, str]
+    item: pytest.Item, death: RunError, recorded: RecordedTest, captured: Mapping[str, str]
 ) -> Iterator[pytest.TestReport]:
     """The reports that the worker could not write any more."""
     death = _with_output(death, captured)
-    phase: Phase = told.phase  # type: ignore[assignment]
-    report = _failed(item, death, phase, str(death), time.time() - told.began)
+    phase: Phase = recorded.phase  # type: ignore[assignment]
+    report = _failed(item, death, phase, str(death), time.time() - recorded.began)
     report.sections += [(f"Captured {name} {phase}", text) for name, text in captured.items() if text.strip()]
     stack = _own_frames(getattr(death.flight, "fault_trace", ""))
     if stack:

@@ -41,20 +41,12 @@ def assert_fits() -> Callable[..., Verdict]:
     Or with `ram="64MB"`; `accelerator` is what it will run on. The verdict comes back, with its margin.
     """
 
-    def check(
-        model: Any,
-        *,
-        device: Any = None,
-        ram: str | int | None = None,
-        accelerator: str | None = None,
-    ) -> Verdict:
-        __tracebackhide__ = True
-        return _fit(model, device, ram, accelerator)
-
-    return check
+    return _check_fit
 
 
-def _fit(model: Any, device: Any, ram: str | int | None, accelerator: str | None) -> Verdict:
+def _check_fit(
+    model: Any, *, device: Any = None, ram: str | int | None = None, accelerator: str | None = None
+) -> Verdict:
     __tracebackhide__ = True
     from outlive.errors import ModelError
     from outlive.rendering.finding_text import plain_finding
@@ -82,19 +74,15 @@ def assert_no_leak() -> Callable[..., Any]:
     unless `unclear=True`. The growth comes back.
     """
 
-    def check(function_or_model: Any, *, unclear: bool = False, **options: Any) -> Any:
-        __tracebackhide__ = True
-        from outlive.verbs import leak
-
-        growth = leak(function_or_model, **options)
-        if growth.verdict != "no leak" and not (unclear and growth.verdict == "not enough evidence"):
-            raise AssertionError(_told(growth))
-        return growth
-
-    return check
+    return _check_leak
 
 
-def _told(growth: Any) -> str:
+def _check_leak(function_or_model: Any, *, unclear: bool = False, **options: Any) -> Any:
+    __tracebackhide__ = True
     from outlive.rendering.finding_text import plain_finding
+    from outlive.verbs import leak
 
-    return "\n".join((f"{growth}", *map(plain_finding, growth.findings)))
+    growth = leak(function_or_model, **options)
+    if growth.verdict != "no leak" and not (unclear and growth.verdict == "not enough evidence"):
+        raise AssertionError("\n".join((f"{growth}", *map(plain_finding, growth.findings))))
+    return growth

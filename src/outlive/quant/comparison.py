@@ -9,7 +9,7 @@ While a sample is added up, the next one runs already: memory is that of two sam
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import replace
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.errors import RunError
-from outlive.interpreter.affine import Affine, dequantize
+from outlive.interpreter.affine import dequantize
 from outlive.model import Operator, Tensor
 from outlive.quant.capture import Capture, Values, with_outputs
 from outlive.quant.comparison_plan import (
@@ -27,12 +27,11 @@ from outlive.quant.comparison_plan import (
     ComparisonPlan,
     PairStatistics,
     SamplePass,
-    divide_by_default,
-    divide_passes,
+    isolated_ops,
 )
 from outlive.quant.drift import Drift, InputRange, OutputDrift, PassSummary, TensorDrift, WeightStatistics
-from outlive.quant.error_statistics import PIECE, CandidateValues, ErrorStatistics
-from outlive.quant.isolated_ops import IsolatedOp, IsolatedRuns
+from outlive.quant.error_statistics import BLOCK, CandidateValues, ErrorStatistics
+from outlive.quant.isolated_ops import IsolatedRuns
 from outlive.quant.pairing import TensorPair
 from outlive.quant.samples import Feed, Samples, convert_sample
 from outlive.quant.tensor_graph import TensorGraph, affine, grid, has_free_scale
@@ -56,50 +55,39 @@ def compare_models(task: CompareTask, samples: Samples) -> Drift:
 
 
 class ModelComparison:
-    """Two models side by side, and the turns in which they are looked at."""
+    """Runs two models side by side, pass by pass."""
 
     def __init__(self, task: CompareTask) -> None:
-        """Line the models up; nothing is run yet."""
+        """Pair the models' tensors; nothing is run yet."""
         self.task, self.plan = task, ComparisonPlan(task)
         self.reference, self.candidate = self.plan.reference, self.plan.candidate
-        self.rows, self.outputs = self.plan.rows, self.plan.outputs
-        size_of = self.plan.turn_bytes
-        if task.budget_bytes is None:
-            self.turns, self.budget_bytes = divide_by_default(self.rows, size_of)
-        else:
-            self.turns, self.budget_bytes = (
-                divide_passes(self.rows, size_of, task.budget_bytes),
-                task.budget_bytes,
-            )
+        self.rows = self.plan.rows
         self._goodness: dict[int, float] = {}
 
     def run(self, samples: Samples) -> Drift:
-        """Go through the samples, as often as there are turns."""
-        for number, turn in enumerate(self.turns, 1):
-            self._run_turn(turn, samples, number)
+        """Go through the samples, as often as there are passes."""
+        for number, one in enumerate(self.plan.passes, 1):
+            self._run_pass(one, samples, number)
         return self._drift(samples)
 
-    def _run_turn(self, turn: SamplePass[PairStatistics], samples: Samples, number: int) -> None:
-        first = number == 1
-        ours = {row.pair.candidate for row in turn.rows} | {one.candidate for one in self.outputs if first}
-        theirs = {row.pair.reference for row in turn.rows} | {one.reference for one in self.outputs if first}
-        isolated = [row.isolated for row in turn.rows if row.isolated is not None]
-        fed = {index for one in isolated for index in one.feeds if index is not None}
-        fed |= {self.plan.before(row) for row in turn.rows if row.pair.is_conversion}
+    def _run_pass(self, one: SamplePass, samples: Samples, number: int) -> None:
+        task = self.task
+        theirs, ours = self.plan.captured(one.rows, one.outputs)
         with ExitStack() as stack:
-            reference = self._capture(stack, self.reference, theirs, self.task.accelerator)
-            other = self.task.candidate_accelerator or self.task.accelerator
-            candidate = self._capture(stack, self.candidate, ours | fed, other)
-            # Who watches may keep what he sees.
-            watched = self.task.watch is not None
+            reference = self._capture(stack, self.reference, theirs, task.accelerator)
+            candidate = self._capture(
+                stack, self.candidate, ours, task.candidate_accelerator or task.accelerator
+            )
+            # A watcher may keep what it sees.
+            copies = task.watch is not None
             isolation = IsolatedRuns(
-                self.reference, _once(isolated), self.task.accelerator, self.task.judge, copies=watched
+                self.reference, isolated_ops(one.rows), task.accelerator, task.judge, copies=copies
             )
             stack.callback(isolation.close)
             for sample, (wanted, found) in enumerate(_ahead(self, samples, reference, candidate), 1):
-                self._add(turn, isolation, wanted, found, first)
-                self.task.tell(number, len(self.turns), sample)
-            for row in turn.rows:
+                self._add(one, isolation, wanted, found)
+                task.tell(number, len(self.plan.passes), sample)
+            for row in one.rows:
                 if row.isolated is not None and row.isolated.op in isolation.refused:
                     row.alone = isolation.refused[row.isolated.op]
 
@@ -131,59 +119,30 @@ class ModelComparison:
         every = {tensor.name for tensor in ours} == {tensor.name for tensor in theirs}
         return named[0] if every and len(named) == 1 else ours[place]
 
-    def _add(
-        self,
-        turn: SamplePass[PairStatistics],
-        isolation: IsolatedRuns,
-        wanted: Values,
-        found: Values,
-        first: bool,
-    ) -> None:
-        reals = {index: self._real(self.candidate, index, value) for index, value in found.items()}
-        truths = {index: self._real(self.reference, index, value) for index, value in wanted.items()}
+    def _add(self, one: SamplePass, isolation: IsolatedRuns, wanted: Values, found: Values) -> None:
+        reals = {index: _real(self.candidate, index, value) for index, value in found.items()}
+        truths = {index: _real(self.reference, index, value) for index, value in wanted.items()}
         started = isolation.start(reals)
-
-        owns: dict[int, CandidateValues] = {}
-
-        def own(row: PairStatistics) -> CandidateValues:
-            index = row.pair.candidate
-            if index not in owns:
-                owns[index] = CandidateValues(
-                    reals[index], found[index] if row.born.grid is not None else None
-                )
-            return owns[index]
-
-        def accumulate(row: PairStatistics) -> None:
-            _add_to(row.accumulated, truths[row.pair.reference], own(row))
+        values: dict[int, CandidateValues] = {}
+        for row in one.rows:
+            index, truth = row.pair.candidate, truths[row.pair.reference]
+            raw = found[index] if row.born.grid is not None else None
+            values.setdefault(index, CandidateValues(reals[index], raw))
+            _add_to(row.accumulated, truth, values[index])
             if row.pair.candidate_op is None:
-                _add_to(row.born, truths[row.pair.reference], own(row))
+                _add_to(row.born, truth, values[index])
             elif row.pair.is_conversion:
-                _add_to(row.born, reals[self.plan.before(row)], own(row))
-
-        for row in turn.rows:
-            accumulate(row)
-        for one in self.outputs if first else ():
-            one.add(truths[one.reference], reals[one.candidate], found[one.candidate])
+                _add_to(row.born, reals[self.plan.before(row)], values[index])
+        for output in one.outputs:
+            output.add(truths[output.reference], reals[output.candidate], found[output.candidate])
         alone = isolation.finish(started, reals)
-
-        def hold_against(row: PairStatistics) -> None:
-            value = alone.get(row.pair.reference) if row.isolated is not None else None
-            if value is not None:
-                local = self._real(self.reference, row.pair.reference, value)
-                _add_to(row.born, local, own(row))
+        for row in one.rows:
+            index, value = row.pair.candidate, alone.get(row.pair.reference)
+            if row.isolated is not None and value is not None:
+                local = _real(self.reference, row.pair.reference, value)
+                _add_to(row.born, local, values[index])
                 if self.task.watch is not None:
-                    self.task.watch(row.pair, local, reals[row.pair.candidate], found[row.pair.candidate])
-
-        for row in turn.rows:
-            hold_against(row)
-
-    def _real(self, graph: TensorGraph, index: int, value: NDArray[Any]) -> NDArray[Any]:
-        if value.dtype.kind == "f":
-            return value
-        parameters = affine(graph.tensors[index])
-        if value.dtype.itemsize > 2 or len(parameters.scales) != 1:
-            return dequantize(parameters, value)
-        return _few_bits(parameters, value)
+                    self.task.watch(row.pair, local, reals[index], found[index])
 
     def _drift(self, samples: Samples) -> Drift:
         inputs = self.candidate.subgraph.inputs
@@ -198,13 +157,14 @@ class ModelComparison:
             )
         known = ((row.pair.candidate, row.accumulated.metrics()) for row in self.rows)
         self._goodness = {index: found.sqnr_db for index, found in known if found is not None}
-        largest = max((turn.size_bytes for turn in self.turns), default=0)
+        plan = self.plan
+        largest = max((one.size_bytes for one in plan.passes), default=0)
         return Drift(
             tensors=tuple(self._told(row) for row in self.rows),
             outputs=self._judged_outputs(),
             samples=samples.count,
             unpaired=self.plan.unpaired,
-            turns=PassSummary(count=len(self.turns), budget_bytes=self.budget_bytes, largest_bytes=largest),
+            turns=PassSummary(count=len(plan.passes), budget_bytes=plan.budget_bytes, largest_bytes=largest),
             reference_bytes=self.task.reference.file_bytes,
             candidate_bytes=self.task.candidate.file_bytes,
             reference_path=self.task.reference.path,
@@ -216,7 +176,7 @@ class ModelComparison:
 
     def _judged_outputs(self) -> tuple[OutputDrift, ...]:
         """All outputs of the candidate in their order, with the reason where there is nothing to say."""
-        found = [one.drift(self.candidate.tensors, self.reference.tensors) for one in self.outputs]
+        found = [one.drift(self.candidate.tensors, self.reference.tensors) for one in self.plan.outputs]
         every = {one.index: one for one in (*found, *self.plan.left_out)}
         return tuple(every[index] for index in dict.fromkeys(self.candidate.subgraph.output_indices))
 
@@ -290,15 +250,6 @@ class ModelComparison:
         )
 
 
-def _once(isolated: Sequence[IsolatedOp]) -> Iterator[IsolatedOp]:
-    """Operators with several outputs stand in several rows."""
-    seen: set[int] = set()
-    for one in isolated:
-        if one.op not in seen:
-            seen.add(one.op)
-            yield one
-
-
 def _ahead(
     comparison: ModelComparison, samples: Samples, reference: Capture, candidate: Capture
 ) -> Iterator[tuple[Values, Values]]:
@@ -319,15 +270,23 @@ def _add_to(tally: ErrorStatistics, wanted: NDArray[Any], own: CandidateValues) 
         tally.hold(np.asarray(wanted), own)
 
 
-def _few_bits(parameters: Affine, value: NDArray[Any]) -> NDArray[Any]:
-    """Integers of 8 or 16 bits as float32: their differences are exact in it, and products rounded once."""
+def _real(graph: TensorGraph, index: int, value: NDArray[Any]) -> NDArray[Any]:
+    """The real numbers a value stands for.
+
+    Integers of 8 or 16 bits become float32: their differences are exact in it, and products rounded once.
+    """
+    if value.dtype.kind == "f":
+        return value
+    parameters = affine(graph.tensors[index])
+    if value.dtype.itemsize > 2 or len(parameters.scales) != 1:
+        return dequantize(parameters, value)
     zero = np.float32(parameters.zero_points[0] if parameters.zero_points else 0)
     scale = np.float32(parameters.scales[0])
     real = np.empty(value.shape, np.float32)
     given, flat = value.reshape(-1), real.reshape(-1)
-    for start in range(0, flat.size, PIECE):
-        part = flat[start : start + PIECE]
-        part[...] = given[start : start + PIECE]
+    for start in range(0, flat.size, BLOCK):
+        part = flat[start : start + BLOCK]
+        part[...] = given[start : start + BLOCK]
         if zero:
             np.subtract(part, zero, out=part)
         np.multiply(part, scale, out=part)

@@ -73,13 +73,11 @@ def _converter(tf: Any, kind: str, what: Any, specs: list[Any] | None) -> Any:
         return make.from_keras_model(tf.keras.models.load_model(what, compile=False))
     if kind == "script":
         what = _function(*what)
-    if specs is not None:
-        signature = [tf.TensorSpec(shape, dtype) for shape, dtype in specs]
-        function = what if hasattr(what, "get_concrete_function") else tf.function(what)
-        return make.from_concrete_functions([function.get_concrete_function(*signature)], function)
-    if hasattr(what, "get_concrete_function"):
-        return make.from_concrete_functions([what.get_concrete_function()], what)
-    return _of_made(tf, what())
+    if specs is None and not hasattr(what, "get_concrete_function"):
+        return _of_made(tf, what())
+    signature = [tf.TensorSpec(shape, dtype) for shape, dtype in specs or ()]
+    function = what if hasattr(what, "get_concrete_function") else tf.function(what)
+    return make.from_concrete_functions([function.get_concrete_function(*signature)], function)
 
 
 def _function(path: str, name: str) -> Any:
@@ -109,26 +107,19 @@ def _of_made(tf: Any, made: Any) -> Any:
 
 
 def _set(tf: Any, converter: Any, name: str, value: Any) -> None:
-    if hasattr(converter.target_spec, name):
-        setattr(converter.target_spec, name, _value(tf, name, value))
-    elif hasattr(converter, name) and not callable(getattr(converter, name)):
-        setattr(converter, name, _value(tf, name, value))
-    else:
-        known = sorted(
-            setting
-            for place in (converter, converter.target_spec)
-            for setting in vars(place)
-            if not setting.startswith("_")
-        )
+    is_target = hasattr(converter.target_spec, name)
+    if not is_target and (not hasattr(converter, name) or callable(getattr(converter, name))):
+        settings = {**vars(converter), **vars(converter.target_spec)}
+        known = sorted(setting for setting in settings if not setting.startswith("_"))
         raise TypeError(f"the converter has no setting {name!r}; it has {', '.join(known)}")
+    setattr(converter.target_spec if is_target else converter, name, _value(tf, name, value))
 
 
 def _value(tf: Any, name: str, value: Any) -> Any:
     """A word as what it stands for."""
-    if name == "optimizations":
-        return [getattr(tf.lite.Optimize, one.upper()) if isinstance(one, str) else one for one in value]
-    if name == "supported_ops":
-        return [getattr(tf.lite.OpsSet, one.upper()) if isinstance(one, str) else one for one in value]
+    kinds = {"optimizations": tf.lite.Optimize, "supported_ops": tf.lite.OpsSet}
+    if name in kinds:
+        return [getattr(kinds[name], one.upper()) if isinstance(one, str) else one for one in value]
     if name == "supported_types":
         return [tf.as_dtype(one) for one in value]
     return tf.as_dtype(value) if name in _TYPES and isinstance(value, str) else value

@@ -188,9 +188,16 @@ class TensorDrift:
         return times / 2 if self.has_free_scale and times > _COARSE else 0.0
 
 
-def _noise(decibels: float) -> float:
+def decibels(power: float, noise: float) -> float:
+    """A signal-to-noise ratio in decibels."""
+    if noise == 0:
+        return math.inf
+    return 10 * math.log10(power / noise) if power > 0 else -math.inf
+
+
+def _noise(ratio_db: float) -> float:
     """The power of the error by that of the signal, at most 1."""
-    return min(1.0, 10 ** (-decibels / 10)) if decibels > -math.inf else 1.0
+    return min(1.0, 10 ** (-ratio_db / 10)) if ratio_db > -math.inf else 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.model import Operator
-from outlive.quant.drift import WeightStatistics
+from outlive.quant.drift import WeightStatistics, decibels
 from outlive.quant.tensor_graph import TensorGraph, affine
 
 # The dimension of weights that counts output channels (tflite/kernels/*.cc, per-channel quantization).
@@ -96,15 +96,9 @@ def _shared_scale(values: NDArray[Any], axis: int, scale: float, levels: int) ->
         return {}
     return {
         "weak_channels": int(np.count_nonzero(weak)),
-        "sqnr_db": _decibels(power, shared),
-        "per_channel_sqnr_db": _decibels(power, own),
+        "sqnr_db": decibels(power, shared) if math.isfinite(power + shared) else -math.inf,
+        "per_channel_sqnr_db": decibels(power, own) if math.isfinite(power + own) else -math.inf,
     }
-
-
-def _decibels(power: float, noise: float) -> float:
-    if noise == 0:
-        return math.inf
-    return 10 * math.log10(power / noise) if 0 < power < math.inf and noise < math.inf else -math.inf
 
 
 def _bias(

@@ -230,8 +230,7 @@ class QuantizationDebugger:
                 for engine in (candidate, reference):
                     feed_model(engine, feed, first=number == 0)
                     engine.invoke()
-                for name, metric in metrics.items():
-                    means.add(name, metric(outputs_of(reference), outputs_of(candidate)))
+                means.add(metrics, outputs_of(reference), outputs_of(candidate))
         return means.means()
 
 
