@@ -65,7 +65,7 @@ def rows_of(name: str, content: bytes, pruned: float | None = None) -> list[Row]
     """The model as it is, and with sparse weights where that is smaller."""
     rows = []
     for form in weigh_zeros(outlive.read(content), measuring=True).forms:
-        peaks = dict(form.measured_bytes)
+        peaks = dict(form.measured_peak_bytes or {})
         rows.append(
             Row(
                 model=name,

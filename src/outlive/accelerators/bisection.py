@@ -28,7 +28,7 @@ def find_faulty_part(
     bad: Accelerator,
     tell: Callable[[str], None] = lambda _: None,
 ) -> FaultyPart | None:
-    """What of the model makes this accelerator end as it did; None if no part of it ends so."""
+    """The part of the model that makes this accelerator die or differ; None if no part alone does."""
     search = _Search(model=model, config=config, settings=replace(settings, inputs=None), bad=bad, tell=tell)
     last = search.last_of_shortest_prefix()
     if last is None:

@@ -301,7 +301,7 @@ def _changes(model: Model, outputs: Sequence[Tensor | CutTensor], batch: int | N
 
 
 def _without_log(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function without the quantizer's warnings: of a dozen candidates nobody wants to hear them."""
+    """The function without the quantizer's warnings, which a dozen candidates would repeat."""
 
     def run(*arguments: Any) -> Any:
         import logging

@@ -125,7 +125,7 @@ class Evaluation:
             if over <= 0:
                 why = f"it did not run within {ram:,} bytes; with more, it touched {seen.peak_bytes:,}"
             return replace(outcome, verdict="does not fit", reason=why), seen.late
-        # It ran within the budget: what there is to say is about how close that was.
+        # It ran within the budget: the verdict says how close that was.
         really = replace(
             plan,
             peak_bytes=seen.peak_bytes,

@@ -14,7 +14,7 @@ from outlive.fitting.fit_result import Candidate, Outcome
 from outlive.units import format_bytes
 
 MODEL_NAME = "MODEL"
-# The first line tells our file from somebody else's.
+# The first line tells our file from a user's.
 MARK = "# Written by outlive fit; a later search writes it again."
 
 

@@ -16,7 +16,7 @@ from outlive.interpreter.verdicts import Judge
 from outlive.model import Model
 from outlive.quant.samples import Samples, load_arrays, random_samples
 
-# Enough to tell candidates apart; whoever wants to know what they cost gives samples.
+# Enough to tell candidates apart; what they cost needs samples of the user's.
 _RANDOM_SAMPLES = 8
 
 

@@ -40,7 +40,7 @@ _MOST_JOBS = 4
 # What was begun in time may still do this much.
 _LEAST_S = 1.0
 _TIME = "the time was up"
-# Whoever says nothing about loss does not want to end with much of it, if another round may bring less.
+# The loss that ends the search if the user sets no bound: another round may lose less.
 _LITTLE_LOSS = 0.05
 _PACKAGES = ("outlive", "ai-edge-litert", "ai-edge-quantizer", "tensorflow", "tensorflow-cpu")
 Tell = Callable[[str], None]  # hears how far it is, in words
@@ -112,17 +112,20 @@ class Search:
     def _rounds(self) -> Iterator[SearchRound]:
         goal = self._goal
         if goal.metric is not None:
-            self._meter.prepare()  # a metric that does not work is told before anything is built
+            self._meter.prepare()  # a metric that does not work fails before anything is built
         waste = self._builder.waste()
         accelerator = goal.wish.accelerator if goal.wish.accelerator == "tflm" else goal.accelerator
         settings = settings_for(accelerator, goal.wish.threads)
         space = SearchSpace(settings=settings, trimmed=bool(waste), is_usable=self._is_usable)
         yield from rounds_for(self._model, space)
 
+    @property
+    def _outcomes(self) -> list[Outcome]:
+        return [item.outcome for item in list(self._known.values())]
+
     def _is_usable(self, variant: Candidate) -> bool:
         """False if every try of a variant was refused or died."""
-        known = [item.outcome for item in list(self._known.values())]
-        words = [row.verdict for row in known if row.candidate.variant == variant.variant]
+        words = [row.verdict for row in self._outcomes if row.candidate.variant == variant.variant]
         return not words or any(word not in ("refused", "died") for word in words)
 
     def _keeps_layers(self, offered: SearchRound) -> bool:
@@ -130,7 +133,7 @@ class Search:
         static = [one for one in offered.candidates if _may_be_mixed(one)]
         if not static or self._stopped or is_quantized(self._model):
             return False
-        known = [item.outcome for item in list(self._known.values())]
+        known = self._outcomes
         chosen = best(known)
         costly = any(outcome.loss for outcome in known if outcome.candidate in static)
         return self._goal.every or (costly and (chosen is None or bool(chosen.loss)))
@@ -197,20 +200,20 @@ class Search:
 
     def _is_settled(self) -> bool:
         """True if something fits and loses little, or if the model as it is runs in no way at all."""
-        known = [item.outcome for item in list(self._known.values())]
+        known = self._outcomes
         little = _LITTLE_LOSS if self._goal.max_loss is None else self._goal.max_loss
         found = any(row.fits and row.loss_share is not None and row.loss_share <= little for row in known)
         return found or bool(find_refusal(known))
 
     def _tell(self, name: str) -> None:
-        fitting = sum(item.outcome.fits for item in list(self._known.values()))
+        fitting = sum(outcome.fits for outcome in self._outcomes)
         self._goal.tell(f"{len(self._known)} tried, {fitting} fit; {name}")
 
     def _is_over(self) -> bool:
         return self._goal.seconds is not None and time.monotonic() - self._began >= self._goal.seconds
 
     def _left(self) -> float | None:
-        """Seconds that are left for a call, some at least; None if nobody counts them."""
+        """Seconds that are left for a call, at least some; None without a limit."""
         if self._goal.seconds is None:
             return None
         return max(_LEAST_S, self._goal.seconds - (time.monotonic() - self._began))

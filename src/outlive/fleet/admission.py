@@ -2,7 +2,7 @@
 
 A file that all engine processes of a user on a machine share says who runs and who waits. First come, first
 served: a large model waits until there is room and is not overtaken for ever by small ones. Each holds a lock
-on a file of its own for as long as it lives; whoever does not is struck off by the next.
+on a file of its own for as long as it lives; the next one removes entries without a lock.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def admitted(planned_bytes: int, budget_bytes: int | None, folder: Path | None =
         yield
         return
     with ledger, ExitStack() as held:
-        # Where nothing can be written, nobody can wait for anybody.
+        # Where nothing can be written, there is no queue to wait in.
         with contextlib.suppress(OSError):
             token = held.enter_context(ledger.ticket())
             while not ledger.may_run(token, planned_bytes, budget_bytes):
@@ -160,7 +160,7 @@ def _open(folder: Path | None) -> AdmissionQueue | None:
         home.mkdir(mode=0o700, exist_ok=True)
         status = os.lstat(home)
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
-            return None  # somebody else's: not to be trusted
+            return None  # another user's: not to be trusted
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         file = os.fdopen(os.open(home / _LEDGER, flags, 0o600), "r+", encoding="ascii", errors="replace")
     except OSError:
@@ -178,7 +178,7 @@ def _parse(text: str) -> list[QueueEntry]:
 
 
 def _lives(path: Path) -> bool:
-    """True if somebody holds the lock of a token; one that nobody holds is taken away."""
+    """True if a process holds the lock of a token; the file of a token without one is removed."""
     try:
         lock = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:

@@ -55,7 +55,7 @@ _MOST_TEXT = 200
 _SAMPLES = 16
 # What a row has of a plan.
 _PLANNED = ("peak_bytes", "total_bytes", "arena_bytes", "exact", "bound")
-# What a model is taken to need where nobody knows: its weights several times, and some.
+# What a model without a plan is taken to need: its file several times, and some.
 _UNPLANNED_SHARE = 4
 _UNPLANNED_BYTES = 64_000_000
 
@@ -71,7 +71,7 @@ def scan_file(task: ScanTask, examine: ExamineModel, read: Read) -> Row:
 
 
 def row_without_scan(task: ScanTask, outcome: Outcome, note: str) -> Row:
-    """The row of a file that nobody could look at."""
+    """The row of a file without what a scan finds."""
     size, mtime_ns = stamp(task.place)
     return Row(
         path=task.path,

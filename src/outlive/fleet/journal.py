@@ -1,4 +1,4 @@
-"""Rows on disk, a line each, as they come: what is written survives whoever wrote it."""
+"""Rows on disk, a line each, as they come: what is written survives the scan."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Journal:
     """A file of rows that is written to. Threads may share it."""
 
     def __init__(self, path: Path, resume: bool = False) -> None:
-        """Open it; ValueError if somebody else writes to it. Without `resume` what it held is gone.
+        """Open it; ValueError if another scan writes to it. Without `resume` what it held is gone.
 
         With `resume` a last line that was cut short is taken away.
         """
@@ -99,7 +99,7 @@ class Journal:
         return start
 
     def read(self, start: int) -> Row:
-        """The row that begins there; JournalError if somebody has changed it meanwhile."""
+        """The row that begins there; JournalError if the file was changed meanwhile."""
         try:
             return row_at(self.path, start)
         except (OSError, ValueError) as error:

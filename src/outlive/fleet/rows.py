@@ -93,7 +93,7 @@ class AcceleratorSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What one file came to. Numbers that nobody found out are None; `note` says why in words.
+    """What one file came to. Unknown numbers are None; `note` says why in words.
 
     `name` is the path below the folder that was asked for, `same_as` an identical file that was looked at in
     its place, `codes` how often each rule spoke; `findings` holds the first of them.

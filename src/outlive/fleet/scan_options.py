@@ -59,7 +59,7 @@ class ScanOptions:
 class ScanTask:
     """One file's turn. `path` is as the user gave it, `place` where it is, wherever the task is done.
 
-    `sha256` is empty where the file could not be read by whoever gave the task out.
+    `sha256` is empty if the coordinator could not read the file.
     """
 
     number: int

@@ -59,7 +59,7 @@ class ScanState:
         self._again: deque[ScanTask] = deque()
         self._alone: deque[ScanTask] = deque()
         self._losses: dict[int, int] = {}
-        self._waiting: dict[str, list[ScanTask]] = {}  # by the digest that somebody works on
+        self._waiting: dict[str, list[ScanTask]] = {}  # by the digest that is being scanned
         self._places = dict(places or {})  # where the row of a digest is
         self._count = self._round = 0
         self._empty = False
@@ -102,7 +102,7 @@ class ScanState:
                 if not self._settled(task):
                     return task
             except Exception as error:
-                # Whoever asks for tasks may be a thread of the engine, which would lose the word.
+                # The caller may be a thread of the engine, which would lose the exception.
                 self._problem = self._problem or error
                 return None
         self._empty = True
@@ -128,7 +128,7 @@ class ScanState:
         )
 
     def _settled(self, task: ScanTask) -> bool:
-        """True if nobody has to look at the file: its row is known, or will be."""
+        """True if no task is needed for the file: its row is known, or will be."""
         if task.sha256 in self._places:
             self._write_like(self._journal.read(self._places[task.sha256]), task)
             return True
@@ -167,7 +167,7 @@ class ScanState:
         with self._lock:
             task = self._out.pop(row.number, None)
             if task is None:
-                return  # it was thought lost, and somebody else has done it
+                return  # it was thought lost, and another process has done it
             self._fruitless = self._crowd = 0
             try:
                 self._finish(task, row)

@@ -165,7 +165,7 @@ class Scan:
 
 
 class _Folder:
-    """A folder that is gone when nobody has the scan any more."""
+    """A folder that is removed with the last reference to the scan."""
 
     def __init__(self) -> None:
         self.name = tempfile.mkdtemp(prefix="outlive-scan-")

@@ -142,7 +142,7 @@ def _expect(item: pytest.Item, error: Exception, report: pytest.TestReport) -> N
     """A failure that a mark of the test expects is reported as such, as pytest's own skipping.py does."""
     try:
         from _pytest.skipping import evaluate_xfail_marks
-    except ImportError:  # another pytest: an expected death is told as any other
+    except ImportError:  # another pytest: an expected death is reported as any other
         return
     expected: Any = None if item.config.getoption("runxfail", False) else evaluate_xfail_marks(item)
     if expected is not None and (expected.raises is None or _is_one_of(error, expected.raises)):

@@ -66,7 +66,7 @@ class ReportLog:
         self.folder = folder
 
     def empty(self) -> None:
-        """What is told from now on belongs to another test."""
+        """Forget all records: those from now on belong to another test."""
         for name in (_NAME, _TERMINAL):
             with contextlib.suppress(FileNotFoundError):
                 os.truncate(self.folder / name, 0)

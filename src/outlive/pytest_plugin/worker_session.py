@@ -93,7 +93,7 @@ class ReportRecorder:
         self._log.write("report", data)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A file that could not be collected is told when one of its tests is asked for."""
+        """Keep the error of a file that could not be collected for its tests."""
         if report.failed:
             self.complaints.append(str(report.longrepr))
 
@@ -161,7 +161,7 @@ class _ProcessState:
 
 
 class WorkerSession:
-    """A pytest session that runs the tests it is told to."""
+    """A pytest session that runs single tests on request."""
 
     def __init__(self, order: SessionConfig) -> None:
         """Configure pytest as the main session is, and start."""

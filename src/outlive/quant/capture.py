@@ -58,14 +58,9 @@ def freeing_memory() -> Iterator[None]:
         yield
     finally:
         gc.collect()
-        _give_back_free_memory()
-
-
-def _give_back_free_memory() -> None:
-    """Let the C library return what it holds free to the system; where it has no such call, nothing."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
-    if trim is not None:
-        trim(0)
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+        if trim is not None:
+            trim(0)
 
 
 class Capture:

@@ -36,7 +36,9 @@ from outlive.quant.pairing import TensorPair
 from outlive.quant.samples import Feed, Samples, convert_sample
 from outlive.quant.tensor_graph import TensorGraph, affine, grid, has_free_scale
 from outlive.quant.weight_error import measure_weights
+from outlive.records import copy_fields
 
+_STRANGERS = "no operator of one model has a partner in the other: they seem to compute different things"
 Running = tuple[Future[Values], Future[Values]]  # the reference and the candidate
 
 
@@ -158,9 +160,11 @@ class ModelComparison:
         known = ((row.pair.candidate, row.accumulated.metrics()) for row in self.rows)
         self._goodness = {index: found.sqnr_db for index, found in known if found is not None}
         plan = self.plan
+        paired = any(row.pair.reference_op is not None for row in self.rows)
+        unrelated = not paired and self.task.layers is None and bool(self.candidate.computing())
         largest = max((one.size_bytes for one in plan.passes), default=0)
         return Drift(
-            tensors=tuple(self._told(row) for row in self.rows),
+            tensors=tuple(self._tensor_drift(row) for row in self.rows),
             outputs=self._judged_outputs(),
             samples=samples.count,
             unpaired=self.plan.unpaired,
@@ -171,7 +175,7 @@ class ModelComparison:
             candidate_path=self.task.candidate.path,
             source=self.task.candidate,
             input_ranges=tuple(ranges),
-            notes=() if any(row.pair.reference_op is not None for row in self.rows) else self._strangers(),
+            notes=(_STRANGERS,) if unrelated else (),
         )
 
     def _judged_outputs(self) -> tuple[OutputDrift, ...]:
@@ -179,12 +183,6 @@ class ModelComparison:
         found = [one.drift(self.candidate.tensors, self.reference.tensors) for one in self.plan.outputs]
         every = {one.index: one for one in (*found, *self.plan.left_out)}
         return tuple(every[index] for index in dict.fromkeys(self.candidate.subgraph.output_indices))
-
-    def _strangers(self) -> tuple[str, ...]:
-        """What is to be said where no operator has a partner, and any was wanted."""
-        if self.task.layers is not None or not self.candidate.computing():
-            return ()
-        return ("no operator of one model has a partner in the other: they seem to compute different things",)
 
     def _holder(self, tensor: Tensor) -> Tensor | None:
         """The quantized tensor an input is held in: itself, or that of the QUANTIZE that alone reads it."""
@@ -195,11 +193,6 @@ class ModelComparison:
             found = self.candidate.tensors[readers[0].outputs[0]]
             return found if grid(found) is not None else None
         return None
-
-    def _worst_input(self, step: Operator) -> float | None:
-        """How good the worst of an operator's inputs is, of those that are looked at."""
-        found = [self._goodness[index] for index in step.inputs if index in self._goodness]
-        return min(found, default=None)
 
     def _worst_use(self, tensor: int) -> tuple[float | None, int | None]:
         """How good the worst is that operators make of a tensor, and which one does."""
@@ -218,35 +211,35 @@ class ModelComparison:
             self.reference, self.candidate, self.reference.operators[pair.reference_op], step
         )
 
-    def _told(self, row: PairStatistics) -> TensorDrift:
+    def _tensor_drift(self, row: PairStatistics) -> TensorDrift:
         pair, ours = row.pair, self.candidate
         tensor, partner = ours.tensors[pair.candidate], self.reference.tensors[pair.reference]
         step = None if pair.candidate_op is None else ours.operators[pair.candidate_op]
         found = row.accumulated.grid
         used, by = self._worst_use(pair.candidate)
-        return TensorDrift(
-            name=tensor.name,
-            index=pair.candidate,
+        given = () if step is None else step.inputs
+        inputs = [self._goodness[index] for index in given if index in self._goodness]
+        return copy_fields(
+            TensorDrift,
+            tensor,
+            row,
+            pair,
             op=pair.candidate_op,
             op_type="INPUT" if step is None else step.name,
             op_name=tensor.name,
             reference_name=partner.name,
             reference_index=pair.reference,
-            dtype=tensor.dtype,
-            shape=tensor.shape,
             scale=None if found is None else found.scale,
             zero_point=None if found is None else found.zero_point,
             metrics=row.accumulated.metrics(),
             born_here=row.born.metrics(),
-            alone=row.alone,
             paired_by=pair.by,
             per_sample=row.born.per_sample(),
-            input_sqnr_db=None if step is None else self._worst_input(step),
+            input_sqnr_db=min(inputs, default=None),
             has_free_scale=step is not None and has_free_scale(step),
             weights=self._weights(pair, step),
             used_sqnr_db=used,
             used_by=by,
-            reference_op=pair.reference_op,
         )
 
 

@@ -31,7 +31,7 @@ class BudgetTooSmall(ValueError):
     def __init__(self, budget_bytes: int, least_bytes: int) -> None:
         """Say what was granted and what is needed."""
         self.budget_bytes, self.least_bytes = budget_bytes, least_bytes
-        # Rounded up, so that what is told is enough.
+        # Rounded up, so that the amount is enough.
         told = f"{-(-least_bytes // 1000)}KB" if least_bytes < 10**7 else f"{-(-least_bytes // 10**6)}MB"
         super().__init__(
             f"the values of a single operator take {format_bytes(least_bytes)}, and "

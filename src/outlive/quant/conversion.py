@@ -234,7 +234,7 @@ def with_unknown_types(finding: Finding, settings: Mapping[str, Any]) -> Finding
 
 
 def _described(source: Any, folder: Path) -> tuple[str, Any]:
-    """What the worker is told: the kind of source, and a path or a function."""
+    """The arguments for the worker: the kind of source, and a path or a function."""
     if isinstance(source, (str, os.PathLike)):
         named, _, function = os.fspath(source).partition(".py::")
         path = Path(f"{named}.py" if function else named).absolute()

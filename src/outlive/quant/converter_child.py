@@ -36,7 +36,7 @@ def convert_source(
 ) -> bytes:
     """The bytes of the converted model; `shapes` are other ones for the inputs of a signature, by name."""
     with warnings.catch_warnings():
-        # Of its own parts, mostly: that its interpreter will go, and statistics that nobody can give it.
+        # TensorFlow warns of its own parts: an interpreter that will go, statistics that are missing.
         warnings.simplefilter("ignore")
         import tensorflow as tf
 

@@ -41,7 +41,7 @@ def quantize_content(
 
 
 def _silence_bars() -> None:
-    """Progress is told by the caller: the quantizer's own bars are off, whatever the size of a model."""
+    """Turn off the quantizer's own progress bars: the caller shows progress."""
     from ai_edge_quantizer.utils import progress_utils
 
     class Silent(progress_utils.ProgressBar):  # type: ignore[misc,unused-ignore]

@@ -30,6 +30,7 @@ from outlive.model import Model, Tensor
 from outlive.quant.tensor_graph import affine, numpy_type
 
 _WHOLE_BYTES = 64 << 20
+_ARRAYS = (".npy", ".npz")
 _PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".gif")
 Sample = Any  # a mapping of names to arrays, a list in the model's order, or an array for the only input
 # Opens the samples from the start; `scratch` is a folder for what must be unpacked.
@@ -86,16 +87,27 @@ def _cut(array: NDArray[Any], tensor: Tensor) -> Iterator[NDArray[Any]]:
 
 
 def _from_path(path: Path, model: Model) -> Opener:
-    suffix = path.suffix.lower()
     if path.is_dir():
         return lambda scratch: _folder(path, model, scratch)
     if not path.exists():
         raise ValueError(f"there are no samples at {str(path)!r}")
-    if suffix in (".npy", ".npz"):
-        return lambda scratch: _rows(_arrays(path, model, scratch))
-    if suffix in _PICTURES:
-        return lambda _: iter([_picture(path, model)])
-    raise ValueError(f"{str(path)!r} is not a folder, an .npz, .npy or picture file")
+    if path.suffix.lower() not in (*_ARRAYS, *_PICTURES):
+        raise ValueError(f"{str(path)!r} is not a folder, an .npz, .npy or picture file")
+    return lambda scratch: _file(path, model, scratch)
+
+
+def _folder(path: Path, model: Model, scratch: Path) -> Iterator[Sample]:
+    """Every file one sample or more, in the order of their names."""
+    for file in sorted(path.iterdir()):
+        yield from _file(file, model, scratch)
+
+
+def _file(path: Path, model: Model, scratch: Path) -> Iterator[Sample]:
+    """The samples in a file; none if it is of another kind."""
+    if path.suffix.lower() in _ARRAYS:
+        yield from _rows(_arrays(path, model, scratch))
+    elif path.suffix.lower() in _PICTURES:
+        yield _picture(path, model)
 
 
 def _arrays(path: Path, model: Model, scratch: Path) -> list[tuple[Tensor, NDArray[Any]]]:
@@ -131,16 +143,6 @@ def _mapped(content: IO[bytes], scratch: Path) -> NDArray[Any]:
         plain.flush()
         found: NDArray[Any] = np.load(plain.name, mmap_mode="r", allow_pickle=False)
         return found
-
-
-def _folder(path: Path, model: Model, scratch: Path) -> Iterator[Sample]:
-    """Every file one sample or more, in the order of their names; what is no sample is passed over."""
-    for file in sorted(path.iterdir()):
-        suffix = file.suffix.lower()
-        if suffix in (".npy", ".npz"):
-            yield from _rows(_arrays(file, model, scratch))
-        elif suffix in _PICTURES:
-            yield _picture(file, model)
 
 
 def _picture(path: Path, model: Model) -> Sample:

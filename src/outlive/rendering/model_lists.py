@@ -121,7 +121,7 @@ def sparsity_sections(found: Any) -> list[Section]:
     ]
     weights = Table(id="weights", caption="Weights", columns=columns, rows=rows)
     worth = (_forms(found), Listing(items=tuple(_worth(found))))
-    how = "Measured." if found.forms[0].measured_bytes else "Planned."
+    how = "Measured." if found.forms[0].measured_peak_bytes else "Planned."
     return [
         Section(
             id="weights", title="Weights", blocks=(weights if rows else Words(text=beside),), lead=beside
@@ -146,8 +146,7 @@ def _known(size: int | None) -> Cell:
 
 
 def _peaks(form: Any) -> Sequence[tuple[str, int | None]]:
-    found: Sequence[tuple[str, int | None]] = form.measured_bytes or form.planned_bytes
-    return found
+    return tuple((form.measured_peak_bytes or form.planned_peak_bytes).items())
 
 
 def _worth(found: Any) -> Iterator[str]:
