@@ -26,7 +26,7 @@ import outlive
 from outlive.accelerators.configurations import choose_configurations
 from outlive.accelerators.taken_ops import see_xnnpack
 from outlive.accelerators.trial import TrialSettings, run_trial
-from outlive.interpreter.compiled_ways import AcceleratorWarning, has_gpu, software_driver
+from outlive.interpreter.compiled_accelerators import AcceleratorWarning, has_gpu, software_driver
 from outlive.verbs.judging import JUDGE
 from tests.accelerators.small_library import build
 from tests.accelerators.test_gpu import _by_hand

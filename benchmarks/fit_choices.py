@@ -28,8 +28,8 @@ from outlive.finding import Tag
 from outlive.fitting import Fit
 from outlive.fitting.evaluation import SLACK_BYTES, SLACK_SHARE
 from outlive.fitting.limited_runs import engine_arguments
-from outlive.interpreter.running import fly
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
+from outlive.interpreter.recorded_run import fly
 
 PACKAGES = ("outlive", "ai-edge-litert", "ai-edge-quantizer", "scikit-learn", "numpy")
 MORE = 10**9

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house import handing, layers, places, rulebook, sizes, startup, words
+from tests.house import handing, layers, places, rulebook, sizes, startup, versions, words
 
 REPOSITORY = Path(__file__).parent.parent
 SOURCE = REPOSITORY / "src"
@@ -40,6 +40,7 @@ def hold(problems: list[str]) -> None:
         handing.kept_parameters,
         handing.workers_without_judge,
         sizes.rule_sizes,
+        versions.runtime_versions,
         words.missing_docstrings,
         words.packages_without_question,
         words.stray_prints,
@@ -66,21 +67,21 @@ def test_no_file_names_a_machine_path() -> None:
 
 
 def test_every_rule_file_is_in_the_catalogue() -> None:
-    from outlive.rules.catalogue import RULES
+    from outlive.rules.catalogue import load_rules
 
-    hold(rulebook.catalogue_gaps(PACKAGE, RULES))
+    hold(rulebook.catalogue_gaps(PACKAGE, load_rules()))
 
 
 def test_every_rule_explains_itself() -> None:
-    from outlive.rules.catalogue import RULES
+    from outlive.rules.catalogue import load_rules
 
-    hold(rulebook.bad_explanations(RULES))
+    hold(rulebook.bad_explanations(load_rules()))
 
 
 def test_every_rule_is_tested() -> None:
-    from outlive.rules.catalogue import RULES
+    from outlive.rules.catalogue import load_rules
 
-    hold(rulebook.untested_rules(RULES, TESTS / "rules"))
+    hold(rulebook.untested_rules(load_rules(), TESTS / "rules"))
 
 
 def test_every_public_name_is_there_and_explained() -> None:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from outlive.growth.growth import Growth
     from outlive.interpreter.options import Delegate, OpResolverType, load_delegate
     from outlive.interpreter.signature import SignatureRunner
-    from outlive.jupyter.protecting import protect, unprotect
+    from outlive.jupyter.protection import protect, unprotect
     from outlive.model import Model, Operator, Quantization, Signature, Subgraph, Tensor
     from outlive.process.flight import Flight
     from outlive.process.limits import Limits
@@ -223,7 +223,7 @@ _ROOMS = {
     "outlive.model": ("Model", "Operator", "Quantization", "Signature", "Subgraph", "Tensor"),
     "outlive.quant.conversion": ("Converted",),
     "outlive.quant": ("Drift", "Quantized"),
-    "outlive.jupyter.protecting": ("protect", "unprotect"),
+    "outlive.jupyter.protection": ("protect", "unprotect"),
     "outlive.surgery": ("Cut", "CutTensor"),
     "outlive.verbs.compiled_model": ("CompiledModel", "HardwareAccelerator"),
     "outlive.verbs.debugger": ("QuantizationDebugOptions", "QuantizationDebugger"),

@@ -15,7 +15,7 @@ from outlive.arena.builtin.eigen_blocking import block_bytes
 from outlive.arena.builtin.matrix_packing import RuyArena
 from outlive.arena.glibc_heap import Heap
 from outlive.arena.plan import Plan
-from outlive.interpreter.measuring import measure
+from outlive.interpreter.recorded_run import measure
 from outlive.model import read_source
 from tests.arena import builtin_models
 from tests.arena.tflm_models import scaled

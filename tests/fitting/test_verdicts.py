@@ -10,7 +10,7 @@ import outlive
 from outlive import demo_models
 from outlive.arena.budget import Budget, needed_bytes
 from outlive.arena.questions import Wish
-from outlive.interpreter import micro
+from outlive.interpreter import tflm_benchmark as micro
 from outlive.meter import MachineMemory
 from outlive.planning import with_worker
 from outlive.planning.verdicts import here_budget, hopeless, judge_fit, judge_plan

@@ -12,7 +12,7 @@ import pytest
 
 from outlive import demo_models
 from outlive.arena.devices import find_device
-from outlive.process.nurseries import close_hatcheries
+from outlive.process.factories import close_factories
 from outlive.verbs import examine as examining
 from outlive.verbs.scan import examine_task as examine
 from tests.fleet.made import task
@@ -23,7 +23,7 @@ DEMO = {name: str(demo_models.path(name)) for name in demo_models.NAMES}
 @pytest.fixture(scope="module", autouse=True)
 def _no_workers_left() -> object:
     yield
-    close_hatcheries()
+    close_factories()
     return None
 
 

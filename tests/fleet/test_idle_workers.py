@@ -14,7 +14,7 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.fleet import idle_workers
-from outlive.process.nurseries import close_hatcheries
+from outlive.process.factories import close_factories
 from tests.deaths.scenes import wait_for_death
 
 # A parent that starts a child like joblib does, and is killed. The child has our end of stderr.
@@ -34,7 +34,7 @@ os.kill(os.getpid(), 9)
 def closed(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Set when nurseries are ended."""
     event = threading.Event()
-    monkeypatch.setattr(idle_workers, "close_idle_hatcheries", event.set)
+    monkeypatch.setattr(idle_workers, "close_idle_factories", event.set)
     return event
 
 
@@ -64,7 +64,7 @@ def test_a_task_in_time_keeps_them(closed: threading.Event) -> None:
 
 
 def test_what_the_user_has_open_there_is_left_alone() -> None:
-    close_hatcheries()
+    close_factories()
     home = idle_workers.WorkerLifetime(idle_s=0.05)
     with outlive.Interpreter(str(demo_models.path("healthy"))) as mine:
         with home.task():

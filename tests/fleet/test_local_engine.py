@@ -20,6 +20,7 @@ import outlive
 from outlive.fleet import idle_workers, local_engine
 from outlive.fleet.local_engine import LocalEngine, ProcessLost
 from outlive.fleet.scan_options import EngineError
+from outlive.process.posix import system_calls
 from tests.deaths import scenes
 from tests.deaths.restrictions import linux_only
 from tests.fleet import made
@@ -79,7 +80,7 @@ def test_a_pipe_that_fails_costs_a_row_and_nobody_waits_for_ever(
     broken: Path, nothing_left: None, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     with monkeypatch.context() as patch:
-        fail_at(patch, local_engine.unpatched, name, 1)
+        fail_at(patch, local_engine.operating_system if name == "read" else system_calls, name, 1)
         [row] = outlive.scan(broken, cache=False, jobs=1)
     assert row.outcome == "lost"
     assert "Input/output error" in row.note
@@ -98,10 +99,10 @@ def test_rows_come_where_the_system_has_no_memory_to_wait(
 ) -> None:
     def see_nothing(poll: Any, timeout_ms: float) -> list[tuple[int, int]]:
         time.sleep(0.01)
-        return local_engine.unpatched.BLIND
+        return local_engine.operating_system.BLIND
 
     with monkeypatch.context() as patch:
-        patch.setattr(local_engine.unpatched, "wait", see_nothing)
+        patch.setattr(local_engine.operating_system, "wait", see_nothing)
         assert len(outlive.scan(broken, cache=False, jobs=1)) == 1
 
 
@@ -203,7 +204,7 @@ def test_a_task_does_not_wait_for_a_thread_that_has_no_memory(monkeypatch: pytes
     def refuse() -> None:
         raise MemoryError
 
-    monkeypatch.setattr(idle_workers, "need_thread", refuse)
+    monkeypatch.setattr(idle_workers, "require_thread", refuse)
     monkeypatch.setattr(threading.Thread, "start", lambda self: pytest.fail("it is waited for"))
     home = idle_workers.WorkerLifetime()
     with home.task():

@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.guarding.raised import CannotReturn
-from outlive.guarding.wires import Wires
-from outlive.process.channel import DeadlineMissed
-from outlive.process.child import guard_wire as wire
+from outlive.guarding.connection import Wires
+from outlive.guarding.worker_errors import CannotReturn
+from outlive.process.child.guard import frames as wire
+from outlive.process.limits import DeadlineMissed
 from outlive.quant import quantization
 from outlive.verbs.guard import guarded
 from tests.deaths.restrictions import linux_only
@@ -93,7 +93,7 @@ def test_quantize_runs_no_code_of_its_worker(tmp_path: Path, monkeypatch: pytest
     def taken_over(*_: Any) -> Any:
         import sys
 
-        serving = sys.modules["outlive_child.guard_serving"]
+        serving = sys.modules["outlive_child.guard.server"]
         serving.Server._pack = lambda self, kind, value: (kind, evil, ())
         return b"", 0
 
@@ -204,7 +204,7 @@ def test_a_death_is_seen_although_what_it_started_holds_all_it_had(
         for name in os.listdir("/proc/self/fd"):
             with contextlib.suppress(OSError):
                 os.set_inheritable(int(name), True)
-        child = subprocess.Popen(["timeout", "60", "yes"], close_fds=False, start_new_session=True)
+        child = subprocess.Popen(["timeout", "300", "yes"], close_fds=False, start_new_session=True)
         Path(path).write_text(str(child.pid))
         ctypes.string_at(0)
 
@@ -212,7 +212,7 @@ def test_a_death_is_seen_although_what_it_started_holds_all_it_had(
     began = time.monotonic()
     with pytest.raises(outlive.ModelDied) as caught:
         guarded(start_and_die, seconds=seconds, quiet=True)(str(path))
-    assert time.monotonic() - began < 55
+    assert time.monotonic() - began < 290
     assert caught.value.flight is not None
     assert caught.value.flight.signal == "SIGSEGV"
     with contextlib.suppress(ProcessLookupError):
@@ -244,7 +244,7 @@ def test_it_is_not_believed_how_much_it_holds() -> None:
         import gc
         import resource
 
-        memory = next(one for one in gc.get_objects() if type(one).__name__ == "Memory")
+        memory = next(one for one in gc.get_objects() if type(one).__name__ == "MemoryLimit")
         memory.sizes_now_and_then = lambda _: (1 << 62, 1 << 62, 1 << 62)
         memory.limit = lambda _: None
         resource.setrlimit(resource.RLIMIT_DATA, (-1, -1))
@@ -324,7 +324,7 @@ def _calls_of_guards(text: str) -> list[ast.Call]:
 
 def test_outlive_itself_reads_only_plain_answers() -> None:
     """Whatever runs a model for us says in which form it answers; the demo and `guard` need not."""
-    own = {"guarding/guarding.py", "verbs/guard.py", "cli/commands/demo.py", "cli/commands/guard.py"}
+    own = {"guarding/guarded.py", "verbs/guard.py", "cli/commands/demo.py", "cli/commands/guard.py"}
     texts = {path.relative_to(SOURCE).as_posix(): path.read_text("utf-8") for path in SOURCE.rglob("*.py")}
     texts = {name: text for name, text in texts.items() if name not in own and "guard" in text}
     calls = [(name, call) for name, text in texts.items() for call in _calls_of_guards(text)]

@@ -23,7 +23,18 @@ LAYERS = (
     ("surgery", "arena"),
     ("kernels",),
     ("meter", "model", "project"),
-    ("finding", "errors", "names", "records", "units", "version", "apart", "keeping", "cache", "demo_models"),
+    (
+        "finding",
+        "errors",
+        "names",
+        "records",
+        "units",
+        "version",
+        "threads",
+        "keeping",
+        "cache",
+        "demo_models",
+    ),
 )
 # The shared words are single files that count as one package: an error carries a finding.
 SHARED_WORDS = frozenset(LAYERS[-1])

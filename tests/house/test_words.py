@@ -59,6 +59,12 @@ def test_a_missing_docstring_is_found(plant: Plant, text: str, words: str) -> No
     assert words in problem
 
 
+def test_the_text_of_a_rule_is_the_docstring_of_its_module(plant: Plant) -> None:
+    decorated = '@rule("F113", "unknown", Severity.ERROR, since="0.1")\ndef unknown(file): ...'
+    assert missing_docstrings(plant({"f113.py": f'"""Module."""\n{decorated}'})) == []
+    assert len(missing_docstrings(plant({"f113.py": decorated}))) == 1
+
+
 def test_a_package_without_its_question_is_found(plant: Plant) -> None:
     files = {
         "__init__.py": '"""Not a package of ours."""',

@@ -15,7 +15,10 @@ _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def missing_docstrings(package: Path) -> list[str]:
-    """Modules, and public classes, functions and methods, without a docstring."""
+    """Modules, and public classes, functions and methods, without a docstring.
+
+    The function of a rule needs none: the docstring of its module is the rule's text.
+    """
     problems = []
     for module in read_modules(package):
         if not ast.get_docstring(module.tree):
@@ -30,15 +33,17 @@ def _public_definitions(
     parent: ast.Module | ast.ClassDef,
 ) -> Iterator[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
     for node in parent.body:
-        if not isinstance(node, _DEFINITIONS) or node.name.startswith("_") or _is_overload(node):
+        if not isinstance(node, _DEFINITIONS) or node.name.startswith("_") or _speaks_elsewhere(node):
             continue
         yield node
         if isinstance(node, ast.ClassDef):
             yield from _public_definitions(node)
 
 
-def _is_overload(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    return any(ast.unparse(decorator).endswith("overload") for decorator in node.decorator_list)
+def _speaks_elsewhere(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether it is an overload, or the function of a rule."""
+    words = [ast.unparse(decorator) for decorator in node.decorator_list]
+    return any(word.endswith("overload") or word.startswith("rule(") for word in words)
 
 
 def packages_without_question(package: Path) -> list[str]:

@@ -15,7 +15,7 @@ import pytest
 
 import outlive
 from outlive.meter import find_cgroup_home, find_memory_cgroup, make_cgroup
-from outlive.process import nurseries
+from outlive.process import factories
 from outlive.process.child.posix.worker_cgroups import CgroupEnd, WorkerCgroups
 from tests.deaths import scenes
 from tests.deaths.restrictions import linux_only
@@ -51,7 +51,7 @@ def test_the_kernel_ends_a_worker_that_nobody_watches(home: Path) -> None:
     resource = pytest.importorskip("resource")
     interpreter = outlive.Interpreter(scenes.TOO_BIG, memory="100MB")
     resource.prlimit(interpreter.pid, resource.RLIMIT_DATA, (-1, -1))
-    nursery = next(one.pid for one in nurseries._hatcheries.values() if one.in_use)  # type: ignore[attr-defined]
+    nursery = next(one.pid for one in factories._factories.values() if one.in_use)  # type: ignore[attr-defined]
     folder = cgroup_of(interpreter.pid)
     assert folder.parent == home
 

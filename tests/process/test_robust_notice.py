@@ -86,7 +86,7 @@ def test_closing_a_stopped_worker_neither_waits_nor_raises() -> None:
     interpreter.close()
     took = time.monotonic() - start
     assert scenes.wait_for_death({victim}) == set()
-    assert took < 10, "a second on an idle machine; it was 35"
+    assert took < 30, "it waited 35 s for the worker to answer, which a stopped one never does"
 
 
 def test_opening_counts_against_seconds(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_stopped_nursery_ends_with_its_program() -> None:
 
 def test_a_storm_of_interrupts_leaves_no_zombies() -> None:
     process = scenes.start("""
-    from outlive.process import nurseries
+    from outlive.process import factories
     open_healthy().close()
     stop = threading.Event()
     def storm():
@@ -173,16 +173,16 @@ def test_a_storm_of_interrupts_leaves_no_zombies() -> None:
             interpreter = open_healthy()
             interpreter.close()
             if rounds % 3 == 0:
-                nurseries.close_hatcheries()
+                factories.close_factories()
         except KeyboardInterrupt:
             pass
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     stop.set()
     interpreter = None
     scenes.gc.collect()
-    nurseries.close_hatcheries()
+    factories.close_factories()
     left = scenes.wait_for_death(scenes.children())
-    nurseries.close_hatcheries()  # as at the next start: who took longer to end is waited for now
+    factories.close_factories()  # as at the next start: who took longer to end is waited for now
     zombies = [scenes.name_of(pid) for pid in scenes.children() if scenes.is_dead(pid)]
     say(left=sorted(left), zombies=zombies)
     """)

@@ -29,7 +29,7 @@ from outlive.rendering.media.html import render_html
 from outlive.rendering.media.text import draw_text
 from outlive.rendering.page import Command, Findings, Page, PageVerdict, Section
 from outlive.rendering.pages.diagnose import diagnosis_section
-from outlive.rules.telling import command
+from outlive.rules.wording import command
 from tests.rendering.stage import drawn, plain
 from tests.rendering.test_fit import BUDGET
 

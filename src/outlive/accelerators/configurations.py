@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from outlive.accelerators import vela
-from outlive.interpreter.compiled_ways import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
+from outlive.interpreter.compiled_accelerators import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
 from outlive.interpreter.options import Delegate, OpResolverType
 
 # The function that LiteRT looks for: tflite/delegates/external/external_delegate.cc.

@@ -4,7 +4,7 @@ The GPU takes one partition of each subgraph, the largest; operators that it cou
 CPU. So its count of operators, the operators it refuses and the way the runtime groups the others must agree:
 only then are indices given.
 
-The patterns are those of ai-edge-litert 2.3.0, which reports on each subgraph that it does not take whole:
+The patterns are those of LiteRT, which reports on each subgraph that it does not take whole:
 
     ERROR: Following operations are not supported by GPU delegate:
     RESHAPE: Tensor dimensions must be less than 5. some/name            found by the tensor's name
@@ -29,9 +29,9 @@ from outlive.accelerators.coverage import OpRefusal, TakenOps
 from outlive.accelerators.taken_ops import ELSEWHERE, from_partitions
 from outlive.accelerators.trial import AcceleratorTrial, TrialSettings, run_trial
 from outlive.arena.xnnpack.partition import Run, partition
-from outlive.interpreter.compiled_ways import NO_ADAPTER
+from outlive.interpreter.compiled_accelerators import NO_ADAPTER
 from outlive.model import Model, Operator, Tensor
-from outlive.surgery import Request, cut_model
+from outlive.surgery import CutRequest, cut_model
 
 _REPORT = re.compile(
     r"Following operations are not supported by GPU delegate:\n(?P<rows>.*?)\n"
@@ -194,7 +194,7 @@ class SingleOpTrials:
 
     def _try(self, operator: Operator) -> str | None:
         try:
-            part = cut_model(self._model, Request(ops=operator.index))
+            part = cut_model(self._model, CutRequest(ops=operator.index))
         except ValueError:
             return None
         said = self._offer(part.model) if len(part.ops) == 1 else None

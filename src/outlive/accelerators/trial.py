@@ -12,11 +12,11 @@ from typing import Any
 from outlive.accelerators.configurations import AcceleratorConfig
 from outlive.accelerators.coverage import Death, Difference
 from outlive.errors import OutliveError, RuntimeMissing
-from outlive.interpreter.compiled_agreement import Values, furthest_apart
-from outlive.interpreter.feeding import make_feeds
+from outlive.interpreter.agreement import Values, furthest_apart
+from outlive.interpreter.feeds import make_feeds
 from outlive.interpreter.interpreter import WorkerInterpreter
-from outlive.interpreter.running import allocate_for
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
+from outlive.interpreter.recorded_run import allocate_for
 from outlive.process.flight import Flight
 from outlive.process.limits import Limits
 from outlive.records import copy_fields

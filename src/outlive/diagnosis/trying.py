@@ -8,11 +8,11 @@ from typing import Any
 from outlive.diagnosis.nouns import Conditions, Trial
 from outlive.errors import InputError, OutliveError, RuntimeMissing
 from outlive.finding import Finding
-from outlive.interpreter.intermediates import Feeding, with_inside
+from outlive.interpreter.inner_tensors import Feeding, with_inside
 from outlive.interpreter.options import ACCELERATORS
-from outlive.interpreter.running import fly
+from outlive.interpreter.recorded_run import fly
 from outlive.process.flight import Flight
-from outlive.rules.witness import STAGE_WORDS
+from outlive.rules.flight_end import STAGE_WORDS
 
 # Each byte of memory that malloc hands out and takes back is filled with this (mallopt(3), M_PERTURB): what
 # reads too far, or too late, no longer finds zeros or old values by luck.

@@ -13,10 +13,10 @@ from outlive.arena.questions import Wish, check_shape, choose_abi, input_shapes,
 from outlive.fitting.fit_result import Fit, Shape
 from outlive.fitting.reconversion import Origin
 from outlive.fitting.search import Goal, search
-from outlive.guarding.guarding import make_guarded
+from outlive.guarding.guarded import make_guarded
 from outlive.model import Model, read_source
 from outlive.planning.reshaping import cut_part
-from outlive.surgery.cutting import Request
+from outlive.surgery.cut import CutRequest
 from outlive.units import parse_bytes
 
 _ACCELERATORS = ("cpu", "builtin", "reference", "tflm")
@@ -90,7 +90,7 @@ def fit_model(
 def _started(model: Model, shapes: Mapping[int, Shape], origin: Origin | None, goal: Goal) -> bytes:
     """The file to start from; converted again where it does not take the shapes, and can be."""
     try:
-        part = cut_part(model, Request(input_shapes=dict(shapes.items())))
+        part = cut_part(model, CutRequest(input_shapes=dict(shapes.items())))
         if part.shapes_from != "runtime":
             raise ValueError("; ".join(part.state) or "the runtime does not take these shapes")
         return part.model

@@ -20,10 +20,10 @@ from outlive.cache import ResultCache
 from outlive.errors import InputError
 from outlive.fitting.candidate_builder import Built
 from outlive.fitting.fit_result import Candidate
-from outlive.interpreter.compiled_ways import cpu_way
+from outlive.interpreter.compiled_accelerators import cpu_way
+from outlive.interpreter.judge import Judge
 from outlive.interpreter.options import ACCELERATORS
-from outlive.interpreter.running import fly
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.recorded_run import fly
 from outlive.process.flight import Flight
 
 _SECONDS = 120.0

@@ -21,7 +21,7 @@ from outlive.fitting.fit_result import Candidate, Loss
 from outlive.fitting.predictor import Predictor, score_model
 from outlive.fitting.reconversion import words_of
 from outlive.fitting.sample_set import SampleSet
-from outlive.guarding.guarding import make_guarded
+from outlive.guarding.guarded import make_guarded
 from outlive.interpreter.interpreter import WorkerInterpreter
 from outlive.interpreter.options import ACCELERATORS
 from outlive.model import Model

@@ -16,8 +16,8 @@ from typing import Any
 from outlive.cache import ResultCache
 from outlive.errors import ModelError
 from outlive.fitting.fit_result import Shape
-from outlive.interpreter.preparing import preparer
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
+from outlive.interpreter.prepared_shapes import preparer
 from outlive.model import Model, read_source
 from outlive.quant.conversion import convert_with_shapes
 

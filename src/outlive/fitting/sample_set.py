@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.fitting.predictor import in_portions
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
 from outlive.model import Model
 from outlive.quant.samples import Samples, load_arrays, random_samples
 

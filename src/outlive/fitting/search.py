@@ -19,7 +19,6 @@ from itertools import count, groupby
 from pathlib import Path
 from typing import Any
 
-from outlive.apart import need_thread
 from outlive.arena.budget import Budget
 from outlive.arena.questions import Wish
 from outlive.cache import ResultCache, cache_folder, versions_and_machine
@@ -33,8 +32,9 @@ from outlive.fitting.load_script import loading_snippet
 from outlive.fitting.loss import LossMeter, Metric, TimeIsUp
 from outlive.fitting.reconversion import Origin
 from outlive.fitting.sample_set import SampleSet
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
 from outlive.model import Model
+from outlive.threads import require_thread
 
 _MOST_JOBS = 4
 # What was begun in time may still do this much.
@@ -160,7 +160,7 @@ class Search:
             for group in groups:
                 self._weigh_group(group)
             return
-        need_thread()
+        require_thread()
         with ThreadPoolExecutor(jobs, thread_name_prefix="outlive-fit") as pool:
             waiting = [pool.submit(self._weigh_group, group) for group in groups]
             try:

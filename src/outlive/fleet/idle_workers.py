@@ -2,7 +2,7 @@
 
 An engine process may live long after the scan (a Dask or Ray worker does), so nothing of ours stays in it;
 what its user has open there is left alone. A process that this machine's scan started itself goes with it,
-even if the scan is killed. A thread is asked for before one is started: see `apart.py`.
+even if the scan is killed. A thread is asked for before one is started: see `threads.py`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from outlive.apart import need_thread
-from outlive.process.nurseries import close_idle_hatcheries
+from outlive.process.factories import close_idle_factories
+from outlive.threads import require_thread
 
 # Longer than it takes until the next task.
 _IDLE_S = 5.0
@@ -57,7 +57,7 @@ class WorkerLifetime:
         timer = threading.Timer(self._idle_s, self._leave)
         timer.daemon = True
         with suppress(MemoryError, RuntimeError):  # without a thread they end with this process
-            need_thread()
+            require_thread()
             timer.start()
             self._timer = timer
 
@@ -65,7 +65,7 @@ class WorkerLifetime:
         with self._lock:  # a task that begins now waits, and then starts a nursery of its own
             if not self._tasks:
                 self._timer = None
-                close_idle_hatcheries()
+                close_idle_factories()
 
 
 WORKER_LIFETIME = WorkerLifetime()
@@ -83,7 +83,7 @@ def end_with(owner: int) -> None:
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(MemoryError, RuntimeError):  # no thread to watch with: it ends when it gets no more tasks
-        need_thread()
+        require_thread()
         threading.Thread(target=_watch, args=(owner,), daemon=True).start()
 
 

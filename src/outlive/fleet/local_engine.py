@@ -13,22 +13,19 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import select
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 
-from outlive.apart import run_apart
 from outlive.fleet.idle_workers import end_with
 from outlive.fleet.rows import Row, read_row
 from outlive.fleet.scan_options import EngineError, ScanTask
-from outlive.process import unpatched
-from outlive.process.channel import quiet_write
-from outlive.process.descriptors import above_standard
-from outlive.process.hatchery import in_words, starting, wait_for_end
+from outlive.process import operating_system
+from outlive.process.operating_system import above_standard, quiet_write, starting, wait_for_end
+from outlive.process.worker_factory import in_words, signal_name
+from outlive.threads import run_uninterrupted
 
 Examine = Callable[[ScanTask], Row]
 
@@ -65,7 +62,7 @@ class EngineProcess:
             self.answers, answers = os.pipe()
             undo.callback(os.close, self.answers)
             theirs.callback(os.close, answers)
-            os.set_blocking(self.answers, False)
+            operating_system.set_nonblocking(self.answers)
             self._process = _start(tasks, answers)
             self._pipes = undo.pop_all()
 
@@ -78,7 +75,7 @@ class EngineProcess:
         """The row, if it has said all of it; ProcessLost if it never will."""
         gone = self._process.poll() is not None  # before the pipe: it may have said its row and ended
         try:
-            data = unpatched.read(self.answers, _CHUNK_BYTES)
+            data = operating_system.read(self.answers, _CHUNK_BYTES)
         except BlockingIOError:
             if gone:
                 raise ProcessLost(self._ending()) from None
@@ -98,7 +95,7 @@ class EngineProcess:
         code = self._process.poll()
         if code is None or code >= 0:
             return f"an engine process ended{'' if code is None else f' with exit code {code}'}"
-        return f"an engine process was killed by {signal.Signals(-code).name}"
+        return f"an engine process was killed by {signal_name(-code)}"
 
     def end(self) -> None:
         """End it at once; its own nurseries see that."""
@@ -119,7 +116,7 @@ def _start(tasks: int, answers: int) -> subprocess.Popen[bytes]:
         started.append(subprocess.Popen(command, stdin=tasks, stdout=answers, start_new_session=True))
 
     try:
-        run_apart(start)
+        run_uninterrupted(start)
     except BaseException:  # an interrupt that came while it was started
         for process in started:
             process.kill()
@@ -190,10 +187,8 @@ class LocalEngine:
 
 def _speaking(busy: dict[int, EngineProcess]) -> list[EngineProcess]:
     """Those that have said something; all of them after a while, for one may be gone or the system blind."""
-    poll = unpatched.poll()
-    for descriptor in busy:
-        poll.register(descriptor, select.POLLIN)
-    found = [busy[descriptor] for descriptor, _ in unpatched.wait(poll, _LOOK_MS)]
+    ready = operating_system.wait(operating_system.poll(*busy), _LOOK_MS)
+    found = [busy[descriptor] for descriptor, _ in ready]
     return found or list(busy.values())
 
 

@@ -15,12 +15,12 @@ from tempfile import TemporaryDirectory
 
 from outlive.arena.questions import Wish
 from outlive.errors import OutliveError
-from outlive.interpreter.measuring import measure
+from outlive.interpreter.recorded_run import measure
 from outlive.model import Model, read_source
 from outlive.model.zeros import WeightZeros, count_zeros
 from outlive.planning.with_worker import plan_model
 from outlive.records import in_document
-from outlive.surgery.sparsifying import sparsify
+from outlive.surgery.sparse_weights import sparsify
 
 ACCELERATORS = ("cpu", "builtin")
 _CHUNK_BYTES = 1 << 20

@@ -5,9 +5,7 @@ Each capture has a thread of its own that alone talks to its interpreter, so tha
 
 from __future__ import annotations
 
-import ctypes
 import gc
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,14 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outlive.apart import need_thread
 from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.judge import Judge
 from outlive.interpreter.options import ACCELERATORS
-from outlive.interpreter.verdicts import Judge
 from outlive.model import Model
-from outlive.process.hatchery import in_words
+from outlive.process.operating_system import trim_heap
+from outlive.process.worker_factory import in_words
 from outlive.surgery import tree_of, write
 from outlive.surgery.tree import Tree
+from outlive.threads import require_thread
 
 Values = dict[int, NDArray[Any]]
 # The FlatBuffer's offsets end at 2 GiB: constants of more than this go behind it.
@@ -58,9 +57,7 @@ def freeing_memory() -> Iterator[None]:
         yield
     finally:
         gc.collect()
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
-        if trim is not None:
-            trim(0)
+        trim_heap()
 
 
 class Capture:
@@ -89,7 +86,7 @@ class Capture:
     def run(self, feeds: Mapping[int, NDArray[Any]]) -> Future[Values]:
         """Run the model on these inputs, by index; the tensors asked for come later."""
         try:
-            need_thread()
+            require_thread()
             return self._thread.submit(self._run, dict(feeds))
         except (MemoryError, RuntimeError) as error:
             if self._closed:

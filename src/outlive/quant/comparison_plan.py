@@ -13,7 +13,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
 from outlive.model import Model
 from outlive.quant.drift import OutputDrift
 from outlive.quant.error_statistics import ErrorStatistics, OutputStatistics, UserMetric

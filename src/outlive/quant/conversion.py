@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from outlive.errors import ModelError
 from outlive.finding import Evidence, Finding, Remedy, Tag
-from outlive.interpreter.verdicts import Call, Judge
+from outlive.interpreter.judge import Call, Judge
 from outlive.keeping import write_whole
 from outlive.model import Tensor, read_source
 from outlive.names import foreign_lines, safe

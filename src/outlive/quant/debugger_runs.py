@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from outlive.interpreter.affine import affine_of, dequantize, quantize
 from outlive.interpreter.interpreter import WorkerInterpreter
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
 from outlive.model import Model
 from outlive.quant.comparison import ModelComparison
 from outlive.quant.comparison_plan import CompareTask

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from outlive.errors import OutliveError
 from outlive.interpreter.affine import quantize
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
 from outlive.quant.capture import Capture, Values, file_of
 from outlive.quant.tensor_graph import TensorGraph, affine
 from outlive.surgery import tree_of

@@ -22,7 +22,7 @@ import numpy as np
 
 from outlive.errors import ModelDied, ModelError, RunError
 from outlive.interpreter.interpreter import WorkerInterpreter
-from outlive.interpreter.verdicts import Call, Judge
+from outlive.interpreter.judge import Call, Judge
 from outlive.model import Model, read_source
 from outlive.quant.capture import file_of
 from outlive.quant.drift import InputRange

@@ -45,8 +45,7 @@ def compare(
     from outlive.quant.comparison_plan import CompareTask
     from outlive.quant.recipes import layer_filter
     from outlive.quant.samples import Samples, random_samples
-    from outlive.rules.catalogue import RULES
-    from outlive.rules.engine import judge
+    from outlive.rules import judge
 
     right, asked = sound(reference), sound(candidate)
     task = CompareTask(
@@ -64,4 +63,4 @@ def compare(
     with Samples(given, right, JUDGE) as stream, freeing_memory():
         drift = compare_models(task, stream)
     notes = (*drift.notes, _RANDOM) if samples is None else drift.notes
-    return replace(drift, notes=notes, findings=judge({"drift": drift}, RULES).findings)
+    return replace(drift, notes=notes, findings=judge({"drift": drift}).findings)

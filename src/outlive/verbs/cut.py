@@ -12,7 +12,7 @@ from outlive.verbs.opening import sound
 
 if TYPE_CHECKING:
     from outlive.surgery import Cut
-    from outlive.surgery.naming import Ops, TensorName
+    from outlive.surgery.lookup import Ops, TensorName
 
 
 def cut(
@@ -36,10 +36,10 @@ def cut(
     """
     from outlive.arena.questions import check_shape
     from outlive.planning.reshaping import cut_part
-    from outlive.surgery import Request
+    from outlive.surgery import CutRequest
     from outlive.surgery.tree import UnknownOptions
 
-    request = Request(
+    request = CutRequest(
         ops=ops,
         until=until,
         outputs=outputs,
@@ -57,7 +57,7 @@ def cut(
 def _uncopied(model: Model, error: Exception) -> ModelError:
     """The error for a part of the file that nobody can copy, since nobody knows its kind."""
     from outlive.rendering.finding_text import plain_finding
-    from outlive.rules.catalogue import assess
+    from outlive.rules.judgement import assess
 
     findings = assess(read_source(model)).findings
     finding = next((item for item in findings if item.code == "F115"), findings[0])

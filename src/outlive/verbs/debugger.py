@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from numpy.typing import NDArray
 
-from outlive.guarding.raised import CannotSend
+from outlive.guarding.worker_errors import CannotSend
 from outlive.model import Model, read_source
 from outlive.quant.comparison_plan import CompareTask
 from outlive.quant.converter_child import calibrated_models, quantized_model

@@ -79,9 +79,8 @@ probe = delegates
 def judge_coverage(coverage: Coverage) -> tuple[Finding, ...]:
     """The findings on what accelerators take and do, the worst first."""
     from outlive.rules import judge
-    from outlive.rules.catalogue import RULES
 
-    return judge({"coverage": coverage}, [rule for rule in RULES if rule.facts == ("coverage",)]).findings
+    return judge({"coverage": coverage}).findings
 
 
 def parse_delegates(libraries: Sequence[str | Delegate], options: Sequence[str]) -> tuple[Delegate, ...]:

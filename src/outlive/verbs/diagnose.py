@@ -90,11 +90,10 @@ def _judge_values(model: Model, inputs: Any) -> tuple[Finding, ...]:
     from outlive.diagnosis.verdict import with_call_cause
     from outlive.planning.input_values import make_feed
     from outlive.rules import judge
-    from outlive.rules.catalogue import RULES
 
     try:
         feed = make_feed(model, inputs)
     except (ValueError, TypeError):
         return ()
-    found = judge({"inputs": feed}, [rule for rule in RULES if rule.facts == ("inputs",)]).findings
+    found = judge({"inputs": feed}).findings
     return tuple(map(with_call_cause, found))

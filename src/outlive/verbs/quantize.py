@@ -52,8 +52,7 @@ def quantize(
     from outlive.quant.quantization import QuantizeTask, needs_conversion, quantize_model
     from outlive.quant.recipes import find_recipe, narrowed
     from outlive.quant.samples import Samples
-    from outlive.rules.catalogue import RULES
-    from outlive.rules.engine import judge
+    from outlive.rules import judge
 
     wanted = _bounds(until_sqnr, until_agreement) if until is None else until
     target = None if wanted is None else check_target(wanted, tuple(metrics or ()))
@@ -80,7 +79,7 @@ def quantize(
         held = partial(_held_against, model, samples=stream, metrics=metrics or {})
         made = make(()) if target is None else select(make, held, target)
     path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else model.path
-    return replace(made, source_path=path, findings=judge({"quantized": made}, RULES).findings)
+    return replace(made, source_path=path, findings=judge({"quantized": made}).findings)
 
 
 def _bounds(sqnr: float | None, agreement: float | None) -> dict[str, float] | None:

@@ -1,12 +1,12 @@
 """Bytes of the descriptors that LiteRT, its delegate and XNNPACK keep.
 
 Sizes of XNNPACK's structures are those of a 64-bit build (src/xnnpack/subgraph.h, operator.h, compute.h);
-those of the interpreter were measured on LiteRT 2.3.0.
+those of the interpreter were measured on LiteRT.
 """
 
 from __future__ import annotations
 
-from outlive.arena.builtin.heap import sparse_bytes
+from outlive.kernels.litert.tensor_table import sparse_bytes
 from outlive.kernels.xnnpack.graph import Graph, Node
 from outlive.model import Model, Subgraph
 

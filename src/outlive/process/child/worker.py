@@ -90,7 +90,7 @@ def run(message: dict[str, Any], descriptors: list[int], facts: dict[str, Any] |
     wire.send(replies, dict(ready, answer="ok"))
     try:
         server.serve()
-    except wire.Closed:
+    except wire.ConnectionClosed:
         return 0
     return 0
 

@@ -5,27 +5,18 @@ What it checks
 
 Why it matters
     A runtime that does not know the operator refuses the model. It would run only with a runtime newer
-    than ai-edge-litert 2.3.
+    than the one that outlive follows.
 
 What to do
     Update outlive and the runtime, or convert the model for an older runtime.
 
 Limits
-    The schema known here is the one of ai-edge-litert 2.3.
+    The schema known here is that of the LiteRT that outlive follows.
 """
 
-from __future__ import annotations
+from outlive.rules.api import Severity, rule
+from outlive.rules.file.flaws import flaws
 
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import sight_flaws
-
-
-@rule("F114", "unknown-operator", Severity.WARNING, since="0.1", cause="unsupported-op")
-def unknown_operator(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
-    why = "it comes from a newer converter, or the byte is damaged"
-    yield from sight_flaws(file, "unknown-operator", why)
+RULE = rule("F114", "unknown-operator", Severity.WARNING, since="0.1", cause="unsupported-op")(
+    flaws("unknown-operator", "it comes from a newer converter, or the byte is damaged")
+)

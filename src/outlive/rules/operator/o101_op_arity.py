@@ -15,32 +15,28 @@ Limits
     Operators that LiteRT has no kernel for, and custom ones, are not looked at.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Model
-from outlive.rules.engine import rule
+from outlive.rules.api import Iterator, Severity, rule
 from outlive.rules.operator.option_demands import miscounted
-from outlive.rules.operator.scene import Scene, scenes, sight_some
+from outlive.rules.operator.prepared_operator import PreparedOperator, operators_of, operators_with
 
 
-@rule("O101", "op-arity", Severity.ERROR, since="0.1", cause="op-arity")
-def op_arity(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    why = "a tensor was added or dropped, or the operator is not the one it was"
-    yield from sight_some(model, scenes(model), _faults, why)
-
-
-def _faults(scene: Scene) -> Iterator[str]:
-    if scene.signature is None:
+def _faults(op: PreparedOperator) -> Iterator[str]:
+    if op.signature is None:
         return
-    wanted = (("input", scene.operator.inputs, scene.signature.inputs),
-              ("output", scene.operator.outputs, scene.signature.outputs))  # fmt: skip
+    wanted = (("input", op.operator.inputs, op.signature.inputs),
+              ("output", op.operator.outputs, op.signature.outputs))  # fmt: skip
     for word, row, (low, high) in wanted:
         if not low <= len(row) <= high:
             span = str(low) if low == high else f"{low} to {high}"
             yield f"{len(row)} {word}s; the kernel takes {span}"
-    if scene.is_whole:
-        yield from (fact for fact, cause in miscounted(scene) if cause == "op-arity")
+    if op.is_whole:
+        yield from (fact for fact, cause in miscounted(op) if cause == "op-arity")
+
+
+RULE = rule("O101", "op-arity", Severity.ERROR, since="0.1", cause="op-arity")(
+    operators_with(
+        _faults,
+        "a tensor was added or dropped, or the operator is not the one it was",
+        among=operators_of,
+    )
+)

@@ -14,27 +14,29 @@ Limits
     Where another tensor is never filled because of it, that is told instead (O103).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
 from outlive.model import Model
-from outlive.rules.engine import rule
+from outlive.rules.api import Iterator, Severity, rule
 from outlive.rules.operator.graph_demands import overwritten_constants, unfilled
-from outlive.rules.operator.scene import Scene, scenes, sight_some, slot_words
+from outlive.rules.operator.prepared_operator import (
+    PreparedOperator,
+    operators_of,
+    operators_with,
+    slot_words,
+)
 
 
-@rule("O105", "output-is-constant", Severity.ERROR, since="0.1", cause="buffer-aliased")
-def output_is_constant(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def _not_told(model: Model) -> Iterator[PreparedOperator]:
     told = {item.stray_writer.place for item in unfilled(model) if item.stray_writer is not None}
-    rows = (scene for scene in scenes(model) if scene.place not in told and not scene.operator.is_custom)
-    yield from sight_some(model, rows, _faults, "the buffer of another tensor was given to this one")
+    return (op for op in operators_of(model) if op.place not in told and not op.operator.is_custom)
 
 
-def _faults(scene: Scene) -> Iterator[str]:
-    for slot in overwritten_constants(scene):
-        tensor = scene.tensor(slot)
+def _faults(op: PreparedOperator) -> Iterator[str]:
+    for slot in overwritten_constants(op):
+        tensor = op.tensor(slot)
         if tensor is not None:
-            yield f"{slot_words(scene, slot)} has buffer {tensor.buffer_index}, which holds bytes of the file"
+            yield f"{slot_words(op, slot)} has buffer {tensor.buffer_index}, which holds bytes of the file"
+
+
+RULE = rule("O105", "output-is-constant", Severity.ERROR, since="0.1", cause="buffer-aliased")(
+    operators_with(_faults, "the buffer of another tensor was given to this one", among=_not_told)
+)

@@ -15,19 +15,51 @@ Limits
     Types that a kernel sets itself are left alone. What only XNNPACK takes counts as taken.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Model
-from outlive.rules.engine import rule
-from outlive.rules.operator.scene import sight_each
-from outlive.rules.operator.type_demands import type_faults
+from outlive.rules.api import Iterator, Severity, rule
+from outlive.rules.operator.kernel_signatures import KernelSignature
+from outlive.rules.operator.prepared_operator import PreparedOperator, operators_with, slot_words
 
 
-@rule("O106", "tensor-type-mismatch", Severity.ERROR, since="0.1", cause="tensor-type-mismatch")
-def tensor_type_mismatch(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    why = "the type was changed without the rest, or there is no kernel for this combination"
-    yield from sight_each(model, type_faults, why)
+def _faults(op: PreparedOperator) -> Iterator[str]:
+    if op.signature is None:
+        return
+    yield from _not_taken(op, op.signature)
+    yield from _not_fitting(op, op.signature)
+    yield from _not_alike(op, op.signature)
+
+
+def _not_taken(op: PreparedOperator, signature: KernelSignature) -> Iterator[str]:
+    for slot, allowed in signature.types.items():
+        found = op.dtype(slot)
+        if found and found not in allowed:
+            yield f"{slot_words(op, slot)} is {found}; the kernel takes {_list(allowed)}"
+
+
+def _not_fitting(op: PreparedOperator, signature: KernelSignature) -> Iterator[str]:
+    for slot, (leader, table) in signature.follows.items():
+        found, leading = op.dtype(slot), op.dtype(leader)
+        allowed = table.get(leading)
+        if found and allowed is not None and found not in allowed:
+            words = slot_words(op, slot)
+            yield f"{words} is {found}; beside {leading} the kernel takes {_list(allowed)}"
+
+
+def _not_alike(op: PreparedOperator, signature: KernelSignature) -> Iterator[str]:
+    for group in signature.same:
+        slots = [slot for word in group for slot in op.slots(word) if op.dtype(slot)]
+        others = [slot for slot in slots[1:] if op.dtype(slot) != op.dtype(slots[0])]
+        for slot in others[:3]:
+            first = f"{slot_words(op, slots[0])} is {op.dtype(slots[0])}"
+            yield f"{slot_words(op, slot)} is {op.dtype(slot)}, {first}; they must be of one type"
+
+
+def _list(types: frozenset[str]) -> str:
+    # More would bury the fact: then it is the odd one that matters.
+    return ", ".join(sorted(types)) if len(types) <= 8 else "numbers only"
+
+
+RULE = rule("O106", "tensor-type-mismatch", Severity.ERROR, since="0.1", cause="tensor-type-mismatch")(
+    operators_with(
+        _faults, "the type was changed without the rest, or there is no kernel for this combination"
+    )
+)

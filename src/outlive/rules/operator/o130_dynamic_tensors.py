@@ -16,41 +16,33 @@ Limits
     looked into.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
 from outlive.kernels.litert.tensor_table import UNSIZED
 from outlive.model import Model
-from outlive.rules.engine import rule
-from outlive.rules.operator.scene import Scene, scenes
-from outlive.rules.telling import file_name
+from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.operator.prepared_operator import PreparedOperator, operators_of
+from outlive.rules.wording import file_name
 
 
 @rule("O130", "dynamic-tensors", Severity.NOTE, since="0.1")
-def dynamic_tensors(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    found = [scene for scene in scenes(model) if _is_sized_late(scene)]
+def dynamic_tensors(model: Model) -> Sightings:
+    found = [op for op in operators_of(model) if _is_sized_late(op)]
     if not found:
         return
-    facts = [f"{scene.name} gives a tensor of a size that depends on data" for scene in found[:5]]
+    facts = [f"{op.name} gives a tensor of a size that depends on data" for op in found[:5]]
     if len(found) > len(facts):
         facts.append(f"{len(found) - len(facts)} more")
     yield Sighting(
         where=file_name(model.path),
-        evidence=tuple(Evidence(fact=fact, source="shapes and values in the file") for fact in facts),
+        evidence=tuple(Evidence(fact, "shapes and values in the file") for fact in facts),
         why="accelerators plan their memory before a run, and refuse what they cannot plan",
-        remedies=(
-            Remedy(action="convert with fixed shapes, if an accelerator is to run it", tag=Tag.CHANGES_MODEL),
-        ),
+        remedies=(Remedy("convert with fixed shapes, if an accelerator is to run it", Tag.CHANGES_MODEL),),
     )
 
 
-def _is_sized_late(scene: Scene) -> bool:
+def _is_sized_late(op: PreparedOperator) -> bool:
     return any(
-        (tensor := scene.tensor(slot)) is not None
-        and scene.table.where[tensor.index] == "dynamic"
+        (tensor := op.tensor(slot)) is not None
+        and op.table.where[tensor.index] == "dynamic"
         and tensor.dtype not in UNSIZED
-        for slot in scene.slots("o*")
+        for slot in op.slots("o*")
     )

@@ -11,6 +11,7 @@ import os
 import threading
 import time
 
+from ..wire import OWN_END
 from .shared_memory import read_shared
 
 # The fastest that memory is filled, page by page, on a machine of today; and bounds for the pause.
@@ -19,8 +20,6 @@ _SHORTEST_S, _LONGEST_S = 0.01, 2.0
 # What the worker's own part of a run takes beside the model: answers, arrays of outputs, their statistics.
 # A limit is of what the model adds, so the watchdog allows this much more.
 OWN_BYTES = 1 << 18
-# The last words of a worker that has ended itself.
-OWN_END = "outlive: the worker holds more memory than it may\n"
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 

@@ -13,7 +13,7 @@ from typing import Any, Iterator, NamedTuple
 # Files in memory, as /proc names them: of memfd_create, shm_open, shmget, and shared mappings without a file
 # (mm/memfd.c, mm/shmem.c, ipc/shm.c).
 _IN_MEMORY = ("/memfd:", "/dev/shm/", "/SYSV", "/dev/zero")
-# The segments in which arguments and results are exchanged (`guard_blocks.new_segment`).
+# The segments in which arguments and results are exchanged (`guard.segments.new_segment`).
 _SEGMENT = "/memfd:outlive-guard"
 _BLOCK_BYTES = 512  # sys/stat.h: what st_blocks counts
 _LITTLE_BYTES = 1 << 20
