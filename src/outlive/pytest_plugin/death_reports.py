@@ -29,7 +29,7 @@ class NotRun(Exception):
     """A test that a worker could not run."""
 
 
-class CannotStart(Exception):
+class SessionNotStarted(Exception):
     """A worker in which no pytest session can be started; the text is what it said."""
 
 

@@ -84,7 +84,7 @@ class WorkerRunner:
             complaint = f"the worker ran out of memory while it reported: {error}"
         except NotBegun:
             complaint = _NOT_BEGUN
-        except death_reports.CannotStart as error:
+        except death_reports.SessionNotStarted as error:
             complaint = str(error)
         assert self._log is not None
         return self._log.read(), complaint, death
@@ -124,7 +124,7 @@ class WorkerRunner:
             raise
         except BaseException as error:
             self._drop()
-            raise death_reports.CannotStart(f"{error.__cause__ or error}") from error
+            raise death_reports.SessionNotStarted(f"{error.__cause__ or error}") from error
         return process
 
     def _folder(self) -> Path:

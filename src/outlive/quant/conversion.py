@@ -21,9 +21,9 @@ from outlive.interpreter.judge import Call, Judge
 from outlive.keeping import write_whole
 from outlive.model import Tensor, read_source
 from outlive.names import foreign_lines, safe
-from outlive.quant.converter_child import convert_source
 from outlive.quant.quantization import Guard
 from outlive.quant.samples import Samples
+from outlive.quant.worker_functions import convert_source
 from outlive.records import NOT_WRITTEN, FileSize, in_document
 from outlive.units import format_bytes, plural
 

@@ -28,10 +28,10 @@ from outlive.quant.capture import file_of
 from outlive.quant.drift import InputRange
 from outlive.quant.pairing import pair_models
 from outlive.quant.quantized import LayerResult, Quantized, Recipe
-from outlive.quant.quantizer_child import quantize_content
 from outlive.quant.recipes import find_layers, needs_samples
 from outlive.quant.samples import Samples, to_real
 from outlive.quant.tensor_graph import CONVERSIONS, TensorGraph, affine
+from outlive.quant.worker_functions import quantize_content
 from outlive.records import copy_fields
 from outlive.surgery import tree_of
 from outlive.surgery.tree import Tree

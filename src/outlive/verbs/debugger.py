@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from outlive.guarding.worker_errors import CannotSend
 from outlive.model import Model, read_source
 from outlive.quant.comparison_plan import CompareTask
-from outlive.quant.converter_child import calibrated_models, quantized_model
 from outlive.quant.debugger_runs import (
     DEFAULTS,
     LayerStatistics,
@@ -34,6 +33,7 @@ from outlive.quant.debugger_runs import (
 from outlive.quant.quantization import QuantizeTask, quantize_model
 from outlive.quant.recipes import RECIPES, narrowed
 from outlive.quant.samples import Samples
+from outlive.quant.worker_functions import calibrated_models, quantized_model
 from outlive.verbs.guard import guarded
 from outlive.verbs.interpreter import Interpreter
 from outlive.verbs.judging import JUDGE
