@@ -11,7 +11,7 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.cli.main import main
-from outlive.planning.sparsity import Pruning, weigh_zeros
+from outlive.planning.sparsity import Pruning, measure_sparsity
 from outlive.surgery.sparse_weights import sparsify
 from tests.surgery.test_sparse_weights import pruned
 
@@ -25,7 +25,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def measured(file: Path) -> Pruning:
-    return weigh_zeros(outlive.read(file), measuring=True)
+    return measure_sparsity(outlive.read(file), measuring=True)
 
 
 def test_sizes_are_those_of_files(file: Path, measured: Pruning) -> None:
@@ -60,7 +60,7 @@ def test_sparse_weights_take_no_less_memory(measured: Pruning) -> None:
 
 
 def test_a_model_that_cannot_run_says_so(tmp_path: Path) -> None:
-    found = weigh_zeros(outlive.read(demo_models.path("deadly")), measuring=True)
+    found = measure_sparsity(outlive.read(demo_models.path("deadly")), measuring=True)
     assert found.forms[0].measured_peak_bytes == {"cpu": None, "builtin": None}
     assert "SIGSEGV" in found.forms[0].problem
 

@@ -78,9 +78,9 @@ def find_refusal(outcomes: Sequence[Outcome]) -> str:
     return tried[0].reason
 
 
-def find_shortage(weighed: Sequence[EvaluatedCandidate], budget: Budget) -> Shortage | None:
+def find_shortage(evaluated: Sequence[EvaluatedCandidate], budget: Budget) -> Shortage | None:
     """Why nothing fits, from the candidate that came nearest; None if nothing could even be planned."""
-    known = [item for item in weighed if item.outcome.needed_bytes is not None and item.plan is not None]
+    known = [item for item in evaluated if item.outcome.needed_bytes is not None and item.plan is not None]
     if not known:
         return None
     # What was measured says more than what was planned.
@@ -92,17 +92,17 @@ def find_shortage(weighed: Sequence[EvaluatedCandidate], budget: Budget) -> Shor
     op, largest = (None, ()) if moment is None else moment
     return Shortage(
         smallest=nearest.outcome,
-        lower_bound_bytes=min(_least_bytes(item.plan) for item in known if item.plan is not None),
+        # What is alive at once: no planner can do with less.
+        lower_bound_bytes=min(
+            max(certain_bytes(item.plan), *(load.live_bytes for load in item.plan.ops), 0)
+            for item in known
+            if item.plan is not None
+        ),
         op=op,
         op_type=next((load.type for load in plan.ops if load.index == op), ""),
         tensors=tuple(NamedSize(place.name, place.size_bytes) for place in largest),
         needed_changes=tuple(_changes(nearest.outcome, plan, budget)),
     )
-
-
-def _least_bytes(plan: Plan) -> int:
-    """What is alive at once: no planner can do with less."""
-    return max(certain_bytes(plan), *(load.live_bytes for load in plan.ops), 0)
 
 
 def _excess(outcome: Outcome, budget: Budget) -> int:

@@ -80,7 +80,7 @@ class LimitedRuns:
         return seen
 
     def _try(self, built: Built, candidate: Candidate, ram_bytes: int, seen: MeasuredRun) -> MeasuredRun:
-        capped = self._fly_surely(built, candidate, ram_bytes)
+        capped = self._run_repeatedly(built, candidate, ram_bytes)
         peak = capped.peak_bytes
         if not _problem(capped) and peak is not None and peak <= ram_bytes:
             # Runs differ by some pages: the most that was ever seen counts.
@@ -90,36 +90,36 @@ class LimitedRuns:
         if seen.peak_bytes is not None:
             return seen
         # How much it would take, for the user and for the next budget.
-        free = self._fly(built, candidate, None)
+        free = self._run(built, candidate, None)
         seen = replace(seen, died=free.died, late=seen.late or _is_late(free))
         if problem := _problem(free):
             return replace(seen, peak_bytes=None, milliseconds=None, problem=problem)
         return replace(seen, peak_bytes=free.peak_bytes, milliseconds=_milliseconds(free), problem="")
 
-    def _fly_surely(self, built: Built, candidate: Candidate, ram_bytes: int) -> Flight:
+    def _run_repeatedly(self, built: Built, candidate: Candidate, ram_bytes: int) -> Flight:
         """The run that took most, of several where it is close: what happened to fit once must fit again."""
         flights = []
         for _ in range(_CLOSE_TRIES):
-            flights.append(self._fly(built, candidate, ram_bytes))
+            flights.append(self._run(built, candidate, ram_bytes))
             if _problem(flights[-1]):
                 return flights[-1]
             if ram_bytes - (flights[-1].peak_bytes or 0) > _CLOSE_BYTES:
                 break
         return max(flights, key=lambda flight: flight.peak_bytes or 0)
 
-    def _fly(self, built: Built, candidate: Candidate, ram_bytes: int | None) -> Flight:
+    def _run(self, built: Built, candidate: Candidate, ram_bytes: int | None) -> Flight:
         if not candidate.weight_cache:
-            return self._flight(built, engine_arguments(candidate), ram_bytes)
+            return self._one_run(built, engine_arguments(candidate), ram_bytes)
         with tempfile.TemporaryDirectory(prefix="outlive-cache-") as folder:
             arguments = engine_arguments(candidate, os.path.join(folder, "weights"))
-            first = self._flight(built, arguments, ram_bytes)
+            first = self._one_run(built, arguments, ram_bytes)
             if _problem(first):
                 return first
-            second = self._flight(built, arguments, ram_bytes)
+            second = self._one_run(built, arguments, ram_bytes)
             # The file is written by the first run, which has to fit as well.
             return replace(second, peak_bytes=max(first.peak_bytes or 0, second.peak_bytes or 0))
 
-    def _flight(self, built: Built, arguments: dict[str, Any], ram_bytes: int | None) -> Flight:
+    def _one_run(self, built: Built, arguments: dict[str, Any], ram_bytes: int | None) -> Flight:
         left = self._seconds_left()
         limits: dict[str, Any] = {
             "memory": ram_bytes,

@@ -255,16 +255,16 @@ class LossMeter:
         return built.model.sha256, candidate.accelerator, candidate.threads
 
     def _judged(self, built: Built, candidate: Candidate) -> Loss:
-        judging = OutputComparison(self._kinds)
+        comparison = OutputComparison(self._kinds)
         try:
             with self._predictor(built, candidate) as predict:
                 for number, sample in enumerate(self._sample_set):
-                    judging.add(load_arrays(self._path(number)), predict(sample))
+                    comparison.add(load_arrays(self._path(number)), predict(sample))
         except OutputsIncomparable as error:
             raise LossUnknown(str(error)) from error
         except (OutliveError, RuntimeError, ValueError) as error:
             raise self._unknown("it does not run on the samples", error) from error
-        return judging.loss()
+        return comparison.loss()
 
     def _go_on(self) -> None:
         """`TimeIsUp` if it is."""

@@ -98,9 +98,9 @@ class Search:
         """Go through the rounds, and say what it comes to."""
         try:
             for offered in self._rounds():
-                self._go_through(offered)
+                self._evaluate_round(offered)
                 if self._keeps_layers(offered):
-                    self._go_through(self._mixed_round(offered))
+                    self._evaluate_round(self._mixed_round(offered))
                 if self._stopped or (self._is_settled() and not self._goal.every):
                     break
         except KeyboardInterrupt:
@@ -151,18 +151,18 @@ class Search:
         )
         return SearchRound(title="smaller numbers, sensitive layers kept", candidates=tuple(made))
 
-    def _go_through(self, offered: SearchRound) -> None:
+    def _evaluate_round(self, offered: SearchRound) -> None:
         """Weigh every candidate of a round, the variants side by side."""
         ranked = [(next(self._ranks), candidate) for candidate in offered.candidates]
         groups = [tuple(group) for _, group in groupby(ranked, key=lambda item: item[1].variant)]
         jobs = self._goal.jobs or max(1, min(_MOST_JOBS, (os.cpu_count() or 1) // 2))
         if jobs == 1 or len(groups) == 1:
             for group in groups:
-                self._weigh_group(group)
+                self._evaluate_variant(group)
             return
         require_thread()
         with ThreadPoolExecutor(jobs, thread_name_prefix="outlive-fit") as pool:
-            waiting = [pool.submit(self._weigh_group, group) for group in groups]
+            waiting = [pool.submit(self._evaluate_variant, group) for group in groups]
             try:
                 done, _ = wait(waiting, return_when=FIRST_EXCEPTION)
             except BaseException:
@@ -172,7 +172,7 @@ class Search:
             for future in done:
                 future.result()
 
-    def _weigh_group(self, group: Sequence[tuple[int, Candidate]]) -> None:
+    def _evaluate_variant(self, group: Sequence[tuple[int, Candidate]]) -> None:
         """The settings of one variant; those behind the first that fits only if all are asked for."""
         fitting: Outcome | None = None
         for rank, candidate in group:
@@ -180,21 +180,21 @@ class Search:
                 self._stopped = "seconds"
             if self._stopped:
                 words = _TIME if self._stopped == "seconds" else "it was interrupted"
-                self._pass_over(rank, candidate, words)
+                self._skip(rank, candidate, words)
             elif fitting is not None and not self._goal.every:
-                self._pass_over(rank, candidate, f"{fitting.candidate.setting} fits already")
+                self._skip(rank, candidate, f"{fitting.candidate.setting} fits already")
             else:
                 self._tell(str(candidate))
-                weighed = self._evaluation.weigh(candidate, rank)
-                found = weighed.outcome
-                if (found.file_bytes is None or weighed.late) and self._is_over():
+                evaluated = self._evaluation.evaluate(candidate, rank)
+                found = evaluated.outcome
+                if (found.file_bytes is None or evaluated.late) and self._is_over():
                     self._stopped = "seconds"  # it was cut short, and not refused
-                    self._pass_over(rank, candidate, _TIME)
+                    self._skip(rank, candidate, _TIME)
                     continue
-                self._known[rank] = weighed
+                self._known[rank] = evaluated
                 fitting = found if found.fits else fitting
 
-    def _pass_over(self, rank: int, candidate: Candidate, reason: str) -> None:
+    def _skip(self, rank: int, candidate: Candidate, reason: str) -> None:
         outcome = Outcome(candidate=candidate, verdict="not tried", reason=reason, rank=rank)
         self._known[rank] = EvaluatedCandidate(outcome=outcome)
 
@@ -219,8 +219,8 @@ class Search:
         return max(_LEAST_S, self._goal.seconds - (time.monotonic() - self._began))
 
     def _fit(self) -> Fit:
-        weighed = [self._known[rank] for rank in sorted(self._known)]
-        outcomes = with_front([item.outcome for item in weighed])
+        evaluated = [self._known[rank] for rank in sorted(self._known)]
+        outcomes = with_front([item.outcome for item in evaluated])
         chosen = best(outcomes)
         refusal = find_refusal(outcomes)
         built = None if chosen is None else self._builder.build(chosen.candidate.variant)
@@ -237,7 +237,7 @@ class Search:
             loss_by=self._meter.by,
             samples=sample_set.count,
             is_indicative=sample_set.is_random and on_samples,
-            shortage=None if chosen or refusal else find_shortage(weighed, goal.budget),
+            shortage=None if chosen or refusal else find_shortage(evaluated, goal.budget),
             refusal=refusal,
             stopped=self._stopped,
             notes=tuple(notes_on(self._model, sample_set, goal.budget, goal.wish, outcomes, on_samples)),

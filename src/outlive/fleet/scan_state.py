@@ -10,7 +10,6 @@ Each file goes one of these ways, and ends as one row in the journal:
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 import threading
@@ -18,7 +17,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from outlive.cache import ResultCache
 from outlive.fleet.file_discovery import FoundFile
@@ -26,9 +24,9 @@ from outlive.fleet.file_scan import row_without_scan
 from outlive.fleet.journal import Journal
 from outlive.fleet.rows import Row, row_of
 from outlive.fleet.scan_options import EngineError, ScanOptions, ScanTask, versions
-from outlive.records import document_of
+from outlive.keeping import file_digest
+from outlive.records import copy_fields, document_of
 
-_CHUNK_BYTES = 1 << 20
 # How often a task may be lost among others before it has to show that it is not to blame, alone.
 _IN_COMPANY = 2
 # How often it may be lost alone.
@@ -116,11 +114,11 @@ class ScanState:
 
     def _task(self, found: FoundFile) -> ScanTask:
         self._count += 1
-        return ScanTask(
+        return copy_fields(
+            ScanTask,
+            found,
             number=self._count,
-            path=found.path,
             place=os.path.join(self._here, found.path),
-            name=found.name,
             sha256=digest(found.path),
             order=self._order,
             order_key=self._order_key,
@@ -230,14 +228,10 @@ def digest(path: str) -> str:
     """The sha256 of a regular file; empty if it cannot be read."""
     if not os.path.isfile(path):
         return ""
-    found = hashlib.sha256()
     try:
-        with Path(path).open("rb") as file:
-            while data := file.read(_CHUNK_BYTES):
-                found.update(data)
+        return file_digest(path)
     except OSError:
         return ""
-    return found.hexdigest()
 
 
 def _put_to(row: Row, task: ScanTask) -> Row:

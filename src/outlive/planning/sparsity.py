@@ -27,7 +27,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class StorageForm:
     """One way to store the model: its size, its size compressed, and the memory it takes by accelerator.
 
     A peak is None where it is not known; `problem` says why it could not be measured.
@@ -46,7 +46,7 @@ class Pruning:
     """The weights with their zeros, and the forms the model can be stored in; the first is the file's own."""
 
     weights: tuple[WeightZeros, ...] = field(repr=False)
-    forms: tuple[Form, ...]
+    forms: tuple[StorageForm, ...]
 
     @property
     @in_document()
@@ -61,7 +61,7 @@ class Pruning:
         return sum(weight.zeros for weight in self.weights)
 
 
-def weigh_zeros(
+def measure_sparsity(
     model: Model, measuring: bool = False, tell: Callable[[str], None] = lambda words: None
 ) -> Pruning:
     """What the zeros of a sound model are worth; `measuring` runs each form in a worker."""
@@ -75,7 +75,7 @@ def weigh_zeros(
     return Pruning(weights=weights, forms=tuple(forms))
 
 
-def _form(name: str, model: Model, measuring: bool, tell: Callable[[str], None]) -> Form:
+def _form(name: str, model: Model, measuring: bool, tell: Callable[[str], None]) -> StorageForm:
     tell(f"{name}: compressing")
     compressed = _compressed_bytes(model.content)
     tell(f"{name}: planning")
@@ -85,7 +85,7 @@ def _form(name: str, model: Model, measuring: bool, tell: Callable[[str], None])
         tell(f"{name}: running with {way}")
         measured[way], said = _measured(model, way)
         problem = problem or said
-    return Form(
+    return StorageForm(
         name=name,
         file_bytes=model.file_bytes,
         compressed_bytes=compressed,

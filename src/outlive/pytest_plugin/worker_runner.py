@@ -63,7 +63,8 @@ class WorkerRunner:
             self._drop()
         elif complaint:
             yield from death_reports.problem_reports(item, complaint, has_started=self._process is not None)
-        if options.fresh or self._has_grown():
+        grown_bytes = 0 if self._process is None else self._process.grown_bytes
+        if options.fresh or grown_bytes > _MOST_GROWTH_BYTES:
             self.close()
 
     def _try(
@@ -171,10 +172,6 @@ class WorkerRunner:
         if not in_order or hasattr(self._config, "workerinput"):
             return nextitem.nodeid if nextitem is not None and _is_shared(nextitem) else None
         return next((one.nodeid for one in items[place + 1 :] if _is_shared(one)), None)
-
-    def _has_grown(self) -> bool:
-        process = self._process
-        return process is not None and process.grown_bytes > _MOST_GROWTH_BYTES
 
     def _drop(self) -> None:
         process, self._process = self._process, None

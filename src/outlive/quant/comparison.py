@@ -64,13 +64,13 @@ class ModelComparison:
         self.task, self.plan = task, ComparisonPlan(task)
         self.reference, self.candidate = self.plan.reference, self.plan.candidate
         self.rows = self.plan.rows
-        self._goodness: dict[int, float] = {}
+        self._sqnr_by_tensor: dict[int, float] = {}
 
     def run(self, samples: Samples) -> Drift:
         """Go through the samples, as often as there are passes."""
         for number, one in enumerate(self.plan.passes, 1):
             self._run_pass(one, samples, number)
-        return self._drift(samples)
+        return self._result(samples)
 
     def _run_pass(self, one: SamplePass, samples: Samples, number: int) -> None:
         task = self.task
@@ -146,11 +146,11 @@ class ModelComparison:
                 if self.task.watch is not None:
                     self.task.watch(row.pair, local, reals[index], found[index])
 
-    def _drift(self, samples: Samples) -> Drift:
+    def _result(self, samples: Samples) -> Drift:
         inputs = self.candidate.subgraph.inputs
         ranges = []
         for seen, tensor in zip(samples.seen, inputs, strict=False):
-            holder = self._holder(tensor)
+            holder = self._quantized_input(tensor)
             found = None if holder is None else grid(holder)
             span = None if found is None else (found.low, found.high)
             held_by = None if holder is None else holder.index
@@ -158,7 +158,7 @@ class ModelComparison:
                 InputRange(name=tensor.name, low=seen.low, high=seen.high, can_hold=span, held_by=held_by)
             )
         known = ((row.pair.candidate, row.accumulated.metrics()) for row in self.rows)
-        self._goodness = {index: found.sqnr_db for index, found in known if found is not None}
+        self._sqnr_by_tensor = {index: found.sqnr_db for index, found in known if found is not None}
         plan = self.plan
         paired = any(row.pair.reference_op is not None for row in self.rows)
         unrelated = not paired and self.task.layers is None and bool(self.candidate.computing())
@@ -184,7 +184,7 @@ class ModelComparison:
         every = {one.index: one for one in (*found, *self.plan.left_out)}
         return tuple(every[index] for index in dict.fromkeys(self.candidate.subgraph.output_indices))
 
-    def _holder(self, tensor: Tensor) -> Tensor | None:
+    def _quantized_input(self, tensor: Tensor) -> Tensor | None:
         """The quantized tensor an input is held in: itself, or that of the QUANTIZE that alone reads it."""
         if grid(tensor) is not None:
             return tensor
@@ -197,10 +197,10 @@ class ModelComparison:
     def _worst_use(self, tensor: int) -> tuple[float | None, int | None]:
         """How good the worst is that operators make of a tensor, and which one does."""
         found = [
-            (self._goodness[out], step.index)
+            (self._sqnr_by_tensor[out], step.index)
             for step in self.candidate.users(tensor)
             for out in step.outputs
-            if out in self._goodness
+            if out in self._sqnr_by_tensor
         ]
         return min(found, default=(None, None))
 
@@ -218,7 +218,7 @@ class ModelComparison:
         found = row.accumulated.grid
         used, by = self._worst_use(pair.candidate)
         given = () if step is None else step.inputs
-        inputs = [self._goodness[index] for index in given if index in self._goodness]
+        inputs = [self._sqnr_by_tensor[index] for index in given if index in self._sqnr_by_tensor]
         return copy_fields(
             TensorDrift,
             tensor,

@@ -279,8 +279,8 @@ class Drift:
         """What `outputs_are`, in words."""
         rows, name = self.outputs, self.outputs_are
         if name == "not finite":
-            strange = [row for row in rows if row.is_strange]
-            return OutputsVerdict(name=name, words=_not_finite(strange, len(rows)), tone="bad")
+            unusual = [row for row in rows if row.is_strange]
+            return OutputsVerdict(name=name, words=_not_finite(unusual, len(rows)), tone="bad")
         if name == "not compared":
             count = sum(1 for row in rows if row.metrics is None or row.why)
             words = f"{_which(count, len(rows))} could not be compared" if rows else "there are no outputs"
@@ -333,10 +333,10 @@ class Drift:
         return tuple(sorted(ranked, key=lambda row: -row.blame)[:count])
 
 
-def _not_finite(strange: list[OutputDrift], outputs: int) -> str:
-    is_all = all(row.metrics is None or not row.metrics.num_elements for row in strange)
+def _not_finite(unusual: list[OutputDrift], outputs: int) -> str:
+    is_all = all(row.metrics is None or not row.metrics.num_elements for row in unusual)
     one, more = ("is", "are") if is_all else ("has values that are", "have values that are")
-    return f"{_which(len(strange), outputs)} {one if len(strange) == 1 else more} not finite"
+    return f"{_which(len(unusual), outputs)} {one if len(unusual) == 1 else more} not finite"
 
 
 def _which(count: int, outputs: int) -> str:

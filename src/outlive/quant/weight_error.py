@@ -76,14 +76,9 @@ def _channels(values: NDArray[Any], axis: int) -> Iterator[tuple[slice, NDArray[
         yield part, rows[part].reshape(rows[part].shape[0], -1).astype(np.float64)
 
 
-def _peaks(values: NDArray[Any], axis: int) -> NDArray[np.float64]:
-    """The greatest magnitude of each channel."""
-    return np.concatenate([np.abs(rows).max(1) for _, rows in _channels(values, axis)])
-
-
 def _shared_scale(values: NDArray[Any], axis: int, scale: float, levels: int) -> dict[str, Any]:
     """What one scale for all costs the channels that are small, beside what a scale for each would."""
-    peaks = _peaks(values, axis)
+    peaks = np.concatenate([np.abs(rows).max(1) for _, rows in _channels(values, axis)])
     # A channel of nothing but zeros loses nothing.
     weak = (peaks > 0) & (peaks < _WEAK * peaks.max())
     power = shared = own = 0.0
