@@ -35,12 +35,11 @@ from outlive import demo_models  # noqa: E402
 from outlive.kernels import tables  # noqa: E402
 from outlive.kernels.xnnpack.instruction_sets import instruction_set, instruction_sets  # noqa: E402
 from outlive.process.child.tracing import kernel_names  # noqa: E402
-from outlive.rules.operator import signatures  # noqa: E402
 
 SCRATCH = REPOSITORY / "build" / "runtimes"
 ADOPTED = REPOSITORY / "build" / "adopted"
 CORPUS = Path(os.environ.get("OUTLIVE_CORPUS") or REPOSITORY.parent / "shared") / "models"
-SIGNATURES = Path(signatures.__file__).with_suffix(".json")
+SIGNATURES = REPOSITORY / "src" / "outlive" / "rules" / "operator" / "signatures.json"
 KERNEL_NAMES = Path(kernel_names.__file__)
 TABLES = Path(tables.__file__)
 # Peaks of two runs of one version differ by some pages.
