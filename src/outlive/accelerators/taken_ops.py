@@ -28,7 +28,7 @@ DELEGATE = "DELEGATE"
 ELSEWHERE = "it could take this one, but takes only the largest partition of a graph"
 _UNKNOWN = ("not taken; why is not known", "the runtime's nodes")
 _RULES = "XNNPACK's own rules"
-# litert/compiler/plugin/compiler_plugin.cc of LiteRT 2.3.0: a line for each subgraph, those called first.
+# litert/compiler/plugin/compiler_plugin.cc of LiteRT: a line for each subgraph, those called first.
 _PARTITIONED = re.compile(
     r"Partitioned subgraph<0>, selected (?P<taken>\d+) ops, from a total of (?P<all>\d+) ops\. "
     r"resulted in (?P<partitions>\d+) partitions"

@@ -118,16 +118,11 @@ class Journal:
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Where each whole line begins, and the line; what is too long is left out."""
     with path.open("rb") as file:
-        while True:
-            start = file.tell()
-            line = file.readline(_MOST_LINE_BYTES)
-            if not line:
-                return
+        while line := file.readline(_MOST_LINE_BYTES):
             if line.endswith(b"\n"):
-                yield start, line
-            elif len(line) == _MOST_LINE_BYTES:
-                while (line := file.readline(_CHUNK_BYTES)) and not line.endswith(b"\n"):
-                    pass
+                yield file.tell() - len(line), line
+            while line and not line.endswith(b"\n"):
+                line = file.readline(_CHUNK_BYTES)
 
 
 def _sound_end(path: Path) -> int:
