@@ -13,7 +13,7 @@ What to do
     are meant, set zeros.
 
 Limits
-    A run whose outputs nobody reads, such as one to warm up, is not told, nor are inputs that no operator
+    A run whose outputs are not read, such as one to warm up, is not reported, nor are inputs that no operator
     reads. Who has asked for a view of an input is taken to have written to it.
 """
 
