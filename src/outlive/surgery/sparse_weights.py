@@ -76,7 +76,7 @@ def _is_unpackable(model: Model, weight: WeightZeros) -> bool:
     graph, index = model.subgraphs[weight.subgraph], weight.tensor.index
     readers = [operator for operator in graph.operators if index in operator.inputs]
     ends = {*graph.input_indices, *graph.output_indices}
-    # LiteRT 2.3.0 with XNNPACK: "failed to delegate FULLY_CONNECTED" for 8-bit weights from DENSIFY.
+    # LiteRT with XNNPACK: "failed to delegate FULLY_CONNECTED" for 8-bit weights from DENSIFY.
     taken = _READERS - {"FULLY_CONNECTED"} if weight.tensor.dtype == "int8" else _READERS
     return index not in ends and all(operator.type in taken for operator in readers)
 

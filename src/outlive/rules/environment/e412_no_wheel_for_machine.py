@@ -12,15 +12,17 @@ What to do
     tflite-runtime.
 
 Limits
-    The builds are those of ai-edge-litert 2.3.0. Those of others, such as Linux distributions, are not known.
+    The builds are those of the LiteRT that outlive follows. Those of others, such as Linux distributions, are
+    not known.
 """
 
 from outlive.environment.surroundings import Surroundings
+from outlive.kernels.tables import LITERT_VERSION
 from outlive.rules.api import Evidence, Fault, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 
-# What ai-edge-litert 2.3.0 has on PyPI: manylinux_2_27 for x86_64 and aarch64, macosx_12_0_arm64, win_amd64,
+# What ai-edge-litert has on PyPI: manylinux_2_27 for x86_64 and aarch64, macosx_12_0_arm64, win_amd64,
 # each for cp310 to cp314.
-_RELEASE = "ai-edge-litert 2.3.0"
+_RELEASE = f"ai-edge-litert {LITERT_VERSION}"
 _BUILDS = {"Linux": ("x86_64", "aarch64"), "Darwin": ("arm64",), "Windows": ("AMD64",)}
 _PYTHONS = ((3, 10), (3, 14))
 _GLIBC = (2, 27)

@@ -6,7 +6,7 @@ What it checks
     are negative, or ask for 2^31 elements and more.
 
 Why it matters
-    Not every kernel looks at them: in LiteRT 2.3 RANDOM_UNIFORM dies of a memory fault for a negative
+    Not every kernel looks at them: in LiteRT RANDOM_UNIFORM dies of a memory fault for a negative
     shape, and for one too large. Memory that is asked for and not there ends a run in many ways.
 
 What to do

@@ -13,7 +13,7 @@ What to do
     sparsity.
 
 Limits
-    Known for LiteRT 2.3.0; other versions of XNNPACK may take it.
+    Known for the LiteRT that outlive follows; other versions of XNNPACK may take it.
 """
 
 from functools import cache

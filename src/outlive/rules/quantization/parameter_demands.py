@@ -3,7 +3,7 @@
 Sources: LiteRT, tflite/core/interpreter_builder.cc (ParseQuantization), tflite/kernels/*.cc (Prepare),
 tflite/kernels/internal/quantization_util.cc (multipliers that abort),
 tflite/delegates/xnnpack/xnnpack_delegate.cc (CheckAffineQuantization). Which operators
-die of what was tried on ai-edge-litert 2.3.0.
+die of what was tried on LiteRT.
 """
 
 from __future__ import annotations
