@@ -33,8 +33,7 @@ from outlive.quant.samples import Samples, to_real
 from outlive.quant.tensor_graph import CONVERSIONS, TensorGraph, affine
 from outlive.quant.worker_functions import quantize_content
 from outlive.records import copy_fields
-from outlive.surgery import tree_of
-from outlive.surgery.tree import Tree
+from outlive.surgery import Tree, tree_of
 
 SIGNATURE = "outlive"
 

@@ -162,7 +162,7 @@ def _listed(paths: Paths) -> list[str]:
 
 
 def _words(given: Sequence[str] | str) -> list[str]:
-    from outlive.rules.catalogue import split_words
+    from outlive.rules import split_words
 
     return [word for text in ([given] if isinstance(given, str) else given) for word in split_words(text)]
 
