@@ -17,17 +17,25 @@ from outlive.finding import Finding
 from outlive.fleet.file_discovery import find_files
 from outlive.interpreter.feeds import given_shapes
 from outlive.interpreter.judge import Call
-from outlive.model import Model, Reading, Source
-from outlive.model.file_bytes import FileChanged
+from outlive.model import FileChanged, Model, Reading, Source
 from outlive.planning.input_values import calls_of, make_feed
 from outlive.planning.planner import plan_model
 from outlive.planning.verdicts import find_budget, judge_fit, question_on
 from outlive.project.changed import changed_models
 from outlive.project.config import NOTHING, CheckSettings, Config, UnreadableConfig, find_config
-from outlive.rules import Judgement, NotChecked, Rule, judge
-from outlive.rules.catalogue import choose_rules, load_rules, split_words
+from outlive.rules import (
+    Judgement,
+    NotChecked,
+    Rule,
+    by_weight,
+    choose_rules,
+    file_errors,
+    judge,
+    load_rules,
+    of_change,
+    split_words,
+)
 from outlive.rules.checked import FIT_CODES, Checked, Checks
-from outlive.rules.judgement import by_weight, file_errors, of_change
 from outlive.rules.quantization.expectation import EXPECTATIONS, Expectation, find_expectation
 from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.read import reading_of

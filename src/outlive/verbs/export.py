@@ -39,7 +39,7 @@ def export(
     from outlive.exporting.micro import NotExported, export_micro
     from outlive.planning.planner import plan_model
     from outlive.planning.verdicts import judge_plan, question_on
-    from outlive.surgery.trimmed import trim as trim_model
+    from outlive.surgery import trim as trim_model
 
     if not tflm:
         raise ValueError("say what for: --tflm is TensorFlow Lite Micro, the one target there is")
