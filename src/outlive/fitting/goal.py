@@ -12,9 +12,8 @@ from outlive.arena.devices import Device, find_device
 from outlive.arena.questions import Wish, check_shape, choose_abi, input_shapes, parse_input
 from outlive.fitting.fit_result import Fit, Shape
 from outlive.fitting.reconversion import Origin
-from outlive.fitting.search import Goal, Tell, search
+from outlive.fitting.search import Goal, search
 from outlive.guarding.guarded import make_guarded
-from outlive.interpreter.judge import Judge
 from outlive.model import Model, read_source
 from outlive.planning.reshaping import cut_part
 from outlive.surgery import CutRequest
@@ -25,7 +24,6 @@ _ACCELERATORS = ("cpu", "builtin", "reference", "tflm")
 
 def make_goal(
     *,
-    judge: Judge,
     ram: str | int | None = None,
     device: str | Device | None = None,
     flash: str | int | None = None,
@@ -34,13 +32,10 @@ def make_goal(
     max_loss: str | float | None = None,
     seconds: float | None = None,
     jobs: int | None = None,
-    samples: Any = None,
     metric: Any = None,
-    every: bool = False,
-    cache: bool = True,
-    tell: Tell = lambda _: None,
+    **others: Any,
 ) -> Goal:
-    """The goal in the search's own words."""
+    """The goal of a search from a user's words; `others` are fields of `Goal` as they are."""
     if (ram is None) == (device is None):
         raise ValueError("say how much memory there is: an amount of RAM, or a device (and not both)")
     if accelerator is not None and accelerator not in _ACCELERATORS:
@@ -60,16 +55,12 @@ def make_goal(
     return Goal(
         budget=budget,
         wish=_wish(found, accelerator, threads),
-        judge=judge,
-        samples=samples,
         metric=check_metric(metric),
         max_loss=None if max_loss is None else parse_share(max_loss),
         accelerator=accelerator,
-        every=every,
         seconds=seconds,
         jobs=jobs,
-        cache=cache,
-        tell=tell,
+        **others,
     )
 
 
