@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from outlive.arena.questions import Wish, input_shapes
+from outlive.arena.questions import PlanRequest, input_shapes
 from outlive.cache import ResultCache
 from outlive.errors import InputError, OutliveError
 from outlive.fitting.fit_result import Candidate, Inputs, NamedShape, Shape
@@ -227,7 +227,7 @@ class CandidateBuilder:
         places = {tensor.name: place for place, tensor in enumerate(self.model.inputs)}
         named = {model.inputs[places[name]].name: shape for name, shape in variant.inputs}
         try:
-            wanted = input_shapes(model, Wish(inputs=named, batch=variant.batch))
+            wanted = input_shapes(model, PlanRequest(inputs=named, batch=variant.batch))
         except ValueError as error:
             raise NotBuilt(str(error)) from error
         return dict(wanted.items())

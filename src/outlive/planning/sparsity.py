@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from outlive.arena.questions import Wish
+from outlive.arena.questions import PlanRequest
 from outlive.errors import OutliveError
 from outlive.interpreter.recorded_run import measure
 from outlive.model import Model, read_source
@@ -106,7 +106,7 @@ def _compressed_bytes(content: memoryview) -> int:
 
 def _planned(model: Model, accelerator: str) -> int | None:
     try:
-        return plan_model(model, Wish(accelerator=accelerator)).peak_bytes
+        return plan_model(model, PlanRequest(accelerator=accelerator)).peak_bytes
     except ValueError:
         return None
 

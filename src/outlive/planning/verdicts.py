@@ -12,7 +12,7 @@ from outlive.arena.budget import Budget, Verdict, Way, certain_bytes, device_bud
 from outlive.arena.devices import Device
 from outlive.arena.plan import Plan
 from outlive.arena.planners import Prepare, answer
-from outlive.arena.questions import Shape, Wish, choose_abi, input_shapes
+from outlive.arena.questions import PlanRequest, Shape, choose_abi, input_shapes
 from outlive.finding import Finding
 from outlive.interpreter.options import ACCELERATORS
 from outlive.meter import MachineMemory, read_machine
@@ -28,10 +28,10 @@ _HALVINGS = 4
 _LEAST_SIDE = 8
 
 # What is changed, and the changed question.
-Variant = tuple[str, Wish]
+Variant = tuple[str, PlanRequest]
 
 
-def judge_fit(model: Model, wish: Wish, plan: Plan, budget: Budget) -> Verdict:
+def judge_fit(model: Model, wish: PlanRequest, plan: Plan, budget: Budget) -> Verdict:
     """The verdict; where it does not fit, or may not, with the ways that would."""
     arena = arena_for(model, plan, wish.abi)
     verdict = weigh(plan, budget, arena=arena)
@@ -69,7 +69,7 @@ def question_on(
     abi: str | None = None,
     kernels: str | None = None,
     **settings: Any,
-) -> Wish:
+) -> PlanRequest:
     """The question for a plan on a device, which decides what is not given; without one, on this machine."""
     if device is not None and device.is_micro:
         if accelerator not in (None, "tflm"):
@@ -78,7 +78,7 @@ def question_on(
         accelerator, kernels = "tflm", kernels or device.kernels
         abi = abi or (None if word else device.abi or None)
     abi, kernels = choose_abi(word, abi), kernels or "reference"
-    return Wish(accelerator=accelerator or "cpu", abi=abi, kernels=kernels, **settings)
+    return PlanRequest(accelerator=accelerator or "cpu", abi=abi, kernels=kernels, **settings)
 
 
 def here_budget(machine: MachineMemory | None = None) -> Budget:
@@ -100,7 +100,7 @@ def here_budget(machine: MachineMemory | None = None) -> Budget:
     )
 
 
-def hopeless(model: Model, wish: Wish, limit_bytes: int) -> Finding | None:
+def hopeless(model: Model, wish: PlanRequest, limit_bytes: int) -> Finding | None:
     """The finding for a run that cannot fit its limit for certain; None if it may."""
     # No worker is asked whether it should be run; only then, what would fit.
     plan = answer(model, wish, lambda resized: ({}, "not asked"))
@@ -126,15 +126,15 @@ def with_plan(flight: Flight, source: str | bytes) -> Flight:
         return flight
 
 
-def _wish(flight: Flight) -> Wish | None:
+def _wish(flight: Flight) -> PlanRequest | None:
     """The question that a plan answers; None where other kernels than LiteRT's own ran it."""
     opened = flight.runtime.get("opened", {})
     kernels = {option.name: name for name, option in ACCELERATORS.items()} | {"BUILTIN": "cpu"}
     name = kernels.get(opened.get("kernels", ""))
-    return None if name is None else Wish(accelerator=name, threads=opened.get("threads"))
+    return None if name is None else PlanRequest(accelerator=name, threads=opened.get("threads"))
 
 
-def _planned_need(model: Model, wish: Wish, room_bytes: int) -> dict[str, Any]:
+def _planned_need(model: Model, wish: PlanRequest, room_bytes: int) -> dict[str, Any]:
     """What the model needs, as plain data for the record of a run: the peak, its worst moment, what fits."""
     plan = answer(model, wish, prepare_with(model, wish))
     budget = Budget(kind="limit", title="the memory there was", ram_bytes=room_bytes, source="limits")
@@ -161,7 +161,7 @@ def _free(machine: MachineMemory) -> int | None:
     return min((size for size in left if size is not None), default=None)
 
 
-def find_ways(model: Model, wish: Wish, budget: Budget, prepare: Prepare) -> tuple[Way, ...]:
+def find_ways(model: Model, wish: PlanRequest, budget: Budget, prepare: Prepare) -> tuple[Way, ...]:
     """Other ways that would fit: other settings, and the largest smaller batch or picture."""
     ways = [way for way in (_try(model, *item, budget, prepare) for item in _settings(wish)) if way]
     for item in _smaller(model, wish):
@@ -171,9 +171,9 @@ def find_ways(model: Model, wish: Wish, budget: Budget, prepare: Prepare) -> tup
     return tuple(ways)
 
 
-def options_of(wish: Wish) -> tuple[str, ...]:
+def options_of(wish: PlanRequest) -> tuple[str, ...]:
     """The words of a command line that ask for this."""
-    plain = Wish()
+    plain = PlanRequest()
     words = [] if wish.accelerator == plain.accelerator else ["--accelerator", wish.accelerator]
     for name, shape in wish.inputs.items():
         words += ["--input", f"{name}={format_shape(shape)}"]
@@ -187,7 +187,12 @@ def options_of(wish: Wish) -> tuple[str, ...]:
 
 
 def _try(
-    model: Model, what: str, wish: Wish, budget: Budget, prepare: Prepare, changes_results: bool = False
+    model: Model,
+    what: str,
+    wish: PlanRequest,
+    budget: Budget,
+    prepare: Prepare,
+    changes_results: bool = False,
 ) -> Way | None:
     try:
         plan = answer(model, wish, prepare)
@@ -201,7 +206,7 @@ def _try(
     return Way(what=what, options=options, needed_bytes=verdict.needed_bytes, changes_results=changes_results)
 
 
-def _settings(wish: Wish) -> Iterator[Variant]:
+def _settings(wish: PlanRequest) -> Iterator[Variant]:
     """Settings that give the same results (kernels differ in the last bits)."""
     cpu = {"accelerator": "cpu", "weight_cache": False}
     options: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -217,7 +222,7 @@ def _settings(wish: Wish) -> Iterator[Variant]:
             yield what, other
 
 
-def _smaller(model: Model, wish: Wish) -> Iterator[Variant]:
+def _smaller(model: Model, wish: PlanRequest) -> Iterator[Variant]:
     """Batches and pictures, each half of the one before."""
     shapes = {tensor.index: tensor.shape for tensor in model.inputs} | input_shapes(model, wish)
     batch = max((shape[0] for shape in shapes.values() if shape), default=1)
@@ -230,7 +235,7 @@ def _smaller(model: Model, wish: Wish) -> Iterator[Variant]:
         yield from _smaller_pictures(picture, shapes[picture.index], wish)
 
 
-def _smaller_pictures(picture: Tensor, shape: Shape, wish: Wish) -> Iterator[Variant]:
+def _smaller_pictures(picture: Tensor, shape: Shape, wish: PlanRequest) -> Iterator[Variant]:
     for halving in range(1, _HALVINGS + 1):
         high, wide = shape[1] >> halving, shape[2] >> halving
         if min(high, wide) < _LEAST_SIDE:

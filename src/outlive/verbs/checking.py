@@ -10,7 +10,7 @@ from typing import Any
 
 from outlive.arena.devices import Device, find_device
 from outlive.arena.plan import WORDS, Budget, Plan, Verdict
-from outlive.arena.questions import Wish, input_rows
+from outlive.arena.questions import PlanRequest, input_rows
 from outlive.environment.surroundings import Surroundings, look_around
 from outlive.errors import ModelError
 from outlive.finding import Finding
@@ -56,7 +56,7 @@ class Criteria:
     """What is to be checked: against which memory, with which values, by which rules."""
 
     rules: tuple[Rule, ...]
-    wish: Wish
+    wish: PlanRequest
     budget: Budget | None = None
     inputs: Any = None
     expectation: Expectation | None = None
@@ -164,7 +164,7 @@ def _why(item: NotChecked, problem: str) -> NotChecked:
     return replace(item, reason=problem) if unplanned else item
 
 
-def device_wish(device: Device | None, accelerator: str | None) -> Wish:
+def device_wish(device: Device | None, accelerator: str | None) -> PlanRequest:
     """The question for a plan on a device; a microcontroller has no CPU kernels to choose."""
     micro = device is not None and device.is_micro
     return question_on(device, None if micro and accelerator == "cpu" else accelerator)

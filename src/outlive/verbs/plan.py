@@ -13,7 +13,7 @@ from outlive.verbs.read import read
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
     from outlive.arena.plan import Budget, PlannedSetting
-    from outlive.arena.questions import Wish
+    from outlive.arena.questions import PlanRequest
 
 __all__ = ["Plan", "Verdict", "named_shapes", "plan"]
 
@@ -64,7 +64,7 @@ def plan(
         preserve_all_tensors=preserve_all_tensors,
         inputs={name: check_shape(shape) for name, shape in (inputs or {}).items()},
     )  # fmt: skip
-    if (word or abi or kernels) and "tflm" not in (wish.accelerator, *"+".join(compared).split("+")):
+    if (word or abi or kernels) and not any("tflm" in one for one in (wish.accelerator, *compared)):
         raise ValueError("word, abi and kernels are for the accelerator tflm")
     budget = find_budget(ram, board, here)
     model = read(source)
@@ -94,8 +94,8 @@ def _note_word(found: Plan, device: Device | None) -> Plan:
 
 
 def _settings(
-    model: Model, wish: Wish, sweep: Sequence[str], compared: Sequence[str]
-) -> list[tuple[dict[str, str], Wish]]:
+    model: Model, wish: PlanRequest, sweep: Sequence[str], compared: Sequence[str]
+) -> list[tuple[dict[str, str], PlanRequest]]:
     """What is planned beside the plan itself: every combination of a sweep with every setting compared."""
     from outlive.arena.questions import parse_setting, vary
 
@@ -110,7 +110,7 @@ def _settings(
     return found
 
 
-def _row(model: Model, label: dict[str, str], wish: Wish, budget: Budget | None) -> PlannedSetting:
+def _row(model: Model, label: dict[str, str], wish: PlanRequest, budget: Budget | None) -> PlannedSetting:
     from outlive.arena.arena_size import arena_for
     from outlive.arena.budget import weigh
     from outlive.arena.plan import PlannedSetting
