@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from outlive.diagnosis.autopsy import Autopsy
+from outlive.diagnosis.autopsy import Autopsy, read_remains
 
 
 def autopsy(text_or_path: str | bytes | os.PathLike[str]) -> Autopsy:
@@ -17,8 +15,6 @@ def autopsy(text_or_path: str | bytes | os.PathLike[str]) -> Autopsy:
     Give the path of a log or core file, or the text itself; bytes are the content of either. `.cause` is
     empty if nothing in it is known. OSError for a file that cannot be read.
     """
-    from outlive.diagnosis.autopsy import read_remains
-
     path = _path(text_or_path)
     if path is not None:
         return replace(read_remains(Path(path).read_bytes(), path), source=path)
