@@ -28,7 +28,7 @@ from outlive.process.factories import with_factory
 from outlive.process.flight import Flight
 from outlive.process.operating_system import at_fork
 from outlive.process.worker import Died, RuntimeRaised, Worker
-from outlive.process.worker_factory import WorkerUnavailable, RuntimeAbsent, StartTooSlow, WorkerFactory
+from outlive.process.worker_factory import RuntimeAbsent, StartTooSlow, WorkerFactory, WorkerUnavailable
 from outlive.units import format_bytes
 
 # Questions to a worker that are part of a stage of another name.
