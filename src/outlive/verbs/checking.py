@@ -11,25 +11,33 @@ from typing import Any
 from outlive.arena.budget import device_budget
 from outlive.arena.devices import Device, find_device
 from outlive.arena.plan import WORDS, Budget, Plan, Verdict
-from outlive.arena.questions import ACCELERATORS, Wish, choose_abi, input_rows
+from outlive.arena.questions import ACCELERATORS, PlanRequest, choose_abi, input_rows
 from outlive.environment.surroundings import Surroundings, look_around
 from outlive.errors import ModelError
 from outlive.finding import Finding
 from outlive.fleet.file_discovery import find_files
 from outlive.interpreter.feeds import given_shapes
 from outlive.interpreter.judge import Call
-from outlive.model import Model, Reading, Source
-from outlive.model.file_bytes import FileChanged
+from outlive.model import FileChanged, Model, Reading, Source
 from outlive.planning.input_values import calls_of, make_feed
 from outlive.planning.verdicts import here_budget, judge_fit
 from outlive.planning.with_worker import plan_model
 from outlive.project.changed import changed_models
 from outlive.project.config import NOTHING, Asked, Config, find_config
 from outlive.project.values import UnreadableConfig
-from outlive.rules import Judgement, NotChecked, Rule, judge
-from outlive.rules.catalogue import choose_rules, load_rules, split_words
+from outlive.rules import (
+    Judgement,
+    NotChecked,
+    Rule,
+    by_weight,
+    choose_rules,
+    file_errors,
+    judge,
+    load_rules,
+    of_change,
+    split_words,
+)
 from outlive.rules.checked import FIT_CODES, Checked, Checks
-from outlive.rules.judgement import by_weight, file_errors, of_change
 from outlive.rules.quantization.expectation import EXPECTATIONS, Expectation, find_expectation
 from outlive.units import parse_bytes
 from outlive.verbs.inputs import parse_inputs
@@ -51,7 +59,7 @@ class Criteria:
     """What is to be checked: against which memory, with which values, by which rules."""
 
     rules: tuple[Rule, ...]
-    wish: Wish
+    wish: PlanRequest
     budget: Budget | None = None
     inputs: Any = None
     expectation: Expectation | None = None
@@ -161,13 +169,13 @@ def _why(item: NotChecked, problem: str) -> NotChecked:
     return replace(item, reason=problem) if unplanned else item
 
 
-def device_wish(device: Device | None, accelerator: str | None) -> Wish:
+def device_wish(device: Device | None, accelerator: str | None) -> PlanRequest:
     """The question for a plan on a device, or on a machine like this one."""
     if device is None or not device.is_micro:
-        return Wish(accelerator=accelerator or "cpu")
+        return PlanRequest(accelerator=accelerator or "cpu")
     if accelerator not in (None, "cpu", "tflm"):
         raise ValueError(f"{device.title} runs TensorFlow Lite Micro: leave {accelerator} out")
-    return Wish(accelerator="tflm", abi=choose_abi(None, device.abi or None), kernels=device.kernels)
+    return PlanRequest(accelerator="tflm", abi=choose_abi(None, device.abi or None), kernels=device.kernels)
 
 
 def _granted(ram: str | int | None) -> Budget | None:

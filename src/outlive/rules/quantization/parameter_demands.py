@@ -11,9 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from outlive.model import Tensor
-from outlive.model.tensor import Quantization
-from outlive.rules.operator.prepared_operator import PreparedOperator, slot_words
+from outlive.model import Quantization, Tensor
+from outlive.rules.operator.prepared import PreparedOperator, slot_words
 
 NARROW: Mapping[str, tuple[int, int]] = {
     "int8": (-128, 127),
