@@ -34,7 +34,7 @@ def runtime() -> Iterator[Runtime]:
         yield opened
 
 
-@settings(max_examples=300)
+@settings(max_examples=rounds(150, soak=3000))
 @given(
     data=graphs(), threads=st.sampled_from([None, 1, 2, 4]), preserve=st.sampled_from([False, False, True])
 )
