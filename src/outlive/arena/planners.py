@@ -1,6 +1,6 @@
 """Asks the right planner, with shapes from the runtime where the file's will not do.
 
-PlanRequest + Model ──> new input shapes ──> prepare (handed in: a worker that never invokes) ──> Question ──> Plan
+PlanRequest + Model ──> shapes ──> prepare (handed in: a worker that never invokes) ──> Question ──> Plan
 """
 
 from __future__ import annotations
