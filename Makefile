@@ -34,16 +34,21 @@ BENCHMARKS := $(sort $(wildcard benchmarks/*.py))
 .DELETE_ON_ERROR:
 # Two installs into one .venv at the same time would break each other under `make -j`.
 .NOTPARALLEL:
-.PHONY: help demo test lint bench docs fuzz soak clean
+.PHONY: help demo check test lint bench docs fuzz soak changes clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 demo: $(READY) ## set up if needed, and show what outlive does on the models it ships
 	@$(BIN)/outlive demo --all --report outlive-demo.html
 
 test: lint $(GPU_READY) ## set up if needed, lint, and run all tests
 	@$(RUN) -m $(PYTEST) $(PYTEST_ARGS)
+
+# Nearest first: a changed test, a test of the same name, tests that import what changed, tests of its package.
+check: lint ## lint, types, and the tests of what changed since BASE (main), in about two minutes
+	@tests=$$($(RUN) tools/changed_tests.py $(if $(BASE),--base $(BASE))) && \
+	$(RUN) -m $(PYTEST) $(PYTEST_ARGS) $$tests
 
 lint: $(DEV_READY) ## ruff, ruff format --check, mypy --strict
 	@$(RUN) -m ruff check .
@@ -66,6 +71,10 @@ fuzz: $(DEV_READY) ## throw damaged models and answers at their readers for MINU
 # It may be cut off at any time: what is done is kept in SOAK_DIR, and the next one goes on there.
 soak: $(DEV_READY) ## the long tests (faults, chaos, mutants ...) for MINUTES (10) minutes; run it again to go on
 	@$(RUN) tools/run_soak.py --minutes $(MINUTES) --folder $(SOAK_DIR)
+
+# Without a version nothing is written.
+changes: $(DEV_READY) ## show what the fragments in changes/ give; VERSION=1.2.3 writes them into CHANGELOG.md
+	@$(RUN) -m towncrier build $(if $(VERSION),--yes --version $(VERSION),--draft --version next)
 
 clean: ## remove .venv, caches and build output
 	@rm -rf $(VENV) build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -23,15 +23,15 @@ import numpy as np
 from side_by_side import Claim, finish
 
 import outlive
-from outlive.accelerators.trying import Order, attempt
-from outlive.accelerators.ways import choose_ways
-from outlive.accelerators.xnnpack_taking import see_xnnpack
-from outlive.interpreter.compiled_ways import AcceleratorWarning, has_gpu, software_driver
+from outlive.accelerators.configurations import choose_configurations
+from outlive.accelerators.taken_ops import see_xnnpack
+from outlive.accelerators.trial import TrialSettings, run_trial
+from outlive.interpreter.compiled_accelerators import AcceleratorWarning, has_gpu, software_driver
 from outlive.verbs.judging import JUDGE
 from tests.accelerators.small_library import build
 from tests.accelerators.test_gpu import _by_hand
 from tests.accelerators.test_ladder import _outputs
-from tests.accelerators.test_taking import plans
+from tests.accelerators.test_taken_ops import plans
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGES = ("outlive", "ai-edge-litert", "numpy")
@@ -48,11 +48,12 @@ def corpus(quick: bool) -> list[Path]:
 
 def xnnpack(paths: Sequence[Path]) -> list[str]:
     """Models of which XNNPACK takes other operators than we say."""
-    way = choose_ways(["xnnpack"])[-1]
+    way = choose_configurations(["xnnpack"])[-1]
     wrong = []
     for path, truth in zip(paths, plans(list(paths)), strict=True):
         found = see_xnnpack(
-            outlive.read(path, tolerant=True), attempt(way, Order(source=str(path), judge=JUDGE), run=False)
+            outlive.read(path, tolerant=True),
+            run_trial(way, TrialSettings(source=str(path), judge=JUDGE), run=False),
         )
         right = tuple(sorted(op for part in truth.get("taken", []) for op in part))
         if "error" not in truth and found.operators != right:
@@ -62,10 +63,10 @@ def xnnpack(paths: Sequence[Path]) -> list[str]:
 
 def gpu(paths: Sequence[Path]) -> list[str]:
     """Models that end otherwise on the GPU by hand than in our table."""
-    way = choose_ways(["gpu"])[-1]
+    way = choose_configurations(["gpu"])[-1]
     wrong = []
     for path in paths:
-        seen = attempt(way, Order(source=str(path), judge=JUDGE, inputs="zeros"))
+        seen = run_trial(way, TrialSettings(source=str(path), judge=JUDGE, inputs="zeros"))
         ours = "ran" if seen.runs else "died" if seen.death is not None else "raised"
         hand = _by_hand(path)
         print(f"  {path.name}: {ours}, by hand {hand}", flush=True)

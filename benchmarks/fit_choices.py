@@ -25,11 +25,11 @@ from side_by_side import Claim, finish
 
 import outlive
 from outlive.finding import Tag
-from outlive.fitting.capping import engine_arguments
-from outlive.fitting.evaluating import SLACK_BYTES, SLACK_SHARE
-from outlive.fitting.nouns import Fit
-from outlive.interpreter.running import fly
-from outlive.interpreter.verdicts import Judge
+from outlive.fitting import Fit
+from outlive.fitting.evaluation import SLACK_BYTES, SLACK_SHARE
+from outlive.fitting.limited_runs import engine_arguments
+from outlive.interpreter.judge import Judge
+from outlive.interpreter.recorded_run import fly
 
 PACKAGES = ("outlive", "ai-edge-litert", "ai-edge-quantizer", "scikit-learn", "numpy")
 MORE = 10**9

@@ -21,9 +21,9 @@ from side_by_side import Claim, write_results
 
 import outlive
 from outlive import demo_models
-from outlive.fitting.pruning import weigh_zeros
 from outlive.model import Model
 from outlive.model.zeros import count_zeros
+from outlive.planning.sparsity import weigh_zeros
 from outlive.surgery import tree_of, write
 
 PACKAGES = ("outlive", "ai-edge-litert", "numpy")

@@ -22,8 +22,8 @@ from typing import Any
 from side_by_side import Claim, finish
 
 import outlive
-from outlive.quant.feeding import some_samples
 from outlive.quant.recipes import RECIPES
+from outlive.quant.samples import random_samples
 
 PACKAGES = ("outlive", "ai-edge-litert", "ai-edge-quantizer", "numpy")
 CORPUS = Path(os.environ.get("OUTLIVE_CORPUS") or Path(__file__).parents[2] / "shared")
@@ -89,7 +89,7 @@ def tried(name: str, model: outlive.Model, recipe: str) -> Row:
 
 
 def _quantized(model: outlive.Model, recipe: str) -> dict[str, Any]:
-    samples = list(some_samples(model, SAMPLES))
+    samples = list(random_samples(model, SAMPLES))
     made = outlive.quantize(model, recipe, samples, seconds=SECONDS)
     counts = {"quantized": len(made.quantized_layers), "operators": len(made.layers)}
     bad = [finding for finding in made.findings if finding.code in REFUSALS]

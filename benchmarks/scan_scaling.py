@@ -50,7 +50,7 @@ def kill_one(tally, state=[]):
         import os, signal
         for listed in Path("/proc/self/task").glob("*/children"):
             for pid in listed.read_text().split():
-                if not state and b"outlive.fleet.local" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                if not state and b"outlive.fleet.local_engine" in Path(f"/proc/{pid}/cmdline").read_bytes():
                     state.append(os.kill(int(pid), signal.SIGKILL))
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from side_by_side import Claim, write_results
 
 from outlive.arena.plan import Question
 from outlive.arena.tflm.planning import plan_tflm
-from outlive.interpreter.micro import MicroMeasure, NotMeasured, measure_micro
+from outlive.interpreter.tflm_benchmark import MicroMeasure, NotMeasured, measure_micro
 from outlive.model import Model, read_source
 
 PACKAGES = ("outlive", "mcufit")

@@ -1,10 +1,14 @@
-"""The model corpus, for tests that want real models; they are skipped, in words, where there is none."""
+"""The model corpus, for tests that use real models: they are skipped, with the reason, where there is none.
+
+How long each test file takes is kept in pytest's cache, for `make check` (tools/changed_tests.py).
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import signal
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -77,3 +81,21 @@ def corpus_manifest() -> dict[str, dict[str, Any]]:
     lines = (CORPUS / "models" / "MANIFEST.jsonl").read_text(encoding="utf-8").splitlines()
     rows: list[dict[str, Any]] = [json.loads(line) for line in lines if line.strip()]
     return {row["file"]: row for row in rows}
+
+
+_seconds: Counter[str] = Counter()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Count the time of each test file."""
+    _seconds[report.nodeid.partition("::")[0]] += report.duration  # type: ignore[assignment]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Keep it: the new time, or a part of the old one where only some tests of a file have run."""
+    cache = getattr(session.config, "cache", None)
+    if cache is None or hasattr(session.config, "workerinput"):
+        return  # a process of xdist: the one that started it hears of every test
+    kept = cache.get("outlive/durations", {})
+    new = {name: round(max(taken, 0.9 * kept.get(name, 0.0)), 1) for name, taken in _seconds.items()}
+    cache.set("outlive/durations", {**kept, **new})

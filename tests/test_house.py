@@ -1,4 +1,4 @@
-"""outlive keeps the rules of its house: floors, judges, sizes, names, words, catalogue, a light start.
+"""outlive keeps its rules: layers, judges, sizes, names, words, catalogue, a quick start.
 
 The checks live in `tests/house/`, with tests that plant each fault and see it found.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house import floors, handing, places, rulebook, sizes, startup, words
+from tests.house import handing, layers, places, rulebook, sizes, startup, words
 
 REPOSITORY = Path(__file__).parent.parent
 SOURCE = REPOSITORY / "src"
@@ -34,14 +34,14 @@ def hold(problems: list[str]) -> None:
 @pytest.mark.parametrize(
     "check",
     [
-        floors.unknown_rooms,
-        floors.imports_not_going_down,
-        floors.import_cycles,
+        layers.unknown_packages,
+        layers.imports_not_going_down,
+        layers.import_cycles,
         handing.kept_parameters,
         handing.workers_without_judge,
         sizes.rule_sizes,
         words.missing_docstrings,
-        words.rooms_without_question,
+        words.packages_without_question,
         words.stray_prints,
         words.unsorted_or_incomplete_all,
     ],
@@ -66,21 +66,21 @@ def test_no_file_names_a_machine_path() -> None:
 
 
 def test_every_rule_file_is_in_the_catalogue() -> None:
-    from outlive.rules.catalogue import RULES
+    from outlive.rules.catalogue import load_rules
 
-    hold(rulebook.catalogue_gaps(PACKAGE, RULES))
+    hold(rulebook.catalogue_gaps(PACKAGE, load_rules()))
 
 
 def test_every_rule_explains_itself() -> None:
-    from outlive.rules.catalogue import RULES
+    from outlive.rules.catalogue import load_rules
 
-    hold(rulebook.bad_explanations(RULES))
+    hold(rulebook.bad_explanations(load_rules()))
 
 
 def test_every_rule_is_tested() -> None:
-    from outlive.rules.catalogue import RULES
+    from outlive.rules.catalogue import load_rules
 
-    hold(rulebook.untested_rules(RULES, TESTS / "rules"))
+    hold(rulebook.untested_rules(load_rules(), TESTS / "rules"))
 
 
 def test_every_public_name_is_there_and_explained() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import outlive
 from outlive import demo_models
-from outlive.interpreter import running
+from outlive.interpreter import recorded_run as running
 from outlive.meter import Point
 from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import tensor

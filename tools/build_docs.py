@@ -21,7 +21,7 @@ from docs_numbers import numbers_page, readme_numbers
 from docs_tables import cli_page, device_page, rule_index
 
 from outlive.rendering.pages.explain import rule_markdown
-from outlive.rules.catalogue import RULES
+from outlive.rules.catalogue import load_rules
 
 ROOT = Path(__file__).resolve().parent.parent
 START = "<!-- numbers: made by tools/build_docs.py from benchmarks/results -->"
@@ -31,7 +31,7 @@ STOP = "<!-- end of numbers -->"
 def build() -> dict[Path, str]:
     """Every generated file with its text."""
     reference = ROOT / "docs" / "reference"
-    files = {reference / "rules" / f"{rule.code}.md": rule_markdown(rule) for rule in RULES}
+    files = {reference / "rules" / f"{rule.code}.md": rule_markdown(rule) for rule in load_rules()}
     files[reference / "rules" / "index.md"] = rule_index()
     files[reference / "cli.md"] = cli_page()
     files[reference / "python.md"] = api_page()

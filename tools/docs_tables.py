@@ -8,7 +8,7 @@ from pathlib import Path
 from outlive.arena.devices import Device, read_device
 from outlive.cli.completion import subcommands
 from outlive.cli.main import build_parser
-from outlive.rules.catalogue import RULES
+from outlive.rules.catalogue import load_rules
 from outlive.units import format_bytes
 
 _DEVICES = Path(__file__).resolve().parent.parent / "src" / "outlive" / "device_data"
@@ -48,7 +48,7 @@ def rule_index() -> str:
     lines = ["# Findings", "", "| code | severity | name | what it says |", "|---|---|---|---|"]
     lines += [
         f"| [{rule.code}]({rule.code}.md) | {rule.severity.value} | `{rule.name}` | {rule.summary} |"
-        for rule in RULES
+        for rule in load_rules()
     ]
     return "\n".join(lines) + "\n"
 

@@ -39,13 +39,17 @@ class Target:
 TARGETS = {
     "reader": Target(instrumented=("outlive.model",), feeder="tests.fuzz.reader"),
     "answers": Target(
-        instrumented=("outlive.process.answers", "outlive.interpreter.details", "outlive.process.channel"),
+        instrumented=(
+            "outlive.process.answers",
+            "outlive.interpreter.details",
+            "outlive.process.posix.pipes",
+        ),
         feeder="tests.fuzz.answers",
     ),
     "guard-frames": Target(
         instrumented=(
-            "outlive.process.child.guard_plain",
-            "outlive.process.child.guard_wire",
+            "outlive.process.child.guard.plain_values",
+            "outlive.process.child.guard.frames",
             "outlive.guarding",
         ),
         feeder="tests.fuzz.guard_frames",

@@ -20,11 +20,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from outlive.guarding import outputs
-from outlive.guarding.process import read_applied
-from outlive.guarding.raised import rebuild_plain
-from outlive.process.child import guard_plain
-from outlive.process.child.guard_wire import MOST_PLAIN_HEAD_BYTES, Inlet, Malformed
+from outlive.guarding import output as outputs
+from outlive.guarding.guard_process import read_applied
+from outlive.guarding.worker_errors import rebuild_plain
+from outlive.process.child.guard import plain_values
+from outlive.process.child.guard.frames import MOST_PLAIN_HEAD_BYTES, Inlet, Malformed
 from outlive.process.flight import Flight
 from outlive.verbs.judging import JUDGE
 from tests.guarding.payloads import BODIES, ERRORS, LOGS, STREAMS, frame
@@ -37,7 +37,7 @@ def fuzz_guard_frames(data: bytes) -> object:
     readers = (
         _read_stream,
         _read_frame,
-        guard_plain.loads,
+        plain_values.loads,
         _read_value,
         _read_error,
         _read_log,
@@ -67,7 +67,7 @@ def _read_frame(data: bytes) -> object:
 
 def _read_value(data: bytes) -> object:
     """A value with two buffers beside it."""
-    return guard_plain.loads(data, [bytearray(8), bytearray(4096)])
+    return plain_values.loads(data, [bytearray(8), bytearray(4096)])
 
 
 def _read_error(data: bytes) -> object:

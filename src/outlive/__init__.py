@@ -42,19 +42,18 @@ if TYPE_CHECKING:
         WorkerUnavailable,
     )
     from outlive.finding import Evidence, Finding, Remedy, Severity
-    from outlive.fitting.nouns import Candidate, Fit, Outcome
-    from outlive.fleet.rows import Row
+    from outlive.fitting import Candidate, Fit, Outcome
+    from outlive.fleet import Row
     from outlive.fleet.scanning import Scan
     from outlive.growth.growth import Growth
     from outlive.interpreter.options import Delegate, OpResolverType, load_delegate
     from outlive.interpreter.signature import SignatureRunner
-    from outlive.jupyter.protecting import protect, unprotect
+    from outlive.jupyter.protection import protect, unprotect
     from outlive.model import Model, Operator, Quantization, Signature, Subgraph, Tensor
     from outlive.process.flight import Flight
     from outlive.process.limits import Limits
-    from outlive.quant.converting import Converted
-    from outlive.quant.nouns import Drift
-    from outlive.quant.quantized import Quantized
+    from outlive.quant import Drift, Quantized
+    from outlive.quant.conversion import Converted
     from outlive.surgery import Cut, CutTensor
     from outlive.verbs import (
         autopsy,
@@ -217,15 +216,14 @@ _ROOMS = {
         "WorkerUnavailable",
     ),
     "outlive.finding": ("Evidence", "Finding", "Remedy", "Severity"),
-    "outlive.fitting.nouns": ("Candidate", "Fit", "Outcome"),
-    "outlive.fleet.rows": ("Row",),
+    "outlive.fitting": ("Candidate", "Fit", "Outcome"),
+    "outlive.fleet": ("Row",),
     "outlive.fleet.scanning": ("Scan",),
     "outlive.growth.growth": ("Growth",),
     "outlive.model": ("Model", "Operator", "Quantization", "Signature", "Subgraph", "Tensor"),
-    "outlive.quant.converting": ("Converted",),
-    "outlive.quant.nouns": ("Drift",),
-    "outlive.quant.quantized": ("Quantized",),
-    "outlive.jupyter.protecting": ("protect", "unprotect"),
+    "outlive.quant.conversion": ("Converted",),
+    "outlive.quant": ("Drift", "Quantized"),
+    "outlive.jupyter.protection": ("protect", "unprotect"),
     "outlive.surgery": ("Cut", "CutTensor"),
     "outlive.verbs.compiled_model": ("CompiledModel", "HardwareAccelerator"),
     "outlive.verbs.debugger": ("QuantizationDebugOptions", "QuantizationDebugger"),

@@ -237,7 +237,7 @@ def _stamp() -> None:
 def _entries(room: str) -> Iterator[CacheEntry]:
     """The entries of a room, and drafts of programs that were killed over them."""
     folder = cache_folder(room)
-    if folder.is_symlink():
+    if os.path.islink(folder):
         return
     for item in _list(folder):
         if _SHELF.fullmatch(item.name) and item.is_dir(follow_symlinks=False):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import Enum
 
 from outlive.names import safe
@@ -35,7 +35,7 @@ class Fault(str, Enum):
     OUTLIVE = "outlive"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """One fact that supports a finding, and where it was seen."""
 
@@ -43,12 +43,13 @@ class Evidence:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Remedy:
     """One thing to do about a finding: the action, its computed effect, a command to paste."""
 
     action: str
     tag: Tag
+    _: KW_ONLY
     effect: str = ""
     command: str = ""
 

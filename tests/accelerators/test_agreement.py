@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.interpreter.compiled_agreement import Apart, furthest_apart
+from outlive.interpreter.agreement import Apart, furthest_apart
 from tests.accelerators.small_models import random_numbers
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.accelerators.nouns import Accelerator
-from outlive.interpreter.compiled_ways import gpu_way
+from outlive.accelerators import Accelerator
+from outlive.interpreter.compiled_accelerators import gpu_way
 from tests.accelerators.here import needs_gpu
 from tests.accelerators.small_models import SHAPE, five_axes, line
 from tests.interpreter.dropin_models import signed

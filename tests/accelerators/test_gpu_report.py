@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import outlive
-from outlive.accelerators.gpu_report import read_words, report_for
-from outlive.accelerators.offering import offer_all, settle
+from outlive.accelerators.gpu_coverage import offer_all, read_words, report_for, settle
 from tests.accelerators.small_models import five_axes, line
 
 WORDS = """\

@@ -20,8 +20,8 @@ with outlive.Interpreter(model_content=model, accelerator="auto", ladder=("cpu",
 with outlive.CompiledModel.from_buffer(model) as compiled:
     compiled.run_by_index(0, compiled.create_input_buffers(0), compiled.create_output_buffers(0))
 maps = open("/proc/self/maps").read()
-from outlive.process.nurseries import close_hatcheries
-close_hatcheries()
+from outlive.process.factories import close_factories
+close_factories()
 children = [name for name in os.listdir("/proc") if name.isdigit() and _parent(name) == os.getpid()]
 print(json.dumps({
     "outcomes": [one.outcome for one in coverage.accelerators][:3],

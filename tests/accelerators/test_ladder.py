@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.interpreter import compiled_ladder
-from outlive.interpreter.compiled_ways import AcceleratorWarning, gpu_way, has_gpu, software_driver
-from outlive.interpreter.feeding import make_feeds
+from outlive.interpreter import ladder as compiled_ladder
+from outlive.interpreter.compiled_accelerators import AcceleratorWarning, gpu_way, has_gpu, software_driver
+from outlive.interpreter.feeds import make_feeds
 from tests.accelerators.here import needs_gpu, needs_openvino
 from tests.accelerators.small_models import SHAPE, line
 

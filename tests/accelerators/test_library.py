@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import outlive
-from outlive.accelerators.libraries import library_problem
-from outlive.accelerators.nouns import Accelerator
+from outlive.accelerators import Accelerator
+from outlive.accelerators.configurations import library_problem
 from tests.accelerators.small_library import build, needs_compiler
 from tests.accelerators.small_models import line
 

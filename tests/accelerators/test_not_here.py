@@ -6,8 +6,8 @@ import pytest
 
 import outlive
 from outlive.accelerators import vela
-from outlive.accelerators.documented import UNKNOWN, _tables, documented_coverage
-from outlive.accelerators.vela import Compiled, see_vela
+from outlive.accelerators.probe import UNKNOWN, _tables, documented_coverage
+from outlive.accelerators.vela import VelaResult, see_vela
 from outlive.model.schema import load_schema
 from outlive.surgery import write
 from tests.accelerators.small_models import SHAPE, line
@@ -22,7 +22,7 @@ Feature-map dataTypes must be one of {"INT8"}
 """
 
 
-def compiled() -> Compiled:
+def compiled() -> VelaResult:
     """ADD, MUL, ADD as Vela would leave them: the two ADD on the NPU, MUL still there."""
     tensors = [tensor(f"t{index}", "FLOAT32", SHAPE) for index in range(4)]
     steps = op(0, [0], [1]), op(1, [1, 1], [2], "Mul"), op(0, [2], [3])
@@ -35,7 +35,7 @@ def compiled() -> Compiled:
             "subgraphs": [graph(tensors, [0], [3], *steps)],
         }
     )
-    return Compiled(words=WORDS, model=outlive.read(made))
+    return VelaResult(words=WORDS, model=outlive.read(made))
 
 
 def test_what_is_still_in_the_compiled_model_stays_on_the_cpu() -> None:
@@ -48,7 +48,7 @@ def test_what_is_still_in_the_compiled_model_stays_on_the_cpu() -> None:
 
 
 def test_a_model_that_it_does_not_compile_has_its_words() -> None:
-    taken = see_vela(outlive.read(line("ADD")), Compiled(words="", model=None, error="no networks"))
+    taken = see_vela(outlive.read(line("ADD")), VelaResult(words="", model=None, error="no networks"))
     assert (taken.count, taken.error) == (None, "no networks")
 
 

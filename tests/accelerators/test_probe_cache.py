@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.accelerators.probing import result_cache
-from outlive.accelerators.trying import Order
-from outlive.accelerators.ways import choose_ways
+from outlive.accelerators.configurations import choose_configurations
+from outlive.accelerators.probe import result_cache
+from outlive.accelerators.trial import TrialSettings
 from outlive.cache import cache_folder
 from outlive.verbs.judging import JUDGE
 from tests.accelerators.small_library import build, needs_compiler
@@ -80,7 +80,7 @@ def test_nothing_is_kept_where_nothing_can_be_written(monkeypatch: pytest.Monkey
 
 def test_arrays_of_the_users_are_not_remembered() -> None:
     for inputs, kept in (([np.zeros(3)], {}), ("zeros", {"a": 1})):
-        cache = result_cache(Order(source=MODEL, judge=JUDGE, inputs=inputs))
+        cache = result_cache(TrialSettings(source=MODEL, judge=JUDGE, inputs=inputs))
         cache.keep({"a": 1}, "key")
         assert cache.recall("key") == kept
 
@@ -107,4 +107,4 @@ def test_what_is_kept_is_plain_json(own_folder: Path) -> None:
     probed()
     (kept,) = own_folder.rglob("*.json")
     assert json.loads(kept.read_text())["name"] == "libsmall_delegate.so"
-    assert choose_ways(["xnnpack"])[0].name == "reference"
+    assert choose_configurations(["xnnpack"])[0].name == "reference"

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from outlive.arena.builtin.temporaries.allocation import (
+from outlive.kernels.litert.temporaries.allocation import (
     DECIDED_BY_SUBGRAPHS,
     inputs_made_persistent,
     output_home,
     stops_preparation,
 )
-from outlive.arena.builtin.temporaries.formulas import slots_of
-from outlive.arena.builtin.temporary import Situation, Temporary
+from outlive.kernels.litert.temporaries.formulas import slots_of
+from outlive.kernels.litert.temporary import Situation, Temporary
 from outlive.model import Model, Operator, Tensor
 
 NO_MEMORY, SCALAR = -1, -2  # as temporaries_probe.py says it

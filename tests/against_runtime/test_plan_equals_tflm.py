@@ -11,7 +11,7 @@ import pytest
 
 from outlive.arena.plan import Plan, Question
 from outlive.arena.tflm.planning import plan_tflm
-from outlive.interpreter.micro import MicroMeasure, NotMeasured, measure_micro
+from outlive.interpreter.tflm_benchmark import MicroMeasure, NotMeasured, measure_micro
 from outlive.model import read_source
 from tests.arena.tflm_models import ALL
 
@@ -120,5 +120,5 @@ def test_corpus_figures_in_wasm32(corpus_models: tuple[Path, ...]) -> None:
 
 
 def _fits_the_benchmark(plan: Plan) -> bool:
-    """As `outlive.interpreter.micro` says of it."""
+    """As `outlive.interpreter.tflm_benchmark` says of it."""
     return (plan.min_arena_bytes or 0) < 2_900_000 and plan.file_bytes < 2_000_000

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from outlive.arena.builtin.temporaries import formulas
-from outlive.arena.builtin.temporary import Situation, Slots
+from outlive.kernels.litert.temporaries import formulas
+from outlive.kernels.litert.temporary import Situation, Slots
 from outlive.model import Model, read_source
 from tests.against_runtime import (
     temporaries_home_models,

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from outlive.arena.arena_size import Arena
 from outlive.arena.budget import (
     Budget,
     certain_bytes,
@@ -17,7 +18,6 @@ from outlive.arena.budget import (
     worst_moment,
 )
 from outlive.arena.devices import Device, find_device
-from outlive.arena.room import Arena
 from tests.arena.sketches import KIB, MIB, micro, refused, sketch
 
 

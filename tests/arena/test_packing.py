@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.interpreter.measuring import measure
+from outlive.interpreter.recorded_run import measure
 from tests.arena.tflm_models import scaled
 from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import Tree, tensor

@@ -10,7 +10,7 @@ import pytest
 
 import outlive
 from outlive import demo_models
-from outlive.arena import asking
+from outlive.arena import planners as asking
 from outlive.arena.plan import Plan, Question
 from outlive.arena.questions import (
     Wish,

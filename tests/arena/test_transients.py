@@ -10,12 +10,12 @@ from flatbuffers import flexbuffers
 
 import outlive
 from outlive.arena.budget import error_bytes
-from outlive.arena.builtin import eigen
-from outlive.arena.builtin.eigen import block_bytes
-from outlive.arena.builtin.packing import RuyArena
+from outlive.arena.builtin import eigen_blocking as eigen
+from outlive.arena.builtin.eigen_blocking import block_bytes
+from outlive.arena.builtin.matrix_packing import RuyArena
 from outlive.arena.glibc_heap import Heap
 from outlive.arena.plan import Plan
-from outlive.interpreter.measuring import measure
+from outlive.interpreter.recorded_run import measure
 from outlive.model import read_source
 from tests.arena import builtin_models
 from tests.arena.tflm_models import scaled

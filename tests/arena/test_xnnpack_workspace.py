@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.arena.xnnpack.graph import Graph, Node
 from outlive.arena.xnnpack.workspace import plan_workspace
+from outlive.kernels.xnnpack.graph import Graph, Node
 
 ALIGNMENT = 64
 SHAPES = ((64,), (1024,), (1, 8, 8, 16), (3,), (4096,))

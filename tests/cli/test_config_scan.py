@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from outlive.cli.main import build_parser, main
-from outlive.fleet.comparing import Tolerances
+from outlive.fleet.regressions import Tolerances
 from outlive.verbs.scan import find_tolerances
 from tests.fleet.made import models, row
 

@@ -210,14 +210,14 @@ def test_all_candidates_samples_and_a_picture(tmp_path: Path, capsys: pytest.Cap
 def test_control_c_keeps_what_is_known(name: str, tmp_path: Path) -> None:
     program = (
         "import sys, threading, os, signal\n"
-        "from outlive.fitting import evaluating\n"
+        "from outlive.fitting import evaluation\n"
         "from outlive.cli.main import main\n"
-        "weigh = evaluating.Evaluation.weigh\n"
+        "weigh = evaluation.Evaluation.weigh\n"
         "def counted(self, candidate, rank):\n"
         "    if rank == 3:\n"
         f"        os.kill(os.getpid(), signal.{name})\n"
         "    return weigh(self, candidate, rank)\n"
-        "evaluating.Evaluation.weigh = counted\n"
+        "evaluation.Evaluation.weigh = counted\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
     target = tmp_path / "small.tflite"

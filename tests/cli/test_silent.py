@@ -13,7 +13,7 @@ import pytest
 
 from outlive import demo_models, verbs
 from outlive.cli.main import main
-from outlive.interpreter.untouched import can_watch
+from outlive.interpreter.recorded_run import can_watch
 from outlive.surgery import write
 from tests.interpreter.test_untouched import detector
 from tests.process.test_delegation import IDLE
@@ -81,9 +81,10 @@ def test_outputs_that_were_never_written_are_told(tmp_path: Path, capsys: Captur
 
 
 def test_the_same_is_found_at_every_entry_point(tmp_path: Path, capsys: Capture) -> None:
+    from tests.interpreter.test_intermediates import broken
+
     from outlive.rendering import page_of
     from outlive.rendering.media.notebook import card_html
-    from tests.interpreter.test_intermediates import broken
 
     model = tmp_path / "broken.tflite"
     model.write_bytes(broken())

@@ -15,7 +15,7 @@ import pytest
 from outlive import demo_models
 from outlive.cli.completion import completion_script
 from outlive.cli.main import COMMANDS, build_parser
-from outlive.rules.catalogue import RULES
+from outlive.rules.catalogue import load_rules
 from outlive.surgery import write
 from tests.cli.processes import COMMAND, environment, run, run_on_terminal, run_unread
 from tests.rendering.stage import unsafe
@@ -105,7 +105,7 @@ def test_head_gets_its_line_and_nobody_complains() -> None:
         ["bash", "-c", script], env=environment(), capture_output=True, text=True, timeout=60, check=True
     )
     first, status = done.stdout.splitlines()
-    assert first.split()[0] == RULES[0].code
+    assert first.split()[0] == load_rules()[0].code
     assert status in ("0", "141"), "141 if head was gone before all was written"
     assert done.stderr == ""
 

@@ -105,21 +105,21 @@ def test_a_flight_is_judged_without_a_model() -> None:
 
 
 def test_nothing_is_left_behind() -> None:
-    from outlive.process import nurseries
+    from outlive.process import factories
 
     outlive.diagnose(DEADLY)
-    assert not [kind for kind in nurseries._hatcheries if kind.environment]
+    assert not [kind for kind in factories._factories if kind.environment]
 
 
 @linux_only
 def test_a_perturbed_heap_reaches_the_worker_and_only_it() -> None:
-    from outlive.process import nurseries
+    from outlive.process import factories
 
     with outlive.Interpreter(HEALTHY, _environment={"MALLOC_PERTURB_": "165"}) as special:
         seen = Path(f"/proc/{special.pid}/environ").read_bytes()
     with outlive.Interpreter(HEALTHY) as usual:
         other = Path(f"/proc/{usual.pid}/environ").read_bytes()
-    nurseries.close_special_hatcheries()
+    factories.close_special_factories()
     assert b"MALLOC_PERTURB_=165\0" in seen
     assert b"MALLOC_PERTURB_" not in other
 

@@ -16,9 +16,10 @@ import rich.table
 import rich.text  # noqa: F401
 
 import outlive.cli.main
-import outlive.rules.catalogue
 import outlive.verbs.judging
+from outlive.rules.catalogue import load_rules
 
+load_rules()
 os.environ.pop("OPENBLAS_NUM_THREADS", None)  # it was for our own start: one thread, or a fork is not safe
 
 

@@ -11,9 +11,9 @@ import pytest
 
 import outlive
 from outlive import demo_models
-from outlive.arena.tflm.kernels.registry import kernel_table
 from outlive.exporting.micro import FILES, Export, export_micro
 from outlive.exporting.resolver import resolver_table
+from outlive.kernels.tflm.registry import kernel_table
 from outlive.model import read_source
 from tests.exporting import port_models
 from tests.exporting.compilers import compile_cpp, needs

@@ -29,7 +29,7 @@ import numpy as np
 
 import outlive
 from outlive.guarding.pool import pool
-from outlive.process import nurseries
+from outlive.process import factories
 from tests.deaths import scenes
 
 THREADS, DEADLINE_S, HANG_S, SETTLE_S = 8, 2.0, 60.0, 20.0
@@ -246,7 +246,7 @@ def end_all() -> None:
     """End every worker that nobody has open."""
     gc.collect()
     pool.close()
-    nurseries.close_hatcheries()
+    factories.close_factories()
 
 
 def main() -> int:

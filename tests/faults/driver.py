@@ -190,10 +190,10 @@ def _kind_of(target: str) -> str:
 def end_all_workers() -> None:
     """The next call starts all that it needs."""
     from outlive.guarding.pool import pool
-    from outlive.process import nurseries
+    from outlive.process import factories
 
     pool.close()
-    nurseries.close_hatcheries()
+    factories.close_factories()
 
 
 def main() -> None:

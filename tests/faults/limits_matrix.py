@@ -164,7 +164,7 @@ def train(threads: int, need: str) -> float:
 
 
 def _plain_quantize() -> str:
-    from outlive.quant.child import quantize_content
+    from outlive.quant.quantizer_child import quantize_content
     from outlive.quant.recipes import find_recipe
 
     content = Path(_model("small")).read_bytes()

@@ -16,7 +16,8 @@ import sys
 from typing import Any
 
 import outlive
-from outlive.process import nurseries, nursery
+from outlive.process import factories
+from outlive.process.posix import nursery
 from tests.deaths import scenes
 
 LIMIT_BYTES = 300_000_000
@@ -69,7 +70,7 @@ def measure(times: int) -> dict[str, Any]:
     found: dict[str, Any] = {"limit_bytes": LIMIT_BYTES, "times": times}
     for way in ("words", "cgroup", "watchdog"):
         if way == "watchdog":
-            nurseries.close_hatcheries()
+            factories.close_factories()
             nursery.find_cgroup_home = lambda: None
         unlimited = way != "words"
         found[way] = {

@@ -156,10 +156,10 @@ class Switchboard:
         """Where this call comes from: nothing, if it is not from outlive."""
         lines = []
         frame = sys._getframe(2)
-        if name == "os.read" and frame.f_back.f_code.co_filename.endswith("subprocess.py"):
-            return (
-                ""  # Popen reads a pipe of its own, which does not fail; were it to, its child would be lost
-            )
+        if name in ("os.read", "open") and frame.f_back.f_code.co_filename.endswith("subprocess.py"):
+            # Popen reads a pipe of its own and makes a file object of its end. Neither takes a descriptor nor
+            # touches a disk, so neither fails; if one did, Popen would lose its child or the pipe.
+            return ""
         while frame is not None and len(lines) < FRAMES:
             path = frame.f_code.co_filename
             if path.startswith(_IMPORTERS) or os.sep + "importlib" + os.sep in path:
@@ -261,7 +261,7 @@ def install() -> "Switchboard | None":
         if home is not None and hasattr(home, function):
             call = Call(board, name, getattr(home, function))
             setattr(home, function, call)
-            if home is os:  # some of ours is taken from there: see process/unpatched.py
+            if home is os:  # some of ours is taken from there: see process/posix/system_calls.py
                 setattr(posix, function, call)
     for name in ("send", "sendall", "sendmsg", "recv", "recvmsg"):
         real = getattr(socket.socket, name)

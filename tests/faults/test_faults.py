@@ -13,7 +13,7 @@ from outlive import demo_models
 from outlive.cli import exits
 from outlive.cli.main import main
 from outlive.meter.machine import read_machine
-from outlive.quant.lending import needs_conversion
+from outlive.quant.quantization import needs_conversion
 from tests.deaths.restrictions import linux_only
 from tests.faults import mutant_scan
 from tests.faults.campaign import Campaign, Driver, sample, trials_of

@@ -19,10 +19,10 @@ import numpy as np
 
 import outlive
 from outlive import demo_models
-from outlive.arena.asking import CannotResize
 from outlive.arena.devices import DeviceError
+from outlive.arena.planners import CannotResize
 from outlive.cli.main import main
-from outlive.fleet.nouns import EngineError
+from outlive.fleet.scan_options import EngineError
 from outlive.project.values import UnreadableConfig
 
 HEALTHY, INT8 = str(demo_models.path("healthy")), str(demo_models.path("healthy_int8"))

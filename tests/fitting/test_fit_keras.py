@@ -13,9 +13,9 @@ import pytest
 
 import outlive
 from outlive.cache import ResultCache
-from outlive.fitting.building import CONVERTED_AGAIN
-from outlive.fitting.nouns import Fit, Outcome
-from outlive.fitting.reconverting import Origin
+from outlive.fitting import Fit, Outcome
+from outlive.fitting.candidate_builder import CONVERTED_AGAIN
+from outlive.fitting.reconversion import Origin
 from outlive.verbs.guard import guarded
 from outlive.verbs.judging import JUDGE
 

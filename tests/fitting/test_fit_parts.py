@@ -17,17 +17,23 @@ from outlive import demo_models
 from outlive.arena.budget import Budget
 from outlive.cache import ResultCache
 from outlive.finding import Tag
-from outlive.fitting import capping, goals
-from outlive.fitting.adapting import Predictor, scaled
-from outlive.fitting.building import Built
-from outlive.fitting.capping import LimitedRuns, MeasuredRun, _recalled
-from outlive.fitting.choosing import best, with_front
-from outlive.fitting.goals import make_goal, parse_share
-from outlive.fitting.loading import loading_snippet
-from outlive.fitting.losing import CHOICE, REAL, WHOLE, Incomparable, Judging, output_kinds, scored
-from outlive.fitting.nouns import Candidate, Fit, Outcome, Shortage
-from outlive.fitting.offering import RECIPES, Offer, rounds_for, settings_for, smaller_batches
-from outlive.fitting.scoring_child import count_arguments, load_metric
+from outlive.fitting import Candidate, Fit, Outcome, Shortage, goal, limited_runs
+from outlive.fitting.candidate_builder import Built
+from outlive.fitting.candidates import RECIPES, SearchSpace, rounds_for, settings_for, smaller_batches
+from outlive.fitting.conclusions import best, with_front
+from outlive.fitting.goal import make_goal, parse_share
+from outlive.fitting.limited_runs import LimitedRuns, MeasuredRun, _recalled
+from outlive.fitting.load_script import loading_snippet
+from outlive.fitting.loss import (
+    CHOICE,
+    REAL,
+    WHOLE,
+    OutputComparison,
+    OutputsIncomparable,
+    loss_by_score,
+    output_kinds,
+)
+from outlive.fitting.predictor import Predictor, count_arguments, load_metric, scaled
 from outlive.process.flight import Flight
 from outlive.rendering import page_of
 from outlive.rendering.fit_plot import draw_fit
@@ -45,7 +51,7 @@ def outcome(rank: int, **fields: Any) -> Outcome:
 
 
 def test_rounds_change_more_and_more() -> None:
-    rounds = list(rounds_for(HEALTHY, Offer(settings=USUAL, trimmed=True)))
+    rounds = list(rounds_for(HEALTHY, SearchSpace(settings=USUAL, trimmed=True)))
     assert [one.title for one in rounds] == [
         "settings",
         "smaller numbers",
@@ -119,7 +125,7 @@ def test_the_front_is_what_no_other_beats() -> None:
 
 
 def test_loss_of_choices_whole_and_real_numbers() -> None:
-    judging = Judging((CHOICE, WHOLE, REAL))
+    judging = OutputComparison((CHOICE, WHOLE, REAL))
     wanted = [np.array([[0.9, 0.1]]), np.array([1, 2, 3, 4]), np.array([3.0, 4.0])]
     judging.add(wanted, [np.array([[0.8, 0.2]]), np.array([1, 2, 3, 4]), np.array([3.0, 4.0])])
     assert judging.loss().value == 0
@@ -127,26 +133,26 @@ def test_loss_of_choices_whole_and_real_numbers() -> None:
     judging.add(wanted, [np.array([[0.4, 0.6]]), np.array([1, 2, 3, 4]), np.array([3.0, 4.0])])
     assert judging.loss().value == 0.5
     assert judging.loss().agreement == 0.5
-    whole = Judging((WHOLE,))
+    whole = OutputComparison((WHOLE,))
     whole.add([np.array([1, 2, 3, 4])], [np.array([1, 2, 3, 5])])
     assert whole.loss().value == 0.25
-    real = Judging((REAL,))
+    real = OutputComparison((REAL,))
     real.add([np.array([3.0, 4.0])], [np.array([3.0, 4.5])])
     assert real.loss().value == pytest.approx(0.1)
     assert real.loss().sqnr_db == pytest.approx(20.0)
 
 
 def test_numbers_that_are_none_lose_everything() -> None:
-    judging = Judging((REAL,))
+    judging = OutputComparison((REAL,))
     judging.add([np.array([1.0])], [np.array([math.nan])])
     assert judging.loss().value == 1.0
-    with pytest.raises(Incomparable, match="2x2 instead of 4x4"):
-        Judging((REAL,)).add([np.ones((4, 4))], [np.ones((2, 2))])
+    with pytest.raises(OutputsIncomparable, match="2x2 instead of 4x4"):
+        OutputComparison((REAL,)).add([np.ones((4, 4))], [np.ones((2, 2))])
 
 
 def test_a_better_score_is_no_negative_loss() -> None:
-    assert scored(0.9, 0.95).value == 0.0
-    assert scored(0.9, 0.8).value == pytest.approx(0.1)
+    assert loss_by_score(0.9, 0.95).value == 0.0
+    assert loss_by_score(0.9, 0.8).value == pytest.approx(0.1)
 
 
 def test_outputs_are_told_apart_by_how_they_are_made() -> None:
@@ -219,11 +225,11 @@ def test_it_fits_only_if_it_ran_under_the_limit(monkeypatch: pytest.MonkeyPatch,
         starved = memory is not None and memory < 700_000
         return Flight(died=starved, stage="invoke", peak_bytes=400_000, stages=(("invoke", 0.002),))
 
-    monkeypatch.setattr(capping, "fly", fly)
+    monkeypatch.setattr(limited_runs, "fly", fly)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
-    limited_runs = LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE)
+    runs = LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE)
     verdicts = {
-        ram: limited_runs.weigh(built, Candidate(), ram).fits(ram)
+        ram: runs.weigh(built, Candidate(), ram).fits(ram)
         for ram in (10**6, 500_000, 600_000, 399_999, 800_000, 2 * 10**6)
     }
     assert verdicts == {
@@ -239,7 +245,7 @@ def test_it_fits_only_if_it_ran_under_the_limit(monkeypatch: pytest.MonkeyPatch,
     again = LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE)
     assert again.weigh(built, Candidate(), 800_000).fits(800_000)
     assert len(limits) == 4
-    other = limited_runs.weigh(built, Candidate(accelerator="builtin"), 600_000)
+    other = runs.weigh(built, Candidate(accelerator="builtin"), 600_000)
     assert (other.fits(600_000), other.peak_bytes) == (False, 400_000)
     assert limits[4:] == [600_000, None], "how much it would take is found out without a limit"
 
@@ -250,14 +256,14 @@ def test_what_is_close_has_to_fit_again_and_again(monkeypatch: pytest.MonkeyPatc
     def fly(*_: Any, **options: Any) -> Flight:
         return Flight(died=False, stage="done", peak_bytes=next(peaks), stages=(("invoke", 0.002),))
 
-    monkeypatch.setattr(capping, "fly", fly)
+    monkeypatch.setattr(limited_runs, "fly", fly)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
     seen = LimitedRuns(ResultCache(None), JUDGE).weigh(built, Candidate(), 10**6)
     assert seen.fits(10**6) is False
 
 
 def test_that_a_run_took_too_long_is_not_remembered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(capping, "_SECONDS", 1e-6)
+    monkeypatch.setattr(limited_runs, "_SECONDS", 1e-6)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
     slow = LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE).weigh(built, Candidate(), 10**9)
     assert slow.fits(10**9) is False
@@ -381,6 +387,6 @@ def test_options_have_the_commands_names_and_their_old_ones(
     words: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[Any] = []
-    monkeypatch.setattr(goals, "search", lambda model, goal, origin: seen.append(goal))
+    monkeypatch.setattr(goal, "search", lambda model, goal, origin: seen.append(goal))
     outlive.fit(demo_models.path("healthy"), ram="1MB", **words)
     assert [(goal.max_loss, goal.every) for goal in seen] == [(0.02, True)]

@@ -18,13 +18,12 @@ from outlive.arena.devices import find_device
 from outlive.cache import ResultCache
 from outlive.errors import InputError
 from outlive.finding import Tag
-from outlive.fitting import building, offering
-from outlive.fitting.capping import engine_arguments
-from outlive.fitting.evaluating import SLACK_BYTES, SLACK_SHARE
-from outlive.fitting.nouns import Candidate, Fit, Outcome
+from outlive.fitting import Candidate, Fit, Outcome, candidate_builder, candidates
+from outlive.fitting.evaluation import SLACK_BYTES, SLACK_SHARE
+from outlive.fitting.limited_runs import engine_arguments
 from outlive.fitting.sample_set import SampleSet
 from outlive.interpreter.options import ACCELERATORS
-from outlive.interpreter.running import fly
+from outlive.interpreter.recorded_run import fly
 from outlive.units import format_shape
 from outlive.verbs.judging import JUDGE
 from tests.quant.networks import dense_float, weights
@@ -39,7 +38,7 @@ ROOM = 100_000
 def half_the_sides() -> Iterator[None]:
     """Pictures in one size instead of five: each is like the others."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(offering, "_SIDES", (4,))
+        patch.setattr(candidates, "_SIDES", (4,))
         yield
 
 
@@ -179,7 +178,7 @@ def test_another_budget_needs_nothing_to_be_built_again(monkeypatch: pytest.Monk
     def never(*_: Any) -> None:
         raise AssertionError("it was built again")
 
-    monkeypatch.setattr(building, "quantize_model", never)
+    monkeypatch.setattr(candidate_builder, "quantize_model", never)
     assert search("mobilenet", budgets("mobilenet")[1]).chosen is not None
     with pytest.raises(AssertionError, match="built again"):
         search("mobilenet", MORE, all=True, cache=False)
@@ -273,12 +272,12 @@ def test_pictures_are_made_smaller_only_where_outputs_go_on_meaning_the_same(tmp
     smaller = builder(outlive.read(before), tmp_path).build(Candidate(inputs=part))
     assert any("instead of" in note for note in smaller.notes)
     rigid = builder(outlive.read(dense_float(weights(1, 256))), tmp_path)
-    with pytest.raises(building.NotBuilt):
+    with pytest.raises(candidate_builder.NotBuilt):
         rigid.build(Candidate(inputs=(("x", (1, 128)),)))
 
 
-def builder(model: outlive.Model, folder: Path) -> building.CandidateBuilder:
-    return building.CandidateBuilder(
+def builder(model: outlive.Model, folder: Path) -> candidate_builder.CandidateBuilder:
+    return candidate_builder.CandidateBuilder(
         model, SampleSet(None, model, folder / "samples", JUDGE), ResultCache(None), folder
     )
 

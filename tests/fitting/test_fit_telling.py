@@ -19,15 +19,15 @@ from outlive.arena.budget import Budget
 from outlive.arena.devices import find_device
 from outlive.cache import ResultCache
 from outlive.finding import Tag
-from outlive.fitting import capping
-from outlive.fitting.adapting import Predictor
-from outlive.fitting.building import Built
-from outlive.fitting.capping import LimitedRuns, engine_arguments
-from outlive.fitting.choosing import find_shortage
-from outlive.fitting.evaluating import Evaluation, Weighed
-from outlive.fitting.loading import loading_snippet, stale_caches
-from outlive.fitting.losing import scored
-from outlive.fitting.nouns import Candidate, Fit, Loss, Outcome
+from outlive.fitting import limited_runs
+from outlive.fitting.candidate_builder import Built
+from outlive.fitting.conclusions import find_shortage
+from outlive.fitting.evaluation import EvaluatedCandidate, Evaluation
+from outlive.fitting.fit_result import Candidate, Fit, Loss, Outcome
+from outlive.fitting.limited_runs import LimitedRuns, engine_arguments
+from outlive.fitting.load_script import loading_snippet, stale_caches
+from outlive.fitting.loss import loss_by_score
+from outlive.fitting.predictor import Predictor
 from outlive.process.flight import Flight
 from outlive.rendering.pages.fit import loss_words
 from outlive.verbs.judging import JUDGE
@@ -154,11 +154,11 @@ def test_other_kernels_with_other_results_are_tagged_so() -> None:
 
 
 def test_what_nobody_gets_below_is_of_all_that_was_tried() -> None:
-    def weighed(rank: int, measured: int, live_bytes: int) -> Weighed:
+    def weighed(rank: int, measured: int, live_bytes: int) -> EvaluatedCandidate:
         ops = tuple(replace(load, live_bytes=live_bytes) for load in sketch().ops)
         plan = sketch(ops=ops, exact=False, lower_bound_bytes=live_bytes)
         row = Outcome(candidate=Candidate(), verdict="does not fit", rank=rank, measured_peak_bytes=measured)
-        return Weighed(outcome=row, plan=plan)
+        return EvaluatedCandidate(outcome=row, plan=plan)
 
     found = find_shortage([weighed(0, 9 * MIB, 8 * MIB), weighed(1, 12 * MIB, 3 * MIB)], BUDGET)
     assert found is not None
@@ -170,10 +170,10 @@ def test_what_nobody_gets_below_is_of_all_that_was_tried() -> None:
 
 
 def test_scores_that_are_no_shares_are_told_in_their_own_units() -> None:
-    assert scored(0.9, 0.8).share == pytest.approx(0.1)
-    found = scored(50.0, 40.0)
+    assert loss_by_score(0.9, 0.8).share == pytest.approx(0.1)
+    found = loss_by_score(50.0, 40.0)
     assert (found.value, found.share) == (10.0, pytest.approx(0.2))
-    assert scored(-4.0, -5.0).share == pytest.approx(0.25)
+    assert loss_by_score(-4.0, -5.0).share == pytest.approx(0.25)
     fit = Fit(chosen=None, candidates=(), budget=BUDGET, original_score=50.0)
     assert loss_words(fit, 10.0) == "10"
     assert loss_words(replace(fit, original_score=0.9), 0.1) == "10.00%"
@@ -183,7 +183,7 @@ def test_scores_that_are_no_shares_are_told_in_their_own_units() -> None:
 def test_the_most_it_may_lose_is_a_part_of_such_a_score(most: float, verdict: str) -> None:
     class Fixed:
         def loss(self, built: Any, candidate: Candidate) -> Loss:
-            return scored(50.0, 40.0)
+            return loss_by_score(50.0, 40.0)
 
     evaluation = Evaluation(None, None, Fixed(), BUDGET, None, most)  # type: ignore[arg-type]
     row = evaluation._compared(Outcome(candidate=Candidate(), verdict="fits"), None)  # type: ignore[arg-type]
@@ -213,7 +213,7 @@ def test_runs_end_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
         time.sleep(1.1)
         return Flight(died=True, stage="invoke", ended_by="deadline")
 
-    monkeypatch.setattr(capping, "fly", slow)
+    monkeypatch.setattr(limited_runs, "fly", slow)
     fit = outlive.fit(SPOTTER, ram=MORE, seconds=1, cache=False)
     assert max(given) <= 1
     assert fit.stopped == "seconds"

@@ -11,7 +11,7 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.cli.main import main
-from outlive.fitting.pruning import Pruning, weigh_zeros
+from outlive.planning.sparsity import Pruning, weigh_zeros
 from outlive.surgery.sparsifying import sparsify
 from tests.surgery.test_zeros import pruned
 

@@ -10,9 +10,9 @@ import outlive
 from outlive import demo_models
 from outlive.arena.budget import Budget, needed_bytes
 from outlive.arena.questions import Wish
-from outlive.interpreter import micro
+from outlive.interpreter import tflm_benchmark as micro
 from outlive.meter import MachineMemory
-from outlive.planning import with_worker as planning
+from outlive.planning import with_worker
 from outlive.planning.verdicts import here_budget, hopeless, judge_fit, judge_plan
 from outlive.planning.ways import find_ways, options_of
 from outlive.planning.with_worker import plan_model, prepare_with
@@ -122,5 +122,5 @@ def test_micro_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_model_without_a_file_is_handed_over_as_bytes() -> None:
     data = demo_models.path("healthy").read_bytes()
-    assert planning.for_worker(outlive.read(data)) == data
-    assert planning.for_worker(HEALTHY) == str(demo_models.path("healthy_int8"))
+    assert with_worker.for_worker(outlive.read(data)) == data
+    assert with_worker.for_worker(HEALTHY) == str(demo_models.path("healthy_int8"))

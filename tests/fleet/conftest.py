@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from outlive.fleet.nest import NEST
+from outlive.fleet.idle_workers import WORKER_LIFETIME
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _nobody_ends_workers_later() -> Iterator[None]:
     yield
-    with NEST._lock:
-        if NEST._timer is not None:
-            NEST._timer.cancel()
-            NEST._timer = None
+    with WORKER_LIFETIME._lock:
+        if WORKER_LIFETIME._timer is not None:
+            WORKER_LIFETIME._timer.cancel()
+            WORKER_LIFETIME._timer = None

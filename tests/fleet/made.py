@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from outlive import demo_models
-from outlive.fleet.nouns import Order, Task
-from outlive.fleet.rows import DeathSeen, DeviceFit, FindingSeen, OutputSeen, Row, RunSeen
+from outlive.fleet.rows import DeathSummary, DeviceFit, FindingSummary, OutputSummary, Row, RunSummary
+from outlive.fleet.scan_options import ScanOptions, ScanTask
 from outlive.verbs.scan import examine_task as examine
 
 # Names the file that says a process was killed.
@@ -30,7 +30,7 @@ def row(path: str = "a.tflite", **changes: Any) -> Row:
         "order_key": "key",
         "errors": 1,
         "codes": {"F104": 1},
-        "findings": (FindingSeen(code="F104", name="n", severity="error", headline="h", where="w"),),
+        "findings": (FindingSummary(code="F104", name="n", severity="error", headline="h", where="w"),),
         "operators": 3,
         "peak_bytes": 1_000_000,
         "total_bytes": 2_000_000,
@@ -44,30 +44,30 @@ def row(path: str = "a.tflite", **changes: Any) -> Row:
     return Row(**(usual | changes))
 
 
-def run(milliseconds: float = 10.0, peak: int = 2_000_000, *outputs: OutputSeen) -> RunSeen:
+def run(milliseconds: float = 10.0, peak: int = 2_000_000, *outputs: OutputSummary) -> RunSummary:
     """What a run took."""
     shown = outputs or (output(),)
-    return RunSeen(milliseconds=milliseconds, first_milliseconds=12.0, peak_bytes=peak, outputs=shown)
+    return RunSummary(milliseconds=milliseconds, first_milliseconds=12.0, peak_bytes=peak, outputs=shown)
 
 
 def output(
     sha256: str = "cd" * 32, samples: tuple[float, ...] = (0.0, 0.5, 1.0), **changes: Any
-) -> OutputSeen:
+) -> OutputSummary:
     """An output between 0 and 1."""
     usual: dict[str, Any] = {"name": "p", "shape": (1, 3), "dtype": "float32", "minimum": 0.0, "maximum": 1.0}
-    return OutputSeen(sha256=sha256, samples=samples, **(usual | changes))
+    return OutputSummary(sha256=sha256, samples=samples, **(usual | changes))
 
 
-def death(cause: str) -> DeathSeen:
+def death(cause: str) -> DeathSummary:
     """A death of this cause."""
-    return DeathSeen(cause=cause, code="D504", headline="it died", stage="invoke", signal="SIGSEGV")
+    return DeathSummary(cause=cause, code="D504", headline="it died", stage="invoke", signal="SIGSEGV")
 
 
-def task(path: str | Path, **wishes: Any) -> Task:
+def task(path: str | Path, **wishes: Any) -> ScanTask:
     """A file's turn."""
-    order = Order(**wishes)
+    order = ScanOptions(**wishes)
     where = os.fspath(path)
-    return Task(
+    return ScanTask(
         number=7, path=where, place=where, name=Path(where).name, sha256="", order=order, order_key=order.key
     )
 
@@ -81,12 +81,12 @@ def models(folder: Path, *names: str, copies: int = 1) -> Path:
     return folder
 
 
-def only_named(asked: Task) -> Row:
+def only_named(asked: ScanTask) -> Row:
     """The least an engine function can do: who it was asked about."""
     return row(asked.path, number=asked.number, sha256=asked.sha256, order_key=asked.order_key)
 
 
-def kill_on_deadly(asked: Task) -> Row:
+def kill_on_deadly(asked: ScanTask) -> Row:
     """Take the engine's process along, each time, for a file with `killer` in its name."""
     assert asked.owner != os.getpid(), "it is done in the process that coordinates"
     if "killer" in asked.name:
@@ -94,7 +94,7 @@ def kill_on_deadly(asked: Task) -> Row:
     return only_named(asked)
 
 
-def kill_once(asked: Task) -> Row:
+def kill_once(asked: ScanTask) -> Row:
     """Take the engine's process along the first time a file with `once` in its name is looked at."""
     mark = Path(f"{asked.path}.mark")
     if "once" in asked.name and not mark.exists():
@@ -103,7 +103,7 @@ def kill_once(asked: Task) -> Row:
     return only_named(asked)
 
 
-def examine_and_kill_once(asked: Task) -> Row:
+def examine_and_kill_once(asked: ScanTask) -> Row:
     """Look at files as usual; the first process that is asked about a wasteful one is killed."""
     assert asked.owner != os.getpid(), "it is done in the process that coordinates"
     mark = Path(os.environ[MARK])
@@ -113,19 +113,19 @@ def examine_and_kill_once(asked: Task) -> Row:
     return examine(asked)
 
 
-def refuse(asked: Task) -> Row:
+def refuse(asked: ScanTask) -> Row:
     """Raise, which no engine function should."""
     raise KeyError("planted")
 
 
-def mark_and_hang(asked: Task) -> Row:
+def mark_and_hang(asked: ScanTask) -> Row:
     """Make the file that is asked about, and never answer."""
     Path(asked.path).touch()
     time.sleep(600)
     return only_named(asked)
 
 
-def leave_a_child_and_die(asked: Task) -> Row:
+def leave_a_child_and_die(asked: ScanTask) -> Row:
     """Die with a child that holds all that this process has open; its number is in the file asked about."""
     child = os.fork()
     if not child:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from outlive.fleet.admission import Ledger, admitted, usable_bytes
+from outlive.fleet.admission import AdmissionQueue, admitted, usable_bytes
 
 PROGRAM = """
 import sys, time
@@ -32,8 +32,8 @@ BOOK = "tickets.json"
 TOKEN = "ab" * 16
 
 
-def ledger(folder: Path) -> Ledger:
-    return Ledger((folder / BOOK).open("r+", encoding="ascii", errors="replace"), folder)
+def ledger(folder: Path) -> AdmissionQueue:
+    return AdmissionQueue((folder / BOOK).open("r+", encoding="ascii", errors="replace"), folder)
 
 
 def test_the_sum_of_all_processes_stays_within_the_budget(tmp_path: Path) -> None:

@@ -13,13 +13,12 @@ from typing import Any
 import pytest
 
 import outlive
-from outlive.fleet import engines
+from outlive.fleet import Row, engines
 from outlive.fleet.engines import open_engine
-from outlive.fleet.gathering import gather
-from outlive.fleet.journal import Busy, Journal
-from outlive.fleet.nest import NEST
-from outlive.fleet.nouns import EngineError, Order
-from outlive.fleet.rows import Row
+from outlive.fleet.file_discovery import find_files
+from outlive.fleet.idle_workers import WORKER_LIFETIME
+from outlive.fleet.journal import Journal, JournalInUse
+from outlive.fleet.scan_options import EngineError, ScanOptions
 from outlive.fleet.scanning import Scan, scan_files
 from tests.deaths import scenes
 from tests.fleet import made
@@ -86,10 +85,10 @@ def test_clusters_give_the_same_table_and_lose_nothing(
     pytest.importorskip("distributed" if engine == "dask" else "ray", reason=f"needs 'outlive[{engine}]'")
     mark = tmp_path / "killed"
     monkeypatch.setenv(made.MARK, str(mark))
-    order = Order(run=True)
+    order = ScanOptions(run=True)
     settings = malloc_settings()
     scan = scan_files(
-        gather([str(folder)]), order, examine=made.examine_and_kill_once, on=f"{engine}://local", jobs=2
+        find_files([str(folder)]), order, examine=made.examine_and_kill_once, on=f"{engine}://local", jobs=2
     )
     assert mark.exists(), "no worker of the engine was killed"
     assert table(scan) == table(local)
@@ -107,7 +106,7 @@ def test_workers_of_this_process_are_left_alone(folder: Path) -> None:
         interpreter.allocate_tensors()
         with parallel_config("threading", n_jobs=2):
             outlive.scan(folder / "healthy_1.tflite", run=True, on="joblib", cache=False)
-        assert NEST.idle
+        assert WORKER_LIFETIME.idle
         interpreter.invoke()
 
 
@@ -120,7 +119,7 @@ def test_whatever_joblib_is_told(folder: Path, local: Scan) -> None:
 
 
 def scanned(folder: Path, examine: Any) -> Scan:
-    return scan_files(gather([str(folder)]), Order(), examine=examine, jobs=2)
+    return scan_files(find_files([str(folder)]), ScanOptions(), examine=examine, jobs=2)
 
 
 @pytest.fixture
@@ -169,7 +168,7 @@ def test_who_is_told_may_fail_and_that_is_what_is_raised(named: Path, tmp_path: 
             raise KeyError("a program of the user's")
 
     with pytest.raises(KeyError, match="of the user's"):
-        scan_files(gather([str(named)]), Order(), examine=made.only_named, jobs=2, tell=fail)
+        scan_files(find_files([str(named)]), ScanOptions(), examine=made.only_named, jobs=2, tell=fail)
     assert _engine_children() == []
 
 
@@ -185,7 +184,7 @@ def test_processes_of_joblib_that_the_user_has_are_left_alone(folder: Path) -> N
 
 def test_a_scan_that_is_refused_leaves_nothing(folder: Path, tmp_path: Path) -> None:
     busy = Journal(tmp_path / "rows.jsonl")
-    with pytest.raises(Busy, match="another scan"):
+    with pytest.raises(JournalInUse, match="another scan"):
         outlive.scan(folder, output=tmp_path / "rows.jsonl")
     busy.close()
     assert _engine_children() == []
@@ -199,7 +198,7 @@ def test_nothing_is_left_behind(folder: Path, local: Scan) -> None:
 def _engine_children() -> list[int]:
     """The processes of this one that look at files, or did."""
     children = [Path(f"/proc/{pid}/cmdline") for pid in scenes.children()]
-    return [int(path.parent.name) for path in children if b"outlive.fleet.local" in path.read_bytes()]
+    return [int(path.parent.name) for path in children if b"outlive.fleet.local_engine" in path.read_bytes()]
 
 
 @pytest.mark.parametrize(

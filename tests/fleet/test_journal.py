@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.fleet.journal import Busy, Journal, RowFile, drop_old_rows, read_rows, row_at
+from outlive.fleet.journal import Journal, JournalInUse, RowFile, drop_old_rows, read_rows, row_at
 from tests.fleet.made import row
 
 
@@ -58,7 +58,7 @@ def test_two_scans_into_one_file(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     journal = Journal(path)
     journal.write(row("a"))
-    with pytest.raises(Busy, match="another scan"):
+    with pytest.raises(JournalInUse, match="another scan"):
         Journal(path)
     journal.close()
     assert paths(path) == ["a"]

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from outlive.fleet.comparing import Tolerances, regressions
-from outlive.fleet.rows import AcceleratorSeen, Row, read_row
-from outlive.fleet.scanning import Tally
+from outlive.fleet.regressions import Tolerances, regressions
+from outlive.fleet.rows import AcceleratorSummary, Row, read_row
+from outlive.fleet.scanning import ScanCounts
 from tests.fleet.made import death, output, row, run
 
 
@@ -22,7 +22,7 @@ def test_there_and_back() -> None:
         "a\nb\udcff.tflite",
         outcome="died",
         death=death("out-of-memory"),
-        accelerators=(AcceleratorSeen(name="gpu", outcome="died", ops_total=3),),
+        accelerators=(AcceleratorSummary(name="gpu", outcome="died", ops_total=3),),
         same_as="c.tflite",
     )
     line = made.line()
@@ -86,7 +86,9 @@ def numbered(body: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
     ["text", -1, 1.5, None, True, [], [[]], {}, {"a": {}}, pytest.param(10**400, id="huge"), "NaN"],
 )
 def test_whatever_is_in_a_field_nobody_stumbles_over_it(wrong: Any) -> None:
-    whole = row(outcome="died", death=death("x"), accelerators=(AcceleratorSeen(name="gpu", outcome="died"),))
+    whole = row(
+        outcome="died", death=death("x"), accelerators=(AcceleratorSummary(name="gpu", outcome="died"),)
+    )
     document = json.loads(whole.line())
     read = 0
     for place in list(numbered(document))[1:]:
@@ -102,7 +104,7 @@ def test_whatever_is_in_a_field_nobody_stumbles_over_it(wrong: Any) -> None:
         read += 1
         list(regressions(found, whole, Tolerances()))
         list(regressions(whole, found, Tolerances()))
-        Tally().add(found)
+        ScanCounts().add(found)
         assert read_row(found.line()).line() == found.line()
     assert read or not isinstance(wrong, str)  # a name that is another text is still a row
 

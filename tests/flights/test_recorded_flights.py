@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from outlive.rules import judge
-from outlive.rules.catalogue import RULES
+from outlive.rules.catalogue import load_rules
 from outlive.verbs.judging import JUDGE
 from tests.flights.replay import load, rebuild, recordings
 
@@ -22,7 +22,7 @@ on_each = pytest.mark.parametrize("path", recordings(), ids=lambda path: path.st
 @on_each
 def test_a_recorded_flight_gets_its_verdict_and_no_other(path: Path) -> None:
     verdict, row = load(path)
-    judgement = judge({"flight": rebuild(row)}, [rule for rule in RULES if rule.facts == ("flight",)])
+    judgement = judge({"flight": rebuild(row)}, [rule for rule in load_rules() if rule.facts == ("flight",)])
     assert [finding.code for finding in judgement] == [verdict]
 
 
@@ -41,7 +41,7 @@ def test_the_drawn_verdict_is_one_finding_without_strange_characters(path: Path)
 
 
 def test_every_verdict_on_deaths_is_recorded() -> None:
-    codes = {rule.code for rule in RULES if rule.facts == ("flight",) and rule.code[0] == "D"}
+    codes = {rule.code for rule in load_rules() if rule.facts == ("flight",) and rule.code[0] == "D"}
     assert codes - {load(path)[0] for path in recordings()} == set()
 
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from outlive.interpreter import details
 from outlive.process import answers
-from outlive.process.answers import Malformed
-from outlive.process.channel import Channel
+from outlive.process.answers import MalformedAnswer
 from outlive.process.child import codec, wire
+from outlive.process.posix.pipes import Channel
 from tests.process.test_robust_wire import END, ENDS, HEAD, HOSTILE
 
 QUESTIONS = ("open", "allocate", "share", "get", "call", "report", "ready", *details._FORMS)
@@ -29,7 +29,7 @@ def try_one(data: bytes) -> None:
     question = QUESTIONS[data[0] % len(QUESTIONS)] if data else QUESTIONS[0]
     try:
         _receive(question, _frame(data[1:_MOST_BYTES]))
-    except (Malformed, wire.Closed):
+    except (MalformedAnswer, wire.ConnectionClosed):
         return
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from outlive.growth.growth import Census, Keeper
-from outlive.growth.leak_running import read_census
-from outlive.process.child.leak_census import census, size_of
+from outlive.growth.measurement import read_census
+from outlive.process.child.leak.census import census, size_of
 from outlive.verbs.guard import guarded
 
 SCRIPT = Path(__file__).with_name("leakers.py")

@@ -8,7 +8,7 @@ import pickle
 import struct
 import zlib
 
-from outlive.process.child import guard_wire as wire
+from outlive.process.child.guard import frames as wire
 
 
 def frame(head: bytes, body: bytes = b"") -> bytes:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.guarding.process import GuardProcess
+from outlive.guarding.guard_process import GuardProcess
 from outlive.process.limits import DeadlineMissed
 from tests.deaths.restrictions import linux_only
 from tests.guarding.scenes import gone, play, shared_memory
@@ -165,9 +165,9 @@ def test_a_worker_whose_memory_is_spoiled_cannot_mislead_its_caller() -> None:
         import pickle
         import struct
 
-        from outlive_child import guard_wire  # type: ignore[import-not-found]
+        from outlive_child.guard import frames  # type: ignore[import-not-found]
 
-        answer = guard_wire.pack(guard_wire.VALUE, (0, 0, 0, 1), pickle.dumps("not the answer"))
+        answer = frames.pack(frames.VALUE, (0, 0, 0, 1), pickle.dumps("not the answer"))
         head, body, checksum = struct.unpack_from("<III", answer)
         spoiled = struct.pack("<III", head, body, checksum ^ 1) + answer[12:]
         for lane in [one for one in gc.get_objects() if type(one).__name__ == "Lane"]:
@@ -258,7 +258,7 @@ def test_the_callers_ordinary_end_takes_idle_workers_with_it() -> None:
 
 
 def test_a_worker_that_is_stopped_while_it_starts_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("outlive.guarding.process._LOOK_S", 0.05)
+    monkeypatch.setattr("outlive.guarding.guard_process._LOOK_S", 0.05)
     start, missed = time.monotonic(), False
     for _ in range(20):  # one may be ready before it is stopped
         process = GuardProcess()

@@ -54,7 +54,7 @@ def test_a_forked_child_does_not_answer(
     assert [same(number) for number in range(20)] == list(range(20))
     errors = capfd.readouterr().err
     assert said in errors
-    assert "guard_serving" not in errors
+    assert "guard/server" not in errors
     assert bool(errors) == bool(said)
 
 

@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.guarding.raised import CannotReturn
-from outlive.guarding.wires import Wires
-from outlive.process.channel import DeadlineMissed
-from outlive.process.child import guard_wire as wire
-from outlive.quant import quantizing
+from outlive.guarding.connection import Wires
+from outlive.guarding.worker_errors import CannotReturn
+from outlive.process.child.guard import frames as wire
+from outlive.process.limits import DeadlineMissed
+from outlive.quant import quantization
 from outlive.verbs.guard import guarded
 from tests.deaths.restrictions import linux_only
 from tests.guarding.payloads import STREAMS, frame, head
@@ -93,11 +93,11 @@ def test_quantize_runs_no_code_of_its_worker(tmp_path: Path, monkeypatch: pytest
     def taken_over(*_: Any) -> Any:
         import sys
 
-        serving = sys.modules["outlive_child.guard_serving"]
+        serving = sys.modules["outlive_child.guard.server"]
         serving.Server._pack = lambda self, kind, value: (kind, evil, ())
         return b"", 0
 
-    monkeypatch.setattr(quantizing, "quantize_content", taken_over)
+    monkeypatch.setattr(quantization, "quantize_content", taken_over)
     with pytest.raises(outlive.RunError) as caught:
         outlive.quantize(dense_float(weights(1, 8)))
     assert not (tmp_path / "made").exists()
@@ -244,7 +244,7 @@ def test_it_is_not_believed_how_much_it_holds() -> None:
         import gc
         import resource
 
-        memory = next(one for one in gc.get_objects() if type(one).__name__ == "Memory")
+        memory = next(one for one in gc.get_objects() if type(one).__name__ == "MemoryLimit")
         memory.sizes_now_and_then = lambda _: (1 << 62, 1 << 62, 1 << 62)
         memory.limit = lambda _: None
         resource.setrlimit(resource.RLIMIT_DATA, (-1, -1))
@@ -324,7 +324,7 @@ def _calls_of_guards(text: str) -> list[ast.Call]:
 
 def test_outlive_itself_reads_only_plain_answers() -> None:
     """Whatever runs a model for us says in which form it answers; the demo and `guard` need not."""
-    own = {"guarding/guarding.py", "verbs/guard.py", "cli/commands/demo.py", "cli/commands/guard.py"}
+    own = {"guarding/guarded.py", "verbs/guard.py", "cli/commands/demo.py", "cli/commands/guard.py"}
     texts = {path.relative_to(SOURCE).as_posix(): path.read_text("utf-8") for path in SOURCE.rglob("*.py")}
     texts = {name: text for name, text in texts.items() if name not in own and "guard" in text}
     calls = [(name, call) for name, text in texts.items() for call in _calls_of_guards(text)]

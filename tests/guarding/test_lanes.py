@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import outlive
-from outlive.process.child.guard_lane import BLOCK_BYTES, WAKE, Lane
-from outlive.process.child.guard_wire import WAKE_UP
+from outlive.process.child.guard.frames import WAKE_UP
+from outlive.process.child.guard.lane import BLOCK_BYTES, WAKE, Lane
 
 
 def lanes() -> tuple[Lane, Lane]:
@@ -50,7 +50,7 @@ class Rousing:
         self.heeded = 0
 
     def __getitem__(self, place: int) -> int:
-        return 1 if place == 3 else int(self._words[place])  # guard_lane: _COMING
+        return 1 if place == 3 else int(self._words[place])  # lane: _COMING
 
     def __setitem__(self, place: int, value: int) -> None:
         self._words[place] = value

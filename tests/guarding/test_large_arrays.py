@@ -13,7 +13,7 @@ import pytest
 
 import outlive
 from outlive.guarding.pool import pool
-from outlive.process.child import guard_blocks, guard_pages, guard_pickle
+from outlive.process.child.guard import pickling, segments
 from tests.deaths.restrictions import linux_only
 
 pytestmark = linux_only
@@ -23,13 +23,13 @@ COUNT = 400_000  # of eight bytes: more than a large page
 @pytest.fixture
 def slow_copies(monkeypatch: pytest.MonkeyPatch) -> None:
     """Copies of the caller's that come long after the frame."""
-    real = guard_blocks.Outbox.fill
+    real = segments.Outbox.fill
 
     def fill(self: Any, placed: Any, buffers: Any) -> None:
         time.sleep(0.2)
         real(self, placed, buffers)
 
-    monkeypatch.setattr(guard_blocks.Outbox, "fill", fill)
+    monkeypatch.setattr(segments.Outbox, "fill", fill)
 
 
 class Summed:
@@ -62,7 +62,7 @@ def test_what_looks_at_an_array_while_it_is_read_finds_it_whole(slow_copies: Non
 
 def test_a_result_is_whole_before_the_caller_sees_it() -> None:
     def delay() -> None:
-        blocks = sys.modules["outlive_child.guard_blocks"]
+        blocks = sys.modules["outlive_child.guard.segments"]
         real = blocks.Outbox.fill
 
         def fill(self: Any, placed: Any, buffers: Any) -> None:
@@ -87,7 +87,7 @@ def test_a_worker_that_ends_while_it_copies_a_result(end: str, kind: str) -> Non
                 os.abort()
             time.sleep(1000)
 
-        sys.modules["outlive_child.guard_blocks"].Outbox.fill = fill
+        sys.modules["outlive_child.guard.segments"].Outbox.fill = fill
 
     pool.close()
     outlive.guard(spoil)(end)
@@ -110,10 +110,10 @@ def test_only_plain_arrays_are_told_of_early() -> None:
     class Own(np.ndarray[Any, Any]):
         pass
 
-    assert guard_pickle.are_arrays((1, "a", None, np.ones(3)))
-    assert not guard_pickle.are_arrays((np.ones(3).view(Own),))
-    assert not guard_pickle.are_arrays(([np.ones(3)],))
-    assert not guard_pickle.are_arrays((Summed(np.ones(3)),))
+    assert pickling.are_arrays((1, "a", None, np.ones(3)))
+    assert not pickling.are_arrays((np.ones(3).view(Own),))
+    assert not pickling.are_arrays(([np.ones(3)],))
+    assert not pickling.are_arrays((Summed(np.ones(3)),))
 
 
 def large_pages(address: int) -> int:
@@ -129,19 +129,19 @@ def large_pages(address: int) -> int:
 
 
 def test_a_segment_is_mapped_where_large_pages_can_be_and_goes_with_its_last_view() -> None:
-    size = 2 * guard_pages.LARGE_BYTES
-    descriptor = guard_blocks.new_segment(size)
+    size = 2 * segments.LARGE_BYTES
+    descriptor = segments.new_segment(size)
     try:
-        mapping = guard_pages.map_segment(descriptor, size)
+        mapping = segments.map_segment(descriptor, size)
         with pytest.raises(ValueError, match="shorter"):
-            guard_pages.map_segment(descriptor, 2 * size)
+            segments.map_segment(descriptor, 2 * size)
     finally:
         os.close(descriptor)
-    lease = (guard_pages.ctypes.c_ubyte * size).from_buffer(mapping, 0)
-    address = guard_pages.ctypes.addressof(lease)
-    assert address % guard_pages.LARGE_BYTES == 0
-    guard_pages.bytes_of(mapping)[:] = b"x" * size
-    guard_pages.use_large_pages(mapping)
+    lease = (segments.ctypes.c_ubyte * size).from_buffer(mapping, 0)
+    address = segments.ctypes.addressof(lease)
+    assert address % segments.LARGE_BYTES == 0
+    segments.bytes_of(mapping)[:] = b"x" * size
+    segments.use_large_pages(mapping)
     assert large_pages(address) in (0, size // 1024)  # systems before Linux 6.1 have none
     del mapping
     assert bytes(lease[size - 2 :]) == b"xx"

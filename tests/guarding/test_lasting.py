@@ -13,10 +13,10 @@ import cloudpickle
 import pytest
 
 import outlive
-from outlive.guarding import outputs, process
+from outlive.guarding import guard_process as process
+from outlive.guarding import output as outputs
 from outlive.guarding.pool import pool
-from outlive.rules.catalogue import RULES
-from outlive.rules.death.by_flight import BY_FLIGHT
+from outlive.rules.catalogue import load_rules
 from outlive.verbs.guard import guarded
 from tests.deaths.restrictions import linux_only
 from tests.deaths.scenes import shared_blocks
@@ -100,7 +100,7 @@ def test_a_line_that_is_read_when_ctrl_c_comes_is_shown(
         sys.stdout.flush()
         time.sleep(60)
 
-    monkeypatch.setattr(outputs.unpatched, "read", read_and_press)
+    monkeypatch.setattr(outputs.operating_system, "read", read_and_press)
     with pytest.raises(KeyboardInterrupt):
         outlive.guard(speak, seconds=30)()
     assert capsys.readouterr().out == "the last line\n"
@@ -124,7 +124,7 @@ def test_a_second_ctrl_c_is_not_held_back(monkeypatch: pytest.MonkeyPatch) -> No
         print("a line", flush=True)
         time.sleep(60)
 
-    monkeypatch.setattr(outputs.unpatched, "read", read_and_press)
+    monkeypatch.setattr(outputs.operating_system, "read", read_and_press)
     with pytest.raises(KeyboardInterrupt):
         outlive.guard(speak, seconds=30)()
     assert steps == ["pressed", "held back"]
@@ -139,8 +139,8 @@ def test_a_guarded_function_that_is_sent_keeps_its_terms() -> None:
 
 
 def test_the_rules_on_flights_alone_are_those_of_the_catalogue() -> None:
-    deaths = tuple(rule for rule in RULES if rule.facts == ("flight",) and rule.code.startswith("D"))
-    assert deaths == BY_FLIGHT
+    deaths = tuple(rule for rule in load_rules() if rule.facts == ("flight",) and rule.code.startswith("D"))
+    assert deaths == load_rules("D50", "D51")
 
 
 def test_the_first_death_costs_the_caller_little() -> None:

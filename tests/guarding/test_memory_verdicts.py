@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import outlive
-from outlive.guarding.scripts import run_script
+from outlive.guarding.script import run_script
 from outlive.meter import make_cgroup
 from outlive.process.limits import Limits
 from outlive.rules.witness import lacked_memory

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 import outlive
-from outlive.guarding.nesting import MOST_LEVELS, CannotNest
-from outlive.guarding.reloads import Reloads
+from outlive.guarding.caller_state import MOST_LEVELS, CannotNest, ReloadWatch
 from tests.deaths.restrictions import linux_only
 from tests.guarding.scenes import play
 
@@ -54,13 +53,13 @@ def test_a_guarded_call_in_an_imported_module_is_refused(tmp_path: Path) -> None
 
 def test_guards_inside_guards_are_counted_and_end_somewhere() -> None:
     def level() -> int:
-        return int(sys.modules["outlive_child.guard_nesting"].depth)
+        return int(sys.modules["outlive_child.guard.server"].Nesting.depth)
 
     def inner() -> int:
         return int(outlive.guard(level)())
 
     def deep() -> Any:
-        nesting: Any = sys.modules["outlive_child.guard_nesting"]
+        nesting: Any = sys.modules["outlive_child.guard.server"].Nesting
         nesting.depth = MOST_LEVELS
         try:
             return outlive.guard(level)()
@@ -135,7 +134,7 @@ def test_a_module_that_no_longer_loads_says_so(write: Write) -> None:
 
 def test_only_modules_of_the_users_own_are_loaded_again(write: Write) -> None:
     write("watched", "")
-    reloads = Reloads()
+    reloads = ReloadWatch()
     reloads.look()
     assert not reloads.look()
     json = importlib.import_module("json.encoder")

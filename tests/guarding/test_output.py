@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 import outlive
-from outlive.guarding import outputs, wires
+from outlive.guarding import connection as wires
+from outlive.guarding import output as outputs
 from outlive.verbs.guard import guarded
 from tests.deaths.restrictions import linux_only
 
@@ -253,7 +254,7 @@ def test_output_that_cannot_be_read_breaks_no_print(
     times: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     failures = iter(range(times))
-    read = outputs.unpatched.read
+    read = outputs.operating_system.read
 
     def fail(descriptor: int, size: int) -> bytes:
         if next(failures, None) is not None:
@@ -261,7 +262,7 @@ def test_output_that_cannot_be_read_breaks_no_print(
         return read(descriptor, size)
 
     function = outlive.guard(print, seconds=60)
-    monkeypatch.setattr(outputs.unpatched, "read", fail)
+    monkeypatch.setattr(outputs.operating_system, "read", fail)
     if times == 1:
         function("said")
         assert capsys.readouterr().out == "said\n"
@@ -276,7 +277,7 @@ def test_output_that_cannot_be_read_breaks_no_print(
 def test_a_call_comes_back_where_the_system_has_no_memory_to_poll(monkeypatch: pytest.MonkeyPatch) -> None:
     def wait(_: object, timeout_ms: float) -> list[tuple[int, int]]:
         time.sleep(min(timeout_ms, 20.0) / 1000)
-        return outputs.unpatched.BLIND
+        return outputs.operating_system.BLIND
 
     def speak() -> str:
         time.sleep(0.2)
@@ -285,5 +286,5 @@ def test_a_call_comes_back_where_the_system_has_no_memory_to_poll(monkeypatch: p
     monkeypatch.setattr(wires, "is_worth_it", lambda: False)  # as on one core: answers come by the socket
     function = outlive.guard(speak, seconds=30, fresh=True)
     assert function() == "said"
-    monkeypatch.setattr(outputs.unpatched, "wait", wait)
+    monkeypatch.setattr(outputs.operating_system, "wait", wait)
     assert function() == "said"

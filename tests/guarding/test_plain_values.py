@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import outlive.verbs  # noqa: F401 - an error about memory is judged
-from outlive.guarding import outputs
+from outlive.guarding import output as outputs
+from outlive.guarding.connection import SegmentReader
 from outlive.guarding.forms import check_form
-from outlive.guarding.process import read_applied
-from outlive.guarding.raised import GuardedError, rebuild_plain
-from outlive.guarding.reading import SegmentReader
-from outlive.process.child import guard_blocks, guard_errors, guard_plain
-from outlive.process.child.guard_wire import Inlet, Malformed
-from outlive.process.child.leak_targets import CannotRepeat
+from outlive.guarding.guard_process import read_applied
+from outlive.guarding.worker_errors import GuardedError, rebuild_plain
+from outlive.process.child.guard import exceptions, plain_values, segments
+from outlive.process.child.guard.frames import Inlet, Malformed
+from outlive.process.child.leak.targets import CannotRepeat
 from outlive.process.flight import Flight
 from outlive.verbs.judging import JUDGE
 from tests.deaths.restrictions import linux_only
@@ -63,23 +63,23 @@ ARRAYS = [
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: repr(value)[:30])
 def test_plain_values_come_back_as_they_are(value: Any) -> None:
-    body, apart = guard_plain.dumps(value)
-    found = guard_plain.loads(body, [bytearray(one) for one in apart])
+    body, apart = plain_values.dumps(value)
+    found = plain_values.loads(body, [bytearray(one) for one in apart])
     assert found == value
     assert type(found) is type(value)
 
 
 @pytest.mark.parametrize("value", ARRAYS, ids=lambda value: f"{value.dtype.str}{value.shape}")
 def test_arrays_come_back_as_they_are(value: Any) -> None:
-    body, apart = guard_plain.dumps(value)
-    found = guard_plain.loads(body, [bytearray(one) for one in apart])
+    body, apart = plain_values.dumps(value)
+    found = plain_values.loads(body, [bytearray(one) for one in apart])
     np.testing.assert_array_equal(found, value)
     assert found.dtype == value.dtype.newbyteorder("<")
     assert found.flags.writeable
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
-    assert guard_plain.loads(guard_plain.dumps([np.float32(0.5), np.int64(3), np.bool_(True)])[0]) == [
+    assert plain_values.loads(plain_values.dumps([np.float32(0.5), np.int64(3), np.bool_(True)])[0]) == [
         0.5,
         3,
         1,
@@ -97,8 +97,8 @@ def test_numbers_of_numpy_are_numbers() -> None:
     ],
 )
 def test_what_is_not_plain_is_not_sent(value: Any, words: str) -> None:
-    with pytest.raises(guard_plain.NotPlain, match=words):
-        guard_plain.dumps(value)
+    with pytest.raises(plain_values.NotPlain, match=words):
+        plain_values.dumps(value)
 
 
 _NAMED = [{"name": str, "size": int | None}]
@@ -132,16 +132,16 @@ def test_an_answer_has_the_form_of_its_question(form: Any, good: Any, bad: Any) 
 @pytest.mark.parametrize("name", BODIES)
 def test_a_body_that_is_no_value(name: str) -> None:
     with pytest.raises(Malformed):
-        guard_plain.loads(BODIES[name])
+        plain_values.loads(BODIES[name])
 
 
 def test_a_buffer_is_used_once_and_each_is_used() -> None:
     held = bytearray(1 << 20)
-    assert guard_plain.loads(b'[{"b": 0}]', [held]) == [bytes(held)]
+    assert plain_values.loads(b'[{"b": 0}]', [held]) == [bytes(held)]
     with pytest.raises(Malformed):
-        guard_plain.loads(b"[" + b'{"b": 0},' * 10_000 + b'{"b": 0}]', [held])
+        plain_values.loads(b"[" + b'{"b": 0},' * 10_000 + b'{"b": 0}]', [held])
     with pytest.raises(Malformed):
-        guard_plain.loads(b"[]", [held])
+        plain_values.loads(b"[]", [held])
 
 
 @pytest.mark.parametrize("name", STREAMS)
@@ -180,11 +180,11 @@ def test_limits_that_are_none(text: bytes) -> None:
 @pytest.mark.parametrize("name", ERRORS)
 def test_an_exception_that_is_none(name: str) -> None:
     with pytest.raises(Malformed):
-        rebuild_plain(guard_plain.dumps(ERRORS[name])[0], SEEN, JUDGE)
+        rebuild_plain(plain_values.dumps(ERRORS[name])[0], SEEN, JUDGE)
 
 
 def _crossed(error: BaseException) -> BaseException:
-    return rebuild_plain(guard_errors.describe_plainly(error), SEEN, JUDGE)
+    return rebuild_plain(exceptions.describe_plainly(error), SEEN, JUDGE)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_what_ends_a_program_ends_only_the_worker(error: BaseException) -> None:
 
 def test_a_type_of_no_name_is_nothing_more() -> None:
     odd = {**ERROR, "module": "x", "type": "no\0name", "name": "__import__", "bases": ["eval", "exit"]}
-    found = rebuild_plain(guard_plain.dumps(odd)[0], SEEN, JUDGE)
+    found = rebuild_plain(plain_values.dumps(odd)[0], SEEN, JUDGE)
     assert type(found).__mro__[1] is GuardedError
 
 
@@ -243,7 +243,7 @@ def test_long_words_are_cut_in_their_middle() -> None:
 
 
 def _sealed(size: int) -> int:
-    return guard_blocks.new_segment(size)
+    return segments.new_segment(size)
 
 
 def _unsealed(size: int) -> int:
@@ -258,7 +258,7 @@ def _pipe(_: int) -> int:
     return reading
 
 
-@pytest.mark.parametrize("box", [guard_blocks.Inbox, SegmentReader])
+@pytest.mark.parametrize("box", [segments.Inbox, SegmentReader])
 @pytest.mark.parametrize(
     ("make", "held", "said"),
     [
@@ -276,7 +276,7 @@ def test_memory_that_can_be_taken_away_is_not_read(box: Any, make: Any, held: in
         box(lambda: make(held)).leases(1, said, [(0, min(said, 4096))])
 
 
-@pytest.mark.parametrize("box", [guard_blocks.Inbox, SegmentReader])
+@pytest.mark.parametrize("box", [segments.Inbox, SegmentReader])
 def test_memory_that_stays_is_read(box: Any) -> None:
     descriptor = _sealed(8192)
     os.pwrite(descriptor, b"held", 100)

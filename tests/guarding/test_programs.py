@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.guarding import guarding
+from outlive.guarding import guarded as guarding
 from outlive.guarding import pool as guard_pool
 from tests.deaths.restrictions import linux_only
 from tests.guarding.scenes import play
@@ -225,8 +225,8 @@ def test_the_caller_loads_nothing_for_it() -> None:
 def test_a_system_that_cannot_fork() -> None:
     done = play(
         """
-        from outlive.process import nurseries
-        nurseries.can_fork = lambda kind: False
+        from outlive.process import factories
+        factories.can_fork = lambda kind: False
         print(outlive.guard(lambda x: x + 1)(1))
         try:
             outlive.guard(os.abort)()

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.guarding.streams import GuardedStream
+from outlive.guarding.guarded_call import GuardedStream
 from tests.deaths.restrictions import linux_only
 from tests.guarding.scenes import gone
 

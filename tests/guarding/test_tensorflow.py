@@ -12,7 +12,7 @@ import pytest
 
 import outlive
 from outlive.guarding.functions import mentions_tensorflow
-from outlive.guarding.raised import CannotReturn, GuardedError
+from outlive.guarding.worker_errors import CannotReturn, GuardedError
 from tests.deaths.restrictions import linux_only
 
 pytestmark = [

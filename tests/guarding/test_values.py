@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.guarding.raised import CannotReturn, CannotSend, GuardedError, WorkerTraceback
+from outlive.guarding.worker_errors import CannotReturn, CannotSend, GuardedError, WorkerTraceback
 from tests.deaths.restrictions import linux_only
 from tests.guarding.scenes import shared_memory
 
@@ -140,7 +140,7 @@ def test_its_exception_with_the_workers_traceback() -> None:
     assert caught.value.args == (7,)
     assert isinstance(caught.value.__cause__, WorkerTraceback)
     assert "raise KeyError(x)" in str(caught.value.__cause__)
-    assert "guard_serving" not in str(caught.value.__cause__)
+    assert "guard/server" not in str(caught.value.__cause__)
 
 
 def test_an_exception_with_an_init_of_its_own_is_itself() -> None:

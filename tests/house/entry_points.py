@@ -49,11 +49,11 @@ def imports_past_the_verbs(package: Path) -> list[str]:
     modules = {module.name: module for module in read_modules(package)}
     known = frozenset(modules)
     return [
-        f"{module.at(line)}: {module.room} imports {target}; call a verb, or have rendering draw it"
+        f"{module.at(line)}: {module.package} imports {target}; call a verb, or have rendering draw it"
         for module in modules.values()
-        if module.room in ENTRY_POINTS
+        if module.package in ENTRY_POINTS
         for line, target in imports_of(module, known)
-        if modules[target].room not in {module.room, *OPEN_TO_ALL}
+        if modules[target].package not in {module.package, *OPEN_TO_ALL}
     ]
 
 

@@ -27,7 +27,7 @@ def kept_parameters(package: Path) -> list[str]:
         f"{module.at(node.lineno)}: {function.name} keeps what it is given in {kept}: hand it on instead"
         for module in read_modules(package)
         if not any(f"{module.name}.".startswith(f"{keeper}.") for keeper in KEEPERS)
-        for function in ast.walk(module.tree)
+        for function in module.nodes
         if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
         for node, kept in _kept(function, _names_of(module))
     ]
@@ -38,7 +38,7 @@ def workers_without_judge(package: Path) -> list[str]:
     return [
         f"{module.at(node.lineno)}: {_OPENED}(...) is not given {_HANDED}"
         for module in read_modules(package)
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == _OPENED
         if not any(keyword.arg in (None, _HANDED) for keyword in node.keywords)
     ]

@@ -1,19 +1,19 @@
-"""A source tree as the checks see it: its modules, parsed, never imported."""
+"""A source tree as the checks see it: its modules, each file parsed once in a session, never imported."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
-DOORS = {"__init__", "__main__"}  # stand on top of the package, in no room
+TOP_MODULES = {"__init__", "__main__"}  # at the top of the tree, in no package
 
 
 @dataclass(frozen=True)
 class Module:
-    """One Python file of a tree: where it is, what it is called, what it says."""
+    """One Python file of a tree: its path, its dotted name, its text."""
 
     path: Path
     name: str  # dotted, as an import would say it: outlive.model.tensor; a package bears its folder's name
@@ -23,6 +23,18 @@ class Module:
     def tree(self) -> ast.Module:
         """The parsed file."""
         return ast.parse(self.text, filename=str(self.path))
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes of the parsed file: every check walks them, so the tree is walked once."""
+        return tuple(ast.walk(self.tree))
+
+    @cached_property
+    def imports(self) -> tuple[tuple[int, str], ...]:
+        """Line and dotted name of everything that is imported, lazily or not; `from a import b` is a.b."""
+        return tuple(
+            (getattr(node, "lineno", 0), name) for node in self.nodes for name in _imported_names(self, node)
+        )
 
     @property
     def is_package(self) -> bool:
@@ -35,22 +47,26 @@ class Module:
         return len(self.text.splitlines())
 
     @property
-    def room(self) -> str:
-        """The part of the package it belongs to: a folder or a single file beside `__init__`."""
+    def package(self) -> str:
+        """The part of the tree that the module belongs to: a folder, or a single file beside `__init__`."""
         parts = self.name.split(".")
         return parts[1] if len(parts) > 1 else "__init__"
 
     def at(self, line: int) -> str:
-        """A place a person can click on."""
+        """A place that a reader can click on."""
         return f"{self.path}:{line}"
 
 
 def read_modules(root: Path) -> tuple[Module, ...]:
     """Every Python file below `root`, named as if `root` were the top package; sorted by path."""
-    return tuple(
-        Module(path=path, name=_dotted(root, path), text=path.read_text(encoding="utf-8"))
-        for path in sorted(root.rglob("*.py"))
-    )
+    stats = ((path, path.stat()) for path in sorted(root.rglob("*.py")))
+    return tuple(_read_module(root, path, stat.st_mtime_ns, stat.st_size) for path, stat in stats)
+
+
+# A test that plants a fault may write the same file again: its time and size tell the two apart.
+@cache
+def _read_module(root: Path, path: Path, _mtime_ns: int, _size: int) -> Module:
+    return Module(path=path, name=_dotted(root, path), text=path.read_text(encoding="utf-8"))
 
 
 def _dotted(root: Path, path: Path) -> str:
@@ -60,11 +76,10 @@ def _dotted(root: Path, path: Path) -> str:
 
 def imports_of(module: Module, known: frozenset[str]) -> Iterator[tuple[int, str]]:
     """Line and name of each module of `known` that `module` imports, lazily or not, for types or for good."""
-    for node in ast.walk(module.tree):
-        for name in _imported_names(module, node):
-            target = _longest_known(name, known)
-            if target:
-                yield getattr(node, "lineno", 0), target
+    for line, name in module.imports:
+        target = _longest_known(name, known)
+        if target:
+            yield line, target
 
 
 def _imported_names(module: Module, node: ast.AST) -> Iterator[str]:

@@ -81,10 +81,10 @@ def test_a_module_in_a_verbs_place_is_found(tmp_path: Path) -> None:
 
 
 def test_an_import_past_the_verbs_is_found(plant: Plant) -> None:
-    rooms = {"verbs/__init__.py": "", "rendering/__init__.py": "", "arena/plan.py": "", "units.py": ""}
-    fine = plant({**rooms, "cli/main.py": "from outlive import verbs, units\nimport outlive.rendering"})
+    files = {"verbs/__init__.py": "", "rendering/__init__.py": "", "arena/plan.py": "", "units.py": ""}
+    fine = plant({**files, "cli/main.py": "from outlive import verbs, units\nimport outlive.rendering"})
     assert imports_past_the_verbs(fine) == []
-    bad = plant({**rooms, "jupyter/cards.py": "def late():\n    from outlive.arena.plan import Plan"})
+    bad = plant({**files, "jupyter/cards.py": "def late():\n    from outlive.arena.plan import Plan"})
     (problem,) = imports_past_the_verbs(bad)
     assert "jupyter imports outlive.arena.plan" in problem
 

@@ -32,7 +32,7 @@ TIDY = """
 
 
 def test_what_is_handed_on_is_fine(plant: Plant) -> None:
-    assert kept_parameters(plant({"process/handle.py": TIDY})) == []
+    assert kept_parameters(plant({"process/worker.py": TIDY})) == []
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_what_is_handed_on_is_fine(plant: Plant) -> None:
 def test_a_hook_is_found_whatever_its_name(plant: Plant, name: str, line: str) -> None:
     head = "from outlive.process import limits\n_judges = []\n_state = object()\n"
     text = f"{head}def {name}(judge):\n    if judge:\n        {line}\n"
-    (problem,) = kept_parameters(plant({"interpreter/verdicts.py": text}))
-    assert f"verdicts.py:6: {name} keeps what it is given in" in problem
+    (problem,) = kept_parameters(plant({"interpreter/judge.py": text}))
+    assert f"judge.py:6: {name} keeps what it is given in" in problem
 
 
 def test_those_who_may_keep_something_say_why(plant: Plant) -> None:
@@ -67,5 +67,5 @@ def test_those_who_may_keep_something_say_why(plant: Plant) -> None:
 def test_a_worker_without_a_judge_is_found(plant: Plant) -> None:
     opened = "WorkerInterpreter(model_path='m')\nWorkerInterpreter(model_path='m', _judge=judge)\n"
     text = f"{opened}WorkerInterpreter(**arguments)\n"
-    (problem,) = workers_without_judge(plant({"quant/capturing.py": text}))
-    assert "capturing.py:1: WorkerInterpreter(...) is not given _judge" in problem
+    (problem,) = workers_without_judge(plant({"quant/capture.py": text}))
+    assert "capture.py:1: WorkerInterpreter(...) is not given _judge" in problem

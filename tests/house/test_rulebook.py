@@ -36,7 +36,7 @@ def headlined(headline: str) -> PlantedRule:
 
 def test_a_complete_catalogue_is_fine(plant: Plant) -> None:
     package = plant(
-        {FILE: "", "rules/file/__init__.py": "", "rules/file/wording.py": "", "rules/engine.py": ""}
+        {FILE: "", "rules/file/__init__.py": "", "rules/file/wording.py": "", "rules/judgement.py": ""}
     )
     assert catalogue_gaps(package, [GOOD]) == []
 

@@ -7,7 +7,7 @@ import pytest
 from tests.house.conftest import Plant
 from tests.house.words import (
     missing_docstrings,
-    rooms_without_question,
+    packages_without_question,
     stray_prints,
     unsorted_or_incomplete_all,
 )
@@ -59,22 +59,28 @@ def test_a_missing_docstring_is_found(plant: Plant, text: str, words: str) -> No
     assert words in problem
 
 
-def test_a_room_without_its_question_is_found(plant: Plant) -> None:
+def test_the_text_of_a_rule_is_the_docstring_of_its_module(plant: Plant) -> None:
+    decorated = '@rule("F113", "unknown", Severity.ERROR, since="0.1")\ndef unknown(file): ...'
+    assert missing_docstrings(plant({"f113.py": f'"""Module."""\n{decorated}'})) == []
+    assert len(missing_docstrings(plant({"f113.py": decorated}))) == 1
+
+
+def test_a_package_without_its_question_is_found(plant: Plant) -> None:
     files = {
-        "__init__.py": '"""Not a room."""',
+        "__init__.py": '"""Not a package of ours."""',
         "model/__init__.py": '"""WHAT IS IN THE FILE?"""',
         "arena/__init__.py": '"""Memory.\n\nHow\nmuch?\n"""',
         "rules/__init__.py": '"""WHAT IS WRONG?"""',
-        "rules/file/__init__.py": '"""A family, not a room."""',
+        "rules/file/__init__.py": '"""A family."""',
         "meter/growth.py": "",
     }
-    problems = rooms_without_question(plant(files))
+    problems = packages_without_question(plant(files))
     assert len(problems) == 2
-    assert problems[0].endswith("meter: a room needs an __init__.py")
+    assert problems[0].endswith("meter: a package needs an __init__.py")
     assert "arena" in problems[1]
 
 
-def test_a_print_in_a_quiet_room_is_found(plant: Plant) -> None:
+def test_a_print_elsewhere_is_found(plant: Plant) -> None:
     speaking = {"cli/output.py": "print(1)"}
     quiet = {"model/reader.py": "def read():\n    print(1)", "units.py": "pprint(1); a.print(1)"}
     (problem,) = stray_prints(plant({**speaking, **quiet}))

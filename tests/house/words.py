@@ -1,4 +1,4 @@
-"""Public things say what they are, rooms ask their question, one module prints."""
+"""Public things have docstrings, packages name their question, one module prints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def missing_docstrings(package: Path) -> list[str]:
-    """Modules, and public classes, functions and methods, without a docstring."""
+    """Modules, and public classes, functions and methods, without a docstring.
+
+    The function of a rule needs none: the docstring of its module is the rule's text.
+    """
     problems = []
     for module in read_modules(package):
         if not ast.get_docstring(module.tree):
@@ -30,33 +33,35 @@ def _public_definitions(
     parent: ast.Module | ast.ClassDef,
 ) -> Iterator[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
     for node in parent.body:
-        if not isinstance(node, _DEFINITIONS) or node.name.startswith("_") or _is_overload(node):
+        if not isinstance(node, _DEFINITIONS) or node.name.startswith("_") or _speaks_elsewhere(node):
             continue
         yield node
         if isinstance(node, ast.ClassDef):
             yield from _public_definitions(node)
 
 
-def _is_overload(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    return any(ast.unparse(decorator).endswith("overload") for decorator in node.decorator_list)
+def _speaks_elsewhere(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether it is an overload, or the function of a rule."""
+    words = [ast.unparse(decorator) for decorator in node.decorator_list]
+    return any(word.endswith("overload") or word.startswith("rule(") for word in words)
 
 
-def rooms_without_question(package: Path) -> list[str]:
-    """Rooms that are no package, or whose docstring does not open with the question they answer."""
+def packages_without_question(package: Path) -> list[str]:
+    """Folders without an `__init__`, or whose docstring does not open with the question they answer."""
     modules = read_modules(package)
-    folders = {module.room for module in modules if len(module.path.relative_to(package).parts) > 1}
+    folders = {module.package for module in modules if len(module.path.relative_to(package).parts) > 1}
     packages = {
-        module.room: module
+        module.package: module
         for module in modules
         if module.path.parent.parent == package and module.is_package
     }
     problems = [
-        f"{package / room}: a room needs an __init__.py" for room in sorted(folders - packages.keys())
+        f"{package / name}: a package needs an __init__.py" for name in sorted(folders - packages.keys())
     ]
     for module in packages.values():
         opening = (ast.get_docstring(module.tree) or "").splitlines()[:QUESTION_LINES]
         if "?" not in " ".join(opening):
-            problems.append(f"{module.path}: the docstring does not open with the room's question")
+            problems.append(f"{module.path}: the docstring does not open with the package's question")
     return problems
 
 
@@ -66,7 +71,7 @@ def stray_prints(package: Path) -> list[str]:
         f"{module.at(node.lineno)}: print() outside {SPEAKING}; names from files are escaped there"
         for module in read_modules(package)
         if module.path != package / SPEAKING
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]
 
@@ -108,13 +113,13 @@ def _string_items(node: ast.expr | None) -> list[str] | None:
 
 def _names_to_offer(package: str, modules: dict[str, Module]) -> Iterator[tuple[str, str]]:
     """Name and module of each verb of the API, each error, and each name the front module takes in itself."""
-    for room, kinds in (("verbs", (ast.FunctionDef, ast.AsyncFunctionDef)), ("errors", (ast.ClassDef,))):
-        module = modules.get(f"{package}.{room}")
+    for part, kinds in (("verbs", (ast.FunctionDef, ast.AsyncFunctionDef)), ("errors", (ast.ClassDef,))):
+        module = modules.get(f"{package}.{part}")
         for node in module.tree.body if module else ():
             if isinstance(node, kinds) and not node.name.startswith("_"):
-                yield node.name, f"{package}.{room}"
-            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{package}.{room}."):
-                yield from ((alias.name, f"{package}.{room}") for alias in node.names if _is_public(alias))
+                yield node.name, f"{package}.{part}"
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{package}.{part}."):
+                yield from ((alias.name, f"{package}.{part}") for alias in node.names if _is_public(alias))
     for name in _names_of_front(package, modules[package].tree):
         yield name, package
 

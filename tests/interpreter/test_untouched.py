@@ -9,7 +9,7 @@ import pytest
 from flatbuffers import flexbuffers
 
 from outlive import demo_models, verbs
-from outlive.interpreter.untouched import can_watch, untouched_bytes
+from outlive.interpreter.recorded_run import can_watch, untouched_bytes
 from outlive.surgery import write
 from tests.rules.small import Tree, graph, operator, tensor, tree
 

@@ -13,7 +13,7 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag
-from outlive.jupyter import formats
+from outlive.jupyter import extension
 from outlive.kernel_deaths.record import KernelDeaths, Record
 from outlive.meter import Point
 from outlive.rendering.media.notebook import card_bundle
@@ -70,7 +70,7 @@ class PageCard:
     """The card of a page, of a result, or of a finding."""
 
     def __init__(self, result: Any) -> None:
-        self._bundle = card_bundle(result) if isinstance(result, Page) else formats.bundle_of(result)
+        self._bundle = card_bundle(result) if isinstance(result, Page) else extension.bundle_of(result)
 
     def html(self) -> str:
         return self._bundle["text/html"]
@@ -140,7 +140,7 @@ def test_a_report_as_long_as_a_book_is_cut() -> None:
     assert_sound(html)
 
 
-@pytest.mark.parametrize("place", [*formats.RESULTS, *formats.FINDINGS])
+@pytest.mark.parametrize("place", [*extension.RESULTS, *extension.FINDINGS])
 def test_every_card_is_for_a_class_that_there_is(place: tuple[str, str]) -> None:
     from importlib import import_module
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.jupyter.cells import names_in, read_wishes
+from outlive.jupyter.cells import names_in, read_options
 from tests.deaths import scenes
 from tests.deaths.restrictions import linux_only
 from tests.jupyter.kernel import Cell, Kernel, started
@@ -255,6 +255,6 @@ lambda cc: dd
 
 
 def test_wishes_are_read() -> None:
-    assert read_wishes("--memory 4GB --seconds 60 --in x,y --out z") == {
+    assert read_options("--memory 4GB --seconds 60 --in x,y --out z") == {
         "memory": "4GB", "seconds": 60.0, "in": ["x", "y"], "out": ["z"]}  # fmt: skip
-    assert read_wishes("") == {"memory": None, "seconds": None, "in": None, "out": None}
+    assert read_options("") == {"memory": None, "seconds": None, "in": None, "out": None}

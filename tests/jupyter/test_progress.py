@@ -87,7 +87,7 @@ class Noted:
 
 def test_what_is_over_soon_is_not_shown() -> None:
     surface = Noted()
-    showing = progress.Showing("compare", lambda: surface)
+    showing = progress.ProgressDisplay("compare", lambda: surface)
     showing.tell(1, 2, 5)
     showing.end("compare: 0.1 s")
     assert (surface.said, surface.ended) == ([], [])
@@ -97,7 +97,7 @@ def test_what_takes_longer_is_shown_now_and_then(monkeypatch: pytest.MonkeyPatch
     now = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     surface = Noted()
-    showing = progress.Showing("compare", lambda: surface)
+    showing = progress.ProgressDisplay("compare", lambda: surface)
     for number in range(100):
         now[0] += 0.01
         showing.tell(2, 4, number)
@@ -125,7 +125,7 @@ def test_a_surface_that_fails_does_not_stop_the_work(monkeypatch: pytest.MonkeyP
     def fail() -> progress.Surface:
         raise RuntimeError("no screen")
 
-    showing = progress.Showing("probe", fail)
+    showing = progress.ProgressDisplay("probe", fail)
     monkeypatch.setattr(progress, "_EVERY_S", 0.0)
     showing._next = 0.0
     showing.tell("anything")
@@ -135,7 +135,7 @@ def test_a_surface_that_fails_does_not_stop_the_work(monkeypatch: pytest.MonkeyP
 
 def test_names_from_files_cannot_hide_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     surface = Noted()
-    showing = progress.Showing("probe", lambda: surface)
+    showing = progress.ProgressDisplay("probe", lambda: surface)
     showing._next = 0.0
     showing.tell("trying \u202eevil\x1b[31m" + "x" * 10_000)
     (words, _) = surface.said[0]
@@ -193,7 +193,7 @@ def test_a_terminal_gets_one_line_that_goes_away(monkeypatch: pytest.MonkeyPatch
 
     screen = Terminal()
     monkeypatch.setattr(progress.sys, "stderr", screen)
-    surface = progress.Typed()
+    surface = progress.TerminalLine()
     surface.show("leak: load", None)
     surface.show("leak: on", None)
     surface.end("")

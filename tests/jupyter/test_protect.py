@@ -123,7 +123,7 @@ def test_it_can_be_undone() -> None:
     outlive.protect()
     from ai_edge_litert.interpreter import Interpreter as again
     say(guarded=issubclass(guarded, outlive.Interpreter), again=issubclass(again, outlive.Interpreter))
-    say(finders=len([finder for finder in sys.meta_path if "protecting" in repr(finder)]))
+    say(finders=len([finder for finder in sys.meta_path if "protection" in repr(finder)]))
     """)
     assert facts == {"guarded": True, "plain": False, "again": True, "finders": 1}
 
@@ -297,4 +297,4 @@ def test_protecting_loads_nothing() -> None:
 
 def test_nothing_is_changed_in_this_process() -> None:
     assert "ai_edge_litert" not in sys.modules
-    assert outlive.protect.__module__ == "outlive.jupyter.protecting"
+    assert outlive.protect.__module__ == "outlive.jupyter.protection"

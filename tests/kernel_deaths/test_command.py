@@ -10,8 +10,8 @@ import pytest
 
 import outlive
 from outlive.cli.main import main
-from outlive.kernel_deaths import shelf
-from outlive.kernel_deaths.watcher import telling
+from outlive.kernel_deaths import record_store
+from outlive.kernel_deaths.watcher import death_record
 
 DEATH: dict[str, Any] = {
     "pid": 7, "busy": True, "status": 11, "started": 1.0, "ended": 2.0, "notebook": "a.ipynb",
@@ -32,8 +32,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def dead(folder: Path) -> None:
-    telling.write_private(str(folder / "20260101-101010-7.json"), DEATH)
-    telling.write_private(str(folder / "20260102-101010-8.shown.json"), {**DEATH, "status": 0x300})
+    death_record.write_private(str(folder / "20260101-101010-7.json"), DEATH)
+    death_record.write_private(str(folder / "20260102-101010-8.shown.json"), {**DEATH, "status": 0x300})
 
 
 def test_the_last_death_is_told(dead: None, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,11 +77,11 @@ def test_records_can_be_removed_and_recording_switched_off(
 ) -> None:
     assert main(["blackbox", "clear"]) == 0
     assert "removed 2 records" in capsys.readouterr().out
-    assert shelf.names() == []
+    assert record_store.names() == []
     assert main(["blackbox", "off"]) == 0
-    assert shelf.is_off()
+    assert record_store.is_off()
     assert main(["blackbox", "on"]) == 0
-    assert not shelf.is_off()
+    assert not record_store.is_off()
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_records_can_be_removed_and_recording_switched_off(
 def test_what_is_to_be_done_is_about_a_cell(
     folder: Path, capsys: pytest.CaptureFixture[str], content: dict[str, Any], code: str, words: str
 ) -> None:
-    telling.write_private(str(folder / "one.json"), {**DEATH, **content})
+    death_record.write_private(str(folder / "one.json"), {**DEATH, **content})
     assert main(["blackbox"]) == 0
     said = capsys.readouterr().out
     assert f"error[{code}]" in said
@@ -106,7 +106,7 @@ def test_what_is_to_be_done_is_about_a_cell(
 
 
 def test_a_death_between_cells_offers_no_cell(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    telling.write_private(str(folder / "one.json"), {**DEATH, "busy": False, "status": 9})
+    death_record.write_private(str(folder / "one.json"), {**DEATH, "busy": False, "status": 9})
     assert main(["blackbox"]) == 0
     assert "%%outlive" not in capsys.readouterr().out
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from outlive.growth.growth_trend import FEWEST_OF_ALL, Trend, fit_trend
+from outlive.growth.trend import FEWEST_OF_ALL, Trend, fit_trend
 
 KB, MB = 1000, 1_000_000
 Level = Callable[[int, random.Random], float]

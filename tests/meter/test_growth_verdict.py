@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.growth.growth import LEAKS, NO_LEAK, UNCLEAR, Growth, Round, Stage
-from outlive.growth.growth_verdict import Room, find_ends, tell_end, weigh
+from outlive.growth.stage_verdict import Room, find_ends, tell_end, weigh
 
 MIB = 1 << 20
 Level = Callable[[int], int | None]

@@ -14,7 +14,7 @@ import pytest
 import outlive
 from outlive.cli.main import main
 from outlive.model import file_bytes, read_source
-from outlive.rules.catalogue import assess
+from outlive.rules.judgement import assess
 from outlive.surgery import write
 from tests.model.small import build, tensor
 

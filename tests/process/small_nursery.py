@@ -183,7 +183,7 @@ def wake_or_end(process, deadline):
 def main():
     folder, model, *names = sys.argv[1:]
     load(folder)
-    from outlive_child import symbols, tracer
+    from outlive_child.tracing import symbols, tracer
 
     if any(name.startswith("deadly") for name in names):
         import ai_edge_litert.interpreter  # noqa: F401  as a nursery does

@@ -15,8 +15,8 @@ import pytest
 
 import outlive
 from outlive.meter import find_cgroup_home, find_memory_cgroup, make_cgroup
-from outlive.process import nurseries
-from outlive.process.child.cgroups import Cgroups, End
+from outlive.process import factories
+from outlive.process.child.posix.worker_cgroups import CgroupEnd, WorkerCgroups
 from tests.deaths import scenes
 from tests.deaths.restrictions import linux_only
 from tests.meter.trees import GIB, UNLIMITED_V1, v1, v2
@@ -51,7 +51,7 @@ def test_the_kernel_ends_a_worker_that_nobody_watches(home: Path) -> None:
     resource = pytest.importorskip("resource")
     interpreter = outlive.Interpreter(scenes.TOO_BIG, memory="100MB")
     resource.prlimit(interpreter.pid, resource.RLIMIT_DATA, (-1, -1))
-    nursery = next(one.pid for one in nurseries._hatcheries.values() if one.in_use)  # type: ignore[attr-defined]
+    nursery = next(one.pid for one in factories._factories.values() if one.in_use)  # type: ignore[attr-defined]
     folder = cgroup_of(interpreter.pid)
     assert folder.parent == home
 
@@ -111,12 +111,12 @@ def test_the_next_start_removes_what_nobody_could(home: Path) -> None:
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> tuple[Cgroups, Path]:
+def made(tmp_path: Path) -> tuple[WorkerCgroups, Path]:
     """As on a machine with version 2, in plain files: there may be none here with a memory controller."""
-    return Cgroups({"path": str(tmp_path), "version": 2, "ceiling": 200 * MIB}), tmp_path
+    return WorkerCgroups({"path": str(tmp_path), "version": 2, "ceiling": 200 * MIB}), tmp_path
 
 
-def test_version_2_limits_memory_and_swap_below_the_ceiling(made: tuple[Cgroups, Path]) -> None:
+def test_version_2_limits_memory_and_swap_below_the_ceiling(made: tuple[WorkerCgroups, Path]) -> None:
     cgroups, home = made
     cgroups.take_in(123)
     (folder,) = home.iterdir()
@@ -133,13 +133,13 @@ def test_version_2_limits_memory_and_swap_below_the_ceiling(made: tuple[Cgroups,
 @pytest.mark.parametrize(
     ("events", "end"),
     [
-        ("oom 0\noom_kill 0\n", End(0, False)),
-        ("oom 1\noom_kill 1\n", End(1, True)),
-        ("oom 0\noom_kill 1\n", End(1, False)),  # a limit further up was reached
+        ("oom 0\noom_kill 0\n", CgroupEnd(0, False)),
+        ("oom 1\noom_kill 1\n", CgroupEnd(1, True)),
+        ("oom 0\noom_kill 1\n", CgroupEnd(1, False)),  # a limit further up was reached
     ],
 )
 def test_version_2_tells_its_own_kills_from_those_of_others(
-    made: tuple[Cgroups, Path], events: str, end: End
+    made: tuple[WorkerCgroups, Path], events: str, end: CgroupEnd
 ) -> None:
     cgroups, home = made
     cgroups.take_in(123)
@@ -154,10 +154,10 @@ def test_version_2_tells_its_own_kills_from_those_of_others(
 
 
 def test_where_no_cgroup_may_be_made_nothing_is_tried_again(tmp_path: Path) -> None:
-    cgroups = Cgroups({"path": str(tmp_path / "gone"), "version": 1, "ceiling": None})
+    cgroups = WorkerCgroups({"path": str(tmp_path / "gone"), "version": 1, "ceiling": None})
     cgroups.take_in(123)
     cgroups.limit(123, MIB, no_swap=True)
-    assert cgroups.leave(123) == End()
+    assert cgroups.leave(123) == CgroupEnd()
 
 
 SLICE = {"user.slice/cgroup.subtree_control": "memory", "user.slice/cgroup.procs": ""}

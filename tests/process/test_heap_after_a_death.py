@@ -13,8 +13,8 @@ import pytest
 # after the symbols of a library are read.
 CODE = """
 import ctypes, sys
-from outlive.process.child.elf import ElfFile
-from outlive.process.child.symbols import SymbolTable
+from outlive.process.child.tracing.elf import ElfFile
+from outlive.process.child.tracing.symbols import SymbolTable
 
 library = ctypes.CDLL(None)
 library.malloc.restype = ctypes.c_void_p

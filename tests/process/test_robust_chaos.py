@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.process import nurseries
+from outlive.process import factories
 from tests.deaths import scenes
 from tests.deaths.scenes import open_healthy, result
 
@@ -60,13 +60,13 @@ def killer() -> Iterator[Killer]:
 
 def nursery_pid() -> int:
     # Other tests of this run may have started one for TensorFlow, or for guarded functions.
-    [hatchery] = [
-        hatchery
-        for kind, hatchery in nurseries._hatcheries.items()
+    [factory] = [
+        factory
+        for kind, factory in factories._factories.items()
         if kind.runtime == "litert" and not kind.environment
     ]
-    assert isinstance(hatchery, nurseries.Nursery)
-    return hatchery.pid
+    assert isinstance(factory, factories.Nursery)
+    return factory.pid
 
 
 def use(interpreter: Any, expected: Any, seconds: float) -> str:
@@ -138,7 +138,7 @@ def test_the_moment_in_which_a_nursery_dies(monkeypatch: pytest.MonkeyPatch) -> 
     os.kill(dying, signal.SIGKILL)
     assert scenes.wait_for_death({dying}) == set()
     with monkeypatch.context() as patch:
-        patch.setattr(nurseries.Nursery, "_says_it_lives", lambda _: True)
+        patch.setattr(factories.Nursery, "_says_it_lives", lambda _: True)
         assert np.array_equal(result(open_healthy()), expected)
     assert nursery_pid() != dying
 
@@ -173,9 +173,9 @@ def test_threads_and_a_killer() -> None:
 
 
 def test_a_nursery_that_stands_still_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("outlive.process.nursery._FORK_TIMEOUT_S", 0.5)
-    monkeypatch.setattr("outlive.process.nursery._ECHO_TIMEOUT_S", 0.5)
-    monkeypatch.setattr("outlive.process.handle._ENDING_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("outlive.process.posix.nursery._FORK_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("outlive.process.posix.nursery._ECHO_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("outlive.process.worker._ENDING_TIMEOUT_S", 0.5)
     interpreter = open_healthy(seconds=0.3)
     worker, old = interpreter.pid, nursery_pid()
     os.kill(old, signal.SIGSTOP)
@@ -267,9 +267,9 @@ def test_a_thread_that_ends_with_a_lock_in_its_hands(what: str) -> None:
     """Python ends daemon threads wherever they are when a program ends: nobody may wait for their locks."""
     process = scenes.start(f"""
     import atexit
-    from outlive.process import nurseries
+    from outlive.process import factories
     opened = {OPENED[what]}
-    locks = [hatchery._io for hatchery in nurseries._hatcheries.values()]
+    locks = [factory._io for factory in factories._factories.values()]
     atexit._run_exitfuncs()  # as at a program's end, after which its threads go
     [scenes.hold_for_ever(lock) for lock in locks]
     sys.exit(3)
@@ -283,8 +283,8 @@ def test_a_thread_that_ends_with_a_lock_in_its_hands(what: str) -> None:
 
 def test_a_worker_started_afresh_ends_with_its_parent() -> None:
     process = scenes.start("""
-    from outlive.process import nurseries
-    nurseries.can_fork = lambda kind: False
+    from outlive.process import factories
+    factories.can_fork = lambda kind: False
     stuck = outlive.Interpreter(model_content=models.endless())
     stuck.allocate_tensors()
     scenes.feed(stuck, 1)

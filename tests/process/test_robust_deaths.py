@@ -15,7 +15,7 @@ import pytest
 
 import outlive
 from outlive.meter import make_cgroup
-from outlive.process.child import oomcount
+from outlive.process.child.posix import worker_cgroups
 from tests.deaths import models, scenes
 from tests.deaths.scenes import DEADLY, HEALTHY, TOO_BIG, open_healthy, play, result
 
@@ -217,10 +217,10 @@ def test_the_default_limit_knows_what_the_container_has_left() -> None:
 
 
 def test_a_kill_for_memory_long_ago_explains_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(oomcount, "_RECENT_S", 0.1)
+    monkeypatch.setattr(worker_cgroups, "_RECENT_S", 0.1)
     counter = tmp_path / "memory.events"
     counter.write_text("oom 3\noom_kill 3\n")
-    count = oomcount.OomCount(str(counter))
+    count = worker_cgroups.OomKillCounter(str(counter))
     assert count.around_now() == [3, 3]
     counter.write_text("oom 4\noom_kill 4\n")
     count.look()  # between the kill and the end, which can take a while
@@ -228,7 +228,7 @@ def test_a_kill_for_memory_long_ago_explains_nothing(monkeypatch: pytest.MonkeyP
     time.sleep(0.12)
     assert count.around_now() == [4, 4]
     counter.unlink()
-    assert oomcount.OomCount(str(counter)).around_now() is None
+    assert worker_cgroups.OomKillCounter(str(counter)).around_now() is None
 
 
 def test_a_call_after_a_death_says_so_again_at_once() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import outlive
-from outlive import apart
+from outlive import threads as apart
 from tests.deaths import models, scenes
 from tests.deaths.restrictions import linux_only
 from tests.deaths.scenes import open_healthy, result
@@ -94,4 +94,4 @@ def test_a_thread_that_has_no_memory_to_begin_is_not_waited_for(monkeypatch: pyt
     # As CPython does: the new thread fails before its first line, and drops what it was given.
     monkeypatch.setattr(apart._thread, "start_new_thread", lambda _function, _arguments: 0)
     with pytest.raises(MemoryError):
-        apart.run_apart(lambda: None)
+        apart.run_uninterrupted(lambda: None)

@@ -177,8 +177,8 @@ def test_the_command_says_so_too(tmp_path: Path) -> None:
 def test_a_worker_that_was_not_forked_watches_itself() -> None:
     facts = scenes.play("""
     import resource
-    from outlive.process import nurseries
-    nurseries.can_fork = lambda kind: False
+    from outlive.process import factories
+    factories.can_fork = lambda kind: False
     interpreter = outlive.Interpreter(TOO_BIG, memory="100MB")
     resource.prlimit(interpreter.pid, resource.RLIMIT_DATA, (-1, -1))
     try:

@@ -20,7 +20,7 @@ from tests.process.hostile import python_with
 
 _FORK_AND_DIE = """
     import os, signal, time
-    from outlive_child import guest
+    from outlive_child import model_host
     def die(self, header, payload):
         if os.fork() == 0:            # holds copies of all pipes, in a session of its own
             os.setsid()
@@ -32,7 +32,7 @@ _FORK_AND_DIE = """
         while not (os.path.exists({marks!r}) and os.path.getsize({marks!r})):
             time.sleep(0.001)
         os.kill(os.getpid(), signal.SIGSEGV)
-    guest.Guest.do_{verb} = die
+    model_host.ModelHost.do_{verb} = die
 """
 
 
@@ -55,11 +55,11 @@ def test_pipes_are_not_handed_on_to_programs(tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     payload = f"""
     import os, subprocess
-    from outlive_child import guest
+    from outlive_child import model_host
     def look(self, header, payload):
         subprocess.run(["sh", "-c", "ls -l /proc/self/fd > {seen}"], close_fds=False)
         return {{}}, b""
-    guest.Guest.do_fill = look
+    model_host.ModelHost.do_fill = look
     """
     with outlive.Interpreter(scenes.HEALTHY, python=python_with(tmp_path, payload)) as interpreter:
         interpreter.allocate_tensors()
@@ -93,8 +93,8 @@ def test_opening_counts_against_seconds(tmp_path: Path) -> None:
     """A maker of workers that does not answer: the caller gets its error, and not after minutes."""
     payload = """
     import time
-    from outlive_child import nursery
-    nursery._Nursery._fork = lambda self, message, descriptors, is_whole: None
+    from outlive_child.posix import nursery
+    nursery.NurseryServer._fork = lambda self, message, descriptors, is_whole: None
     """
     with pytest.raises(outlive.LimitReached) as raised:
         outlive.Interpreter(scenes.HEALTHY, python=python_with(tmp_path, payload), seconds=0.5)
@@ -159,7 +159,7 @@ def test_a_stopped_nursery_ends_with_its_program() -> None:
 
 def test_a_storm_of_interrupts_leaves_no_zombies() -> None:
     process = scenes.start("""
-    from outlive.process import nurseries
+    from outlive.process import factories
     open_healthy().close()
     stop = threading.Event()
     def storm():
@@ -173,16 +173,16 @@ def test_a_storm_of_interrupts_leaves_no_zombies() -> None:
             interpreter = open_healthy()
             interpreter.close()
             if rounds % 3 == 0:
-                nurseries.close_hatcheries()
+                factories.close_factories()
         except KeyboardInterrupt:
             pass
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     stop.set()
     interpreter = None
     scenes.gc.collect()
-    nurseries.close_hatcheries()
+    factories.close_factories()
     left = scenes.wait_for_death(scenes.children())
-    nurseries.close_hatcheries()  # as at the next start: who took longer to end is waited for now
+    factories.close_factories()  # as at the next start: who took longer to end is waited for now
     zombies = [scenes.name_of(pid) for pid in scenes.children() if scenes.is_dead(pid)]
     say(left=sorted(left), zombies=zombies)
     """)

@@ -15,8 +15,8 @@ import pytest
 
 import outlive
 from outlive.errors import OutliveError
-from outlive.process.hatchery import Kind
-from outlive.process.nursery import Nursery
+from outlive.process.posix.nursery import Nursery
+from outlive.process.worker_factory import WorkerKind
 from tests.deaths import scenes
 from tests.interpreter.dropin_models import ranged
 
@@ -63,7 +63,7 @@ def test_a_restart_with_a_broken_file_is_refused_until_the_file_is_whole(tmp_pat
 
 
 def test_a_nursery_that_two_threads_close_gives_its_file_back_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    nursery = Nursery(Kind(runtime="litert", python=sys.executable))
+    nursery = Nursery(WorkerKind(runtime="litert", python=sys.executable))
     [number] = nursery._errors
     closed, close = [], os.close
 

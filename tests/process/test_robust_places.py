@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.process import nurseries
+from outlive.process import factories
 from tests.deaths import scenes
 from tests.deaths.restrictions import as_nobody, as_root, in_own_mounts, linux_only, without_call
 from tests.deaths.scenes import ROUND, assert_well, open_healthy, play, result
@@ -158,8 +158,8 @@ def test_workers_started_afresh() -> None:
     facts = play(
         ROUND
         + """
-from outlive.process import nurseries
-nurseries.can_fork = lambda kind: False
+from outlive.process import factories
+factories.can_fork = lambda kind: False
 go_round()
 interpreter = open_healthy()
 say(version=interpreter.story().runtime.get("version"), children=len(scenes.children()))
@@ -176,14 +176,14 @@ def test_a_runtime_that_is_not_there(tmp_path: Path) -> None:
     lines = "import sys\nsys.modules['ai_edge_litert'] = None"
     facts = play(
         """
-    from outlive.process import nurseries
+    from outlive.process import factories
     for way in ("forked", "fresh"):
         try:
             open_healthy()
         except outlive.RuntimeMissing as error:
             say(**{way: str(error.finding)})
-        nurseries.can_fork = lambda kind: False
-    say(left=len(scenes.children() - {h.pid for h in nurseries._hatcheries.values() if hasattr(h, "pid")}))
+        factories.can_fork = lambda kind: False
+    say(left=len(scenes.children() - {h.pid for h in factories._factories.values() if hasattr(h, "pid")}))
     """,
         env=scenes.without(tmp_path, lines),
     )
@@ -222,7 +222,7 @@ def assert_apart(held: list[Any]) -> None:
 
 def test_the_nursery_has_one_thread_and_few_descriptors() -> None:
     held = [open_healthy() for _ in range(3)]
-    [nursery] = [h for h in nurseries._hatcheries.values() if isinstance(h, nurseries.Nursery)]
+    [nursery] = [h for h in factories._factories.values() if isinstance(h, factories.Nursery)]
     assert nursery.facts["threads"] == 1
     assert os.listdir(f"/proc/{nursery.pid}/task") == [str(nursery.pid)]
     links = [os.readlink(entry) for entry in Path(f"/proc/{nursery.pid}/fd").iterdir()]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 import outlive
-from outlive.process import nurseries
+from outlive.process import factories
 from tests.deaths import scenes
 from tests.deaths.restrictions import linux_only
 from tests.deaths.scenes import open_healthy, result
@@ -112,10 +112,10 @@ def test_the_nursery_does_not_grow() -> None:
 def test_the_garbage_collector_may_end_a_worker_at_any_moment() -> None:
     """An interpreter in a cycle is ended wherever its thread happens to be, also amid a message."""
     interpreter = open_healthy()
-    [nursery] = [one for one in nurseries._hatcheries.values() if isinstance(one, nurseries.Nursery)]
+    [nursery] = [one for one in factories._factories.values() if isinstance(one, factories.Nursery)]
 
     def collect() -> None:
-        with nursery._io, nurseries.starting:
+        with nursery._io, factories.starting:
             interpreter.kill()
 
     thread = threading.Thread(target=collect, daemon=True)

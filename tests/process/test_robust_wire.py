@@ -13,7 +13,7 @@ import pytest
 import outlive
 from outlive.interpreter import details
 from outlive.process import answers
-from outlive.process.answers import Malformed
+from outlive.process.answers import MalformedAnswer
 from outlive.process.child import codec, wire
 from tests.deaths import scenes
 from tests.process.hostile import python_with
@@ -90,7 +90,7 @@ HOSTILE: dict[str, tuple[str, Any]] = {
 def test_a_header_that_breaks_the_protocol(name: str) -> None:
     verb, header = HOSTILE[name]
     data = header if isinstance(header, bytes) else json.dumps(header).encode()
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedAnswer):
         answers.decode(verb, data)
 
 
@@ -128,7 +128,7 @@ def test_arrays_come_as_they_were(value: Any) -> None:
 def test_strings_that_are_longer_than_what_came(lengths: list[int], text: bytes) -> None:
     data = np.array(lengths, "<u8").tobytes() + b"s" * len(lengths) + text
     head = answers.ArrayHead(dtype="strings", shape=(len(lengths),), size=len(data))
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedAnswer):
         answers.as_array(head, memoryview(data))
 
 
@@ -157,7 +157,7 @@ def tree(text: bytes, more: bytes = b"") -> memoryview:
     ],
 )
 def test_trees_that_break_the_protocol(payload: memoryview) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedAnswer):
         details.read("inputs", payload)
 
 
@@ -166,7 +166,7 @@ def test_trees_that_break_the_protocol(payload: memoryview) -> None:
     "value", ["text", [1], {"inputs": 1}, [{"name": 1}], {"a": None}, [["a", 1, 2]], 1.5]
 )
 def test_details_have_the_form_that_callers_rely_on(question: str, value: Any) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedAnswer):
         details.read(question, memoryview(codec.pack_tree(value)))
 
 
@@ -181,12 +181,12 @@ def test_trees_come_as_they_were() -> None:
 
 _TAKEN_OVER = """
     import os, signal, struct, time
-    from outlive_child import guest, wire
+    from outlive_child import model_host, wire
     plain, at_it = wire.send, []
     def begin(self, header, payload):
         at_it.append(1)
         return {}, b""
-    guest.Guest.do_%s = begin
+    model_host.ModelHost.do_%s = begin
     def write(fd, data):
         while data:
             data = data[os.write(fd, data):]

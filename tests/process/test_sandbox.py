@@ -20,9 +20,9 @@ import pytest
 
 import outlive
 from outlive.demo_models import path as path_of
-from outlive.process.child import sandbox
-from outlive.process.hatchery import Kind
-from outlive.process.sandbox import choose_mode, make_order
+from outlive.process.child.posix import sandbox
+from outlive.process.sandbox_policy import choose_mode, make_order
+from outlive.process.worker_factory import WorkerKind
 
 HEALTHY, DEADLY = str(path_of("healthy")), str(path_of("deadly"))
 SOURCE = Path(__file__).with_name("hostile_delegate.c")
@@ -308,13 +308,16 @@ def test_where_it_cannot_be_had_on_refuses_and_auto_says_so(numbers: list[int], 
             {"compiled": {"options": {"cpu_options": {"xnnpack_weight_cache_path": "/x"}}}},
             "a weight cache is written to a file",
         ),
-        ({"kind": Kind(runtime="tensorflow", python=sys.executable)}, "what tensorflow needs is not known"),
-        ({"kind": Kind(runtime="litert", python="/other")}, "what another Python needs is not known"),
+        (
+            {"kind": WorkerKind(runtime="tensorflow", python=sys.executable)},
+            "what tensorflow needs is not known",
+        ),
+        ({"kind": WorkerKind(runtime="litert", python="/other")}, "what another Python needs is not known"),
     ],
 )
 def test_auto_is_off_where_more_is_needed_and_on_is_not(changed: dict[str, Any], why: str) -> None:
     usual: dict[str, Any] = {
-        "kind": Kind(runtime="litert", python=sys.executable),
+        "kind": WorkerKind(runtime="litert", python=sys.executable),
         "model_path": "m.tflite",
         "delegates": [],
         "custom_ops": None,

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import pytest
 
-from outlive.process import waiting
-from outlive.process.block import SharedBlock
+from outlive.process.posix import answer_wait
+from outlive.process.posix.shared_block import SharedBlock
 from tests.interpreter.dropin_models import unary
 
 
@@ -35,8 +35,8 @@ import gc, json, os, subprocess, sys
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
 import numpy as np
 import outlive
-from outlive.process.handle import Worker
-from outlive.process.waiting import way_to_wait
+from outlive.process.worker import Worker
+from outlive.process.posix.answer_wait import wait_mode
 
 def asleep(pid):
     lines = open(f"/proc/{pid}/status").read().splitlines()
@@ -64,7 +64,7 @@ finally:
     for one in busy:
         one.kill()
         one.wait()
-print(json.dumps({"way": way_to_wait(), "answers": len(answers), "patient": patient, "slept": min(slept)}))
+print(json.dumps({"way": wait_mode(), "answers": len(answers), "patient": patient, "slept": min(slept)}))
 """
 
 
@@ -96,17 +96,17 @@ def test_a_busy_neighbour_is_noticed() -> None:
 def test_the_way_to_wait(monkeypatch: pytest.MonkeyPatch, cores: int, machine: str, way: str) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
     monkeypatch.setattr("platform.machine", lambda: machine)
-    assert waiting.way_to_wait() == way
+    assert answer_wait.wait_mode() == way
 
 
 def test_a_thread_that_napped_is_woken_as_late_as_before() -> None:
-    waiter = waiting.Waiting(SharedBlock(), "spin")
-    before = waiting._set_slack(77_000)
+    waiter = answer_wait.AdaptiveWait(SharedBlock(), "spin")
+    before = answer_wait._set_slack(77_000)
     try:
         seen: list[int] = []
-        waiter._block = Looked(lambda: seen.append(waiting._set_slack(waiting._NAP_SLACK_NS)))
+        waiter._block = Looked(lambda: seen.append(answer_wait._set_slack(answer_wait._NAP_SLACK_NS)))
         assert waiter._nap(1, sys.maxsize)
-        assert seen == [waiting._NAP_SLACK_NS] * 3
-        assert waiting._set_slack(before) == 77_000
+        assert seen == [answer_wait._NAP_SLACK_NS] * 3
+        assert answer_wait._set_slack(before) == 77_000
     finally:
-        waiting._set_slack(before)
+        answer_wait._set_slack(before)

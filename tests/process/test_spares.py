@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.process.child import spare
+from outlive.process.child.posix import worker_requests
 from tests.deaths import scenes
 from tests.deaths.scenes import open_healthy, result
 
@@ -147,15 +147,15 @@ def die_at_once(channel: socket.socket) -> None:
     os._exit(3)
 
 
-def keeper(become: Callable[[socket.socket], None]) -> spare.Spares:
-    made = spare.Spares(become)
+def keeper(become: Callable[[socket.socket], None]) -> worker_requests.SpareWorker:
+    made = worker_requests.SpareWorker(become)
     made.make()
     assert made.process()
     return made
 
 
 def test_one_that_nobody_wants_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spare, "_KEPT_S", 0.2)
+    monkeypatch.setattr(worker_requests, "_KEPT_S", 0.2)
     kept = keeper(wait_and_go)
     process, pause_ms = kept.process(), kept.pause_ms()
     assert pause_ms is not None
@@ -173,7 +173,7 @@ def test_an_order_to_a_dead_one_is_no_order() -> None:
     kept = keeper(die_at_once)
     process = kept.process()
     os.waitpid(process, 0)
-    assert not kept.order({"fork": 1}, [0])
+    assert not kept.begin({"fork": 1}, [0])
     assert not kept.process()
     assert scenes.descriptors() == before
 
@@ -184,7 +184,7 @@ def test_no_process_to_be_had_is_no_error(monkeypatch: pytest.MonkeyPatch) -> No
 
     before = scenes.descriptors()
     monkeypatch.setattr(os, "fork", refuse)
-    kept = spare.Spares(wait_and_go)
+    kept = worker_requests.SpareWorker(wait_and_go)
     kept.make()
     assert not kept.process()
     assert scenes.descriptors() == before

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outlive.process.child import callframes, demangle, elf, opnames, symbols, tracee
+from outlive.process.child.tracing import demangle, elf, kernel_names, symbols, tracee, unwind_table
 
 PACKAGE = Path(__file__).parent.parent.parent / "src" / "outlive"
 KERNEL_FUNCTION = ("Eval", "Prepare")
@@ -159,23 +159,23 @@ def test_a_garbled_library_is_survived(tmp_path_factory: pytest.TempPathFactory,
     file = elf.ElfFile(str(path))
     for vaddr in (0, 0x1000, 0x100F, 1 << 40, (1 << 64) - 1):
         symbols.SymbolTable(file).find(vaddr)
-        callframes.CallFrames(file).row(vaddr)
+        unwind_table.UnwindTable(file).row(vaddr)
     file.close()
 
 
 def test_the_list_of_operators_is_the_schema_s() -> None:
     schema = json.loads((PACKAGE / "model" / "schema.json").read_text())
-    assert {name: code for code, name in enumerate(opnames.OPERATORS)} == schema["enums"]["BuiltinOperator"][
-        "values"
-    ]
+    assert {name: code for code, name in enumerate(kernel_names.OPERATORS)} == schema["enums"][
+        "BuiltinOperator"
+    ]["values"]
 
 
 def test_every_op_in_the_tables_exists() -> None:
-    tables = [*opnames._VISITS.values(), *opnames._XNN_OPERATORS.values()]
-    tables += [ops for functions in opnames._SHARED.values() for ops in functions.values()]
-    named = {op for ops in tables for op in ops} | set(opnames._RENAMED.values())
-    named |= {name.upper() for name in opnames._PLAIN}
-    assert named <= set(opnames.OPERATORS)
+    tables = [*kernel_names._VISITS.values(), *kernel_names._XNN_OPERATORS.values()]
+    tables += [ops for functions in kernel_names._SHARED.values() for ops in functions.values()]
+    named = {op for ops in tables for op in ops} | set(kernel_names._RENAMED.values())
+    named |= {name.upper() for name in kernel_names._PLAIN}
+    assert named <= set(kernel_names.OPERATORS)
 
 
 @pytest.mark.parametrize(
@@ -194,25 +194,25 @@ def test_every_op_in_the_tables_exists() -> None:
     ],
 )
 def test_kernels_are_tied_to_ops(name: str, raw: str, source: str, ops: tuple[str, ...], phase: str) -> None:
-    kernel = opnames.candidates(name, (raw,), source)
+    kernel = kernel_names.candidates(name, (raw,), source)
     assert kernel is not None
     assert (kernel.ops, kernel.phase) == (ops, phase)
 
 
 def test_folded_functions_name_no_op() -> None:
-    kernel = opnames.candidates("tflite::ops::builtin::ceil::Prepare", ("_ZN…ceil…", "_ZN…floor…"), "")
-    assert kernel == opnames.Kernel((), "Prepare")
+    kernel = kernel_names.candidates("tflite::ops::builtin::ceil::Prepare", ("_ZN…ceil…", "_ZN…floor…"), "")
+    assert kernel == kernel_names.KernelName((), "Prepare")
 
 
 @pytest.mark.parametrize("name", ["", "main", "tflite::Subgraph::Invoke", "tflite::reference_ops::Conv"])
 def test_other_functions_are_no_kernels(name: str) -> None:
-    assert opnames.candidates(name, (name,), "") is None
+    assert kernel_names.candidates(name, (name,), "") is None
 
 
 def test_every_kernel_of_the_runtime_is_known() -> None:
     unknown = set()
     for name, raw in kernel_functions(litert_library()):
-        kernel = opnames.candidates(name, (raw,), "")
+        kernel = kernel_names.candidates(name, (raw,), "")
         if kernel is None or not kernel.ops:
             unknown.add(name)
     # Functions that kernels share, and that are registered for no op.
@@ -248,7 +248,7 @@ def kernel_functions(path: Path) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "path", sorted((PACKAGE / "worker" / "child").glob("*.py")), ids=lambda path: path.name
+    "path", sorted((PACKAGE / "process" / "child").rglob("*.py")), ids=lambda path: path.name
 )
 def test_the_child_can_be_read_by_python_3_8(path: Path) -> None:
     tree = ast.parse(path.read_text(), feature_version=(3, 8))

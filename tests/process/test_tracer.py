@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent.parent / "src" / "outlive"
-CHILD = PACKAGE / "worker" / "child"
+CHILD = PACKAGE / "process" / "child"
 DEADLY = PACKAGE / "demo_models" / "deadly.tflite"
 needs_litert = pytest.mark.skipif(
     importlib.util.find_spec("ai_edge_litert") is None, reason="needs LiteRT: pip install ai-edge-litert"

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from outlive.process import waiting
-from outlive.process.child import confine
+from outlive.process.child.posix import own_process
+from outlive.process.posix import answer_wait
 from tests.deaths import scenes
 
 pytestmark = pytest.mark.skipif(
@@ -22,9 +22,9 @@ def moves(core: int | None) -> tuple[int, int, bool]:
     seen: list[tuple[int, int, bool]] = []
 
     def leave() -> None:
-        allowed, before = os.sched_getaffinity(0), confine.this_core()
-        confine.leave_core(before if core is None else core)
-        seen.append((before, confine.this_core(), os.sched_getaffinity(0) == allowed))
+        allowed, before = os.sched_getaffinity(0), own_process.this_core()
+        own_process.leave_core(before if core is None else core)
+        seen.append((before, own_process.this_core(), os.sched_getaffinity(0) == allowed))
 
     thread = threading.Thread(target=leave)
     thread.start()
@@ -41,7 +41,7 @@ def test_a_thread_leaves_a_core() -> None:
 
 def test_a_core_that_it_is_not_on_is_not_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_setaffinity", lambda *_: pytest.fail("moved"))
-    assert moves(waiting._NO_CORE)[2]
+    assert moves(answer_wait._NO_CORE)[2]
 
 
 def test_it_stays_where_it_must() -> None:
@@ -49,8 +49,8 @@ def test_it_stays_where_it_must() -> None:
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {core})
     try:
-        confine.leave_core(core)
-        assert (confine.this_core(), os.sched_getaffinity(0)) == (core, {core})
+        own_process.leave_core(core)
+        assert (own_process.this_core(), os.sched_getaffinity(0)) == (core, {core})
     finally:
         os.sched_setaffinity(0, allowed)
 

@@ -19,7 +19,7 @@ import outlive
 from outlive.arena.devices import known_devices
 from outlive.arena.questions import ABIS, ACCELERATORS, KERNELS
 from outlive.model import read_source
-from outlive.rules.catalogue import file_errors
+from outlive.rules.judgement import file_errors
 from outlive.verbs.checking import check_reading, make_criteria
 
 _RAMS = ("64KB", "8MB", "2GB")

@@ -26,8 +26,8 @@ from outlive.rendering.media.github import workflow_commands
 from outlive.rendering.media.json import document_of, dump
 from outlive.rendering.media.sarif import sarif_log
 from outlive.rendering.media.text import draw_text
-from outlive.rules.catalogue import assess_run
 from outlive.rules.checked import Checks
+from outlive.rules.judgement import assess_run
 from outlive.surgery import Request
 from outlive.verbs.checking import check_reading, make_criteria
 from outlive.verbs.judging import JUDGE

@@ -10,11 +10,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 from outlive.process.child.wire import STAGES
 from outlive.process.flight import Flight, OpSeen
 from outlive.rules import judge
-from outlive.rules.catalogue import RULES
+from outlive.rules.catalogue import load_rules
 from outlive.verbs.judging import JUDGE
 
 SIGNALS = (
@@ -83,7 +83,7 @@ def flights() -> st.SearchStrategy[Flight]:
 
 def told(kind: str, fact: Any) -> list[str]:
     """The codes of all findings; no rule may fail on the way."""
-    judgement = judge({kind: fact}, [rule for rule in RULES if rule.facts == (kind,)])
+    judgement = judge({kind: fact}, [rule for rule in load_rules() if rule.facts == (kind,)])
     assert [item.reason for item in judgement.not_checked] == []
     return [finding.code for finding in judgement]
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outlive.arena.builtin import placing
+from outlive.arena.builtin import layout as placing
 from outlive.arena.builtin.planning import plan_builtin
 from outlive.arena.plan import Question
 from outlive.arena.verify import overlaps

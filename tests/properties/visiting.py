@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from itertools import chain
 
 import outlive
-from outlive.fitting.file_read import FileRead
 from outlive.model import Model, Reading, read_source
 from outlive.model.file_bytes import FileBytes
+from outlive.planning.file_read import FileRead
 from outlive.rendering import page_of
 from outlive.rendering.console import print_parts
 from outlive.rendering.finding_text import plain_finding, rich_finding

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.quant import isolating
-from outlive.quant.nouns import Drift
+from outlive.quant import Drift, isolated_ops
 from tests.model.small import Tree
 from tests.quant.networks import LAYERS, dense_float, dense_int8, find, samples, shift, stretch, weights
 
@@ -130,11 +129,11 @@ def test_a_section_that_is_not_there_is_refused_with_near_names() -> None:
         outlive.compare(dense_float(MATRICES), dense_int8(MATRICES, GIVEN), GIVEN, layers=["layre1"])
 
 
-def spoiling(lay_out: Any, op: int, kept: int) -> Any:
-    """`lay_out`, with one operator without weights when it stands alone; `kept` of its inputs are listed."""
+def spoiling(isolate_ops: Any, op: int, kept: int) -> Any:
+    """`isolate_ops`, with one isolated operator without weights; `kept` of its inputs are listed."""
 
     def spoiled(graph: Any, lone: Any, values: Any) -> Any:
-        layout = lay_out(graph, lone, values)
+        layout = isolate_ops(graph, lone, values)
         for step in layout.tree["subgraphs"][0]["operators"]:
             if tuple(step["outputs"]) == layout.outputs.get(op):
                 step["inputs"] = [step["inputs"][0], -1, -1][:kept]
@@ -150,7 +149,7 @@ def test_an_operator_that_fails_alone_spoils_no_other(
     monkeypatch: pytest.MonkeyPatch, kept: int, told: str
 ) -> None:
     whole = compared(lambda tree: None)
-    monkeypatch.setattr(isolating, "lay_out", spoiling(isolating.lay_out, 2, kept))
+    monkeypatch.setattr(isolated_ops, "isolate_ops", spoiling(isolated_ops.isolate_ops, 2, kept))
     parted = compared(lambda tree: None)
     for before, now in zip(whole.tensors, parted.tensors, strict=True):
         if now.name == "layer2":

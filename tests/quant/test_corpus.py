@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import outlive
-from outlive.quant.feeding import some_samples
 from outlive.quant.recipes import RECIPES
+from outlive.quant.samples import random_samples
 
 # Convolutions, recurrent, control flow, operators nobody quantizes, int8 inside already.
 NAMES = (
@@ -29,7 +29,7 @@ def chosen(corpus_models: tuple[Path, ...]) -> list[Path]:
 
 def tried(model: outlive.Model, recipe: str) -> str:
     """The code of the refusal, or what became of the model; anything else is raised."""
-    given = list(some_samples(model, 2))
+    given = list(random_samples(model, 2))
     try:
         made = outlive.quantize(model, recipe, given, seconds=120)
     except outlive.ModelError as error:
@@ -60,7 +60,7 @@ def test_trained_models_stay_what_they_are(
 ) -> None:
     [path] = [path for path in corpus_models if name in path.name]
     model = outlive.read(path)
-    given = list(some_samples(model, 12))
+    given = list(random_samples(model, 12))
     made = outlive.quantize(model, "static-int8", given)
     drift = outlive.compare(model, made.model, given)
     [output] = drift.outputs

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import outlive
-from outlive.quant import turns
-from outlive.quant.turns import BudgetTooSmall
+from outlive.quant import comparison_plan
+from outlive.quant.comparison_plan import BudgetTooSmall
 from tests.quant.networks import dense_float, samples, weights
 
 # The caller and all its workers, at every tenth sample of both verbs.
@@ -94,7 +94,7 @@ def test_a_budget_that_holds_no_operator_is_refused_with_the_least_that_works() 
 
 
 def test_who_grants_nothing_gets_what_a_single_operator_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "USUAL_BYTES", 300)
+    monkeypatch.setattr(comparison_plan, "USUAL_BYTES", 300)
     drift = outlive.compare(dense_float(weights()), dense_float(weights()), samples(2))
     assert drift.turns.count > 1
     assert drift.turns.largest_bytes <= drift.turns.budget_bytes

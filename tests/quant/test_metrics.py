@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.quant.summing import Own
-from outlive.quant.tallying import ErrorTally, Grid
+from outlive.quant.error_statistics import CandidateValues, ErrorStatistics, Grid
 from tests.quant import brute
 from tests.quant.networks import LAYERS, dense_float, dense_int8, ranges, samples, stretch, weights
 
@@ -74,7 +73,7 @@ def test_clipped_values_are_counted(case: Any) -> None:
 
 
 def test_the_metrics_of_tensorflow_are_averaged_over_samples() -> None:
-    tally = ErrorTally()
+    tally = ErrorStatistics()
     chance = np.random.default_rng(3)
     errors = [chance.standard_normal(50) for _ in range(4)]
     for error in errors:
@@ -91,7 +90,7 @@ def test_pieces_make_no_difference() -> None:
     chance = np.random.default_rng(4)
     wanted, found = chance.standard_normal(100_000), chance.standard_normal(100_000)
     raw = chance.integers(-128, 128, 100_000).astype(np.int8)
-    tally = ErrorTally(grid=Grid(least=-128, most=127, scale=0.01, zero_point=0))
+    tally = ErrorStatistics(grid=Grid(least=-128, most=127, scale=0.01, zero_point=0))
     tally.add(wanted, found, raw)
     metrics = tally.metrics()
     assert metrics is not None
@@ -105,7 +104,7 @@ def test_values_of_32_bits_lose_nothing_whatever_their_size(size: float, relativ
     wanted = (chance.standard_normal(300_001) * size).astype(np.float32)
     found = (wanted * (1 + relative * chance.standard_normal(wanted.size))).astype(np.float32)
     raw = chance.integers(-128, 128, wanted.size).astype(np.int8)
-    tally = ErrorTally(grid=Grid(least=-128, most=127, scale=size / 40, zero_point=0))
+    tally = ErrorStatistics(grid=Grid(least=-128, most=127, scale=size / 40, zero_point=0))
     tally.add(wanted, found, raw)
     metrics = tally.metrics()
     assert metrics is not None
@@ -117,7 +116,7 @@ def test_the_deviation_of_errors_that_are_nearly_alike_is_right(offset: float) -
     chance = np.random.default_rng(9)
     wanted = chance.standard_normal(200_000).astype(np.float32)
     found = wanted + (offset + 0.01 * chance.standard_normal(wanted.size)).astype(np.float32)
-    tally = ErrorTally()
+    tally = ErrorStatistics()
     tally.add(wanted, found)
     metrics = tally.metrics()
     assert metrics is not None
@@ -129,7 +128,7 @@ def test_the_deviation_of_errors_that_are_nearly_alike_is_right(offset: float) -
 def test_numpy_before_2_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = np.random.default_rng(8)
     wanted = chance.standard_normal(100_000).astype(np.float32)
-    now, then = ErrorTally(), ErrorTally()
+    now, then = ErrorStatistics(), ErrorStatistics()
     found = wanted + (0.01 * chance.standard_normal(wanted.size)).astype(np.float32)
     now.add(wanted, found)
     monkeypatch.delattr(np, "vecdot", raising=False)
@@ -145,17 +144,17 @@ def test_both_views_share_what_is_known_of_the_values() -> None:
     chance = np.random.default_rng(6)
     found = chance.standard_normal(200_000).astype(np.float32)
     raw = chance.integers(-128, 128, found.size).astype(np.int8)
-    grid, own = Grid(least=-128, most=127, scale=0.03, zero_point=0), Own(found, raw)
+    grid, own = Grid(least=-128, most=127, scale=0.03, zero_point=0), CandidateValues(found, raw)
     for _ in range(2):
         wanted = chance.standard_normal(found.size).astype(np.float32)
-        shared, alone = ErrorTally(grid=grid), ErrorTally(grid=grid)
+        shared, alone = ErrorStatistics(grid=grid), ErrorStatistics(grid=grid)
         shared.hold(wanted, own)
         alone.add(wanted, found, raw)
         assert shared == alone
 
 
 def test_what_is_not_finite_is_counted_and_left_out() -> None:
-    tally = ErrorTally()
+    tally = ErrorStatistics()
     tally.add(np.array([1.0, 2.0, np.nan, 4.0]), np.array([1.5, np.inf, 3.0, 4.0]))
     metrics = tally.metrics()
     assert metrics is not None
@@ -168,7 +167,7 @@ def test_one_value_that_is_not_finite_spoils_no_other() -> None:
     wanted = chance.standard_normal(200_000).astype(np.float32)
     found = wanted + np.float32(0.01)
     wanted[5], found[150_000] = np.inf, np.nan
-    tally = ErrorTally()
+    tally = ErrorStatistics()
     tally.add(wanted, found)
     metrics = tally.metrics()
     assert metrics is not None

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.quant import sources
-from outlive.quant.feeding import Samples, some_samples
+from outlive.quant import samples as samples_module
+from outlive.quant.samples import Samples, random_samples
 from outlive.verbs.judging import JUDGE
 from tests.quant.networks import SIZE, dense_float, dense_int8, samples, weights
 
@@ -149,7 +149,7 @@ def test_integers_of_a_quantized_input_mean_what_they_stand_for() -> None:
 
 
 def test_random_samples_are_seeded() -> None:
-    one, two = list(some_samples(MODEL, 3)), list(some_samples(MODEL, 3))
+    one, two = list(random_samples(MODEL, 3)), list(random_samples(MODEL, 3))
     assert all(np.array_equal(left[0], right[0]) for left, right in zip(one, two, strict=True))
     drift = outlive.compare(MODEL, MODEL)
     assert any("no samples were given" in note for note in drift.notes)
@@ -157,7 +157,7 @@ def test_random_samples_are_seeded() -> None:
 
 def test_a_large_array_of_the_users_is_never_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is cut short while it is mapped ends whoever looks at it by SIGBUS."""
-    monkeypatch.setattr(sources, "_WHOLE_BYTES", 64)
+    monkeypatch.setattr(samples_module, "_WHOLE_BYTES", 64)
     path = tmp_path / "all.npy"
     np.save(path, STACKED)
     with Samples(path, MODEL, JUDGE) as samples:

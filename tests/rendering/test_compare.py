@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from outlive.quant.nouns import Drift, Metrics, OutputDrift, PerSample, TensorDrift, Turns
+from outlive.quant.drift import Drift, Metrics, OutputDrift, PassSummary, PerSample, TensorDrift
 from outlive.rendering import page_of
 from outlive.rendering.drift_plot import draw_drift
 from outlive.rendering.drift_tables import drift_csv, drift_node_data
@@ -47,7 +47,7 @@ def layer(name: str, op: int, found: Metrics | None, blame: float = 0.0) -> Tens
 
 
 def drift(*outputs: OutputDrift, tensors: tuple[TensorDrift, ...] = ()) -> Drift:
-    turns = Turns(count=1, budget_bytes=1, largest_bytes=1)
+    turns = PassSummary(count=1, budget_bytes=1, largest_bytes=1)
     return Drift(tensors=tensors, outputs=outputs, samples=1, turns=turns)
 
 

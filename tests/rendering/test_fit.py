@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from outlive.arena.budget import Budget
-from outlive.fitting.nouns import Candidate, Fit, Outcome
+from outlive.fitting import Candidate, Fit, Outcome
 from outlive.rendering.pages.fit import fit_verdict, page
 from tests.rendering.stage import drawn
 

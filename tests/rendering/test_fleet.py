@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from outlive.fleet.comparing import Tolerances, compare_rows
 from outlive.fleet.journal import Journal, RowFile
-from outlive.fleet.nouns import Order
-from outlive.fleet.rows import AcceleratorSeen, Row
-from outlive.fleet.scanning import Scan, Tally
+from outlive.fleet.regressions import Tolerances, compare_rows
+from outlive.fleet.rows import AcceleratorSummary, Row
+from outlive.fleet.scan_options import ScanOptions
+from outlive.fleet.scanning import Scan, ScanCounts
 from outlive.rendering.console import print_parts
 from outlive.rendering.fleet_tables import columns, write_csv, write_parquet
 from outlive.rendering.media.html import render_html
@@ -34,13 +34,13 @@ HOSTILE = (
 
 def scanned(folder: Path, *rows: Row, against: Path | None = None, **wishes: bool) -> Scan:
     path = folder / "rows.jsonl"
-    journal, tally = Journal(path), Tally(files=len(rows))
+    journal, tally = Journal(path), ScanCounts(files=len(rows))
     for one in rows:
         journal.write(one)
         tally.add(one)
     journal.close()
     found = None if against is None else compare_rows(RowFile(against), path, Tolerances())
-    return Scan(path=path, tally=tally, engine="local", order=Order(**wishes), comparison=found)
+    return Scan(path=path, tally=tally, engine="local", order=ScanOptions(**wishes), comparison=found)
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def hostile(tmp_path: Path) -> Scan:
             same_as=name,
             note=name,
             death=death("out-of-memory"),
-            accelerators=(AcceleratorSeen(name="gpu", outcome="died"),),
+            accelerators=(AcceleratorSummary(name="gpu", outcome="died"),),
         )
         for name in HOSTILE
     ]

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from outlive import demo_models, verbs
-from outlive.fitting.file_read import FileRead, FilesRead
 from outlive.model import Model, read_source
 from outlive.model.file_parts import FilePart, map_bytes
+from outlive.planning.file_read import FileRead, FilesRead
 from outlive.rendering.media.json import document_of, dump
-from outlive.rules.catalogue import assess
+from outlive.rules.judgement import assess
 from outlive.surgery import write
 from tests.rendering.stage import HOSTILE, named
 from tests.rules.small import archive, dense, graph, ones, tensor, tree

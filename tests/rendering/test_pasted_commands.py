@@ -21,7 +21,7 @@ from outlive import demo_models
 from outlive.cli.main import main
 from outlive.diagnosis.nouns import Diagnosis, Reproducer
 from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag, shell_path
-from outlive.fitting.nouns import Fit
+from outlive.fitting import Fit
 from outlive.names import whole
 from outlive.rendering import page_of
 from outlive.rendering.finding_text import plain_finding
@@ -29,7 +29,7 @@ from outlive.rendering.media.html import render_html
 from outlive.rendering.media.text import draw_text
 from outlive.rendering.page import Command, Findings, Page, PageVerdict, Section
 from outlive.rendering.pages.diagnose import diagnosis_section
-from outlive.rules.telling import command
+from outlive.rules.wording import command
 from tests.rendering.stage import drawn, plain
 from tests.rendering.test_fit import BUDGET
 

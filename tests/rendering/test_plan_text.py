@@ -10,8 +10,8 @@ import pytest
 from outlive import verbs
 from outlive.arena.accuracy import said_of
 from outlive.arena.budget import Budget, weigh
+from outlive.arena.measured import set_beside
 from outlive.arena.plan import OpLoad, Plan, PlannedSetting
-from outlive.arena.stages import set_beside
 from outlive.planning.verdicts import judge_plan
 from outlive.rendering import page_of
 from outlive.rendering.media.text import draw_text

@@ -13,7 +13,7 @@ from outlive import demo_models
 from outlive.arena.budget import Way, device_budget, weigh
 from outlive.arena.devices import find_device
 from outlive.arena.plan import Plan, PlannedSetting
-from outlive.fleet.rows import Row
+from outlive.fleet import Row
 from outlive.process.flight import Flight
 from outlive.rendering.media.json import document_of, dump, read_document
 from tests.arena.sketches import micro, refused, sketch

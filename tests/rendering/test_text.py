@@ -21,7 +21,7 @@ from outlive.rendering.page import Page, PageVerdict, Section
 from outlive.rendering.pages.explain import rule_markdown, rule_page
 from outlive.rendering.pages.run import timeline_chart
 from outlive.rules import Rule
-from outlive.rules.catalogue import RULES
+from outlive.rules.catalogue import load_rules
 from outlive.surgery import write
 from outlive.units import format_bytes, format_shape
 from outlive.verbs.read import read_files
@@ -227,7 +227,7 @@ def test_findings_are_counted_by_severity() -> None:
     assert count_findings([]) == "none"
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+@pytest.mark.parametrize("rule", load_rules(), ids=lambda rule: rule.code)
 def test_the_page_of_a_rule_is_its_docstring(rule: Rule) -> None:
     page, markdown = rule_page(rule), rule_markdown(rule)
     assert page.startswith(f"{rule.code} {rule.name} ({rule.severity.value}, since {rule.since};")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from outlive.accelerators import Accelerator, Coverage, Crossing, Refusal
-from outlive.accelerators.nouns import Difference
+from outlive.accelerators import Accelerator, Coverage, Crossing, OpRefusal
+from outlive.accelerators.coverage import Difference
 
 MIB = 1 << 20
-RESHAPE = Refusal(
+RESHAPE = OpRefusal(
     op=2, type="RESHAPE", reason="Tensor dimensions must be less than 5. mid", source="its own report"
 )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from outlive.quant.nouns import Drift, InputRange, Metrics, OutputDrift, TensorDrift, Turns
-from outlive.quant.quantized import Layer, Quantized
+from outlive.quant.drift import Drift, InputRange, Metrics, OutputDrift, PassSummary, TensorDrift
+from outlive.quant.quantized import LayerResult, Quantized
 
 MIB = 1 << 20
 
@@ -60,7 +60,7 @@ def drift(*changed: TensorDrift, **fields: Any) -> Drift:
         "tensors": tuple(rows.values()),
         "outputs": (output(),),
         "samples": 100,
-        "turns": Turns(count=1, budget_bytes=512 * MIB, largest_bytes=MIB),
+        "turns": PassSummary(count=1, budget_bytes=512 * MIB, largest_bytes=MIB),
         "input_ranges": (InputRange(name="image", low=-1.0, high=0.99, can_hold=(-1.0, 0.992)),),
     }
     return Drift(**{**usual, **fields})
@@ -80,7 +80,7 @@ def output(**fields: Any) -> OutputDrift:
 
 def quantized(how: str = "int8", why: str = "", **fields: Any) -> Quantized:
     """Three operators that became the same."""
-    layers = tuple(Layer(op=op, type="CONV_2D", name=f"conv{op}", how=how, why=why) for op in range(3))
+    layers = tuple(LayerResult(op=op, type="CONV_2D", name=f"conv{op}", how=how, why=why) for op in range(3))
     made = Quantized(
         model=bytes(MIB // 4),
         recipe="static-int8",

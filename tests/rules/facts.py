@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 from outlive.process.delegation import DelegationSeen
 from outlive.process.flight import Flight, OpSeen, OutputSeen
 

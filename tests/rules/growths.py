@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.growth.growth import LEAKS, NO_LEAK, UNCLEAR, Census, Growth, Keeper, Round, Stage
-from outlive.growth.growth_trend import Trend
-from outlive.growth.growth_verdict import Room, find_ends
+from outlive.growth.stage_verdict import Room, find_ends
+from outlive.growth.trend import Trend
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 FLAT = Trend(verdict="flat", above=40.0)

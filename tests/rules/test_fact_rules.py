@@ -15,10 +15,10 @@ import pytest
 
 from outlive.rendering.finding_text import plain_finding
 from outlive.rules import Judgement, judge
-from outlive.rules.catalogue import RULES
+from outlive.rules.catalogue import load_rules
 from tests.rules.expected import case_names, expected_text, hold_pairs
 
-ON_FACTS = [rule for rule in RULES if not set(rule.facts) <= {"file", "model"}]
+ON_FACTS = [rule for rule in load_rules() if not set(rule.facts) <= {"file", "model"}]
 
 
 def cases(kind: str) -> list[Any]:
@@ -33,7 +33,7 @@ def judged(kind: str, code: str, case: str, tmp_path: Path) -> Judgement:
     """What all rules on this kind of fact say about a case."""
     module = importlib.import_module(f"tests.rules.{code.lower()}.{case}")
     facts = module.facts(tmp_path) if hasattr(module, "facts") else {kind: module.fact(tmp_path)}
-    return judge(facts, [rule for rule in RULES if set(rule.facts) == set(facts)])
+    return judge(facts, [rule for rule in load_rules() if set(rule.facts) == set(facts)])
 
 
 @pytest.mark.parametrize(("kind", "code", "case"), cases("bad"))

@@ -11,7 +11,7 @@ import pytest
 
 import outlive
 from outlive import demo_models
-from outlive.interpreter.feeding import make_feeds
+from outlive.interpreter.feeds import make_feeds
 from outlive.surgery import Trimmed, tree_of, trim, write
 from tests.interpreter import dropin_models
 from tests.surgery import cut_models, trim_models

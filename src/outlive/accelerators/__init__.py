@@ -1,16 +1,16 @@
 """WHAT WILL EACH ACCELERATOR TAKE?
 
-    model ── ways (which accelerators, how each is asked for) ── one worker each: load, allocate, run, time
-          ── taking (the runtime's own nodes) ┐
-          ── gpu_report (its own words)       ├─> which operators it took, in what partitions, why not others
-          ── offering (single operators, cut) ┘
-          ── comparing (against the reference kernels, on the same seeded inputs) ──> Coverage
+    model ── configurations (which accelerators are here) ── trial (a worker each: load, allocate, run, time)
+          ── taken_ops (the runtime's nodes), gpu_coverage (the GPU's report, single operators), vela
+          ── probe (compared with the reference kernels on the same seeded inputs) ──> Coverage
+          ── bisection (the smallest part of the model that makes an accelerator die or differ)
 
-Nothing is believed that was not tried: an accelerator that is not here is said to be not here. Nouns:
-`Coverage` (all accelerators of one model), `Accelerator` (what one took and did), `Refusal`, `Crossing`,
-`Documented` (what a document says of one that is not here).
+An accelerator that was not tried is reported as not tried. `Coverage` holds all accelerators of one model,
+`Accelerator` what one took and did, `Documented` what a document says of one that is not here.
 """
 
-from outlive.accelerators.nouns import Accelerator, Coverage, Crossing, Documented, Refusal
+from outlive.accelerators.coverage import Accelerator, Coverage, Crossing, Documented, OpRefusal
 
-__all__ = ["Accelerator", "Coverage", "Crossing", "Documented", "Refusal"]
+PUBLIC_MODULES = ("configurations", "coverage", "probe")
+
+__all__ = ["Accelerator", "Coverage", "Crossing", "Documented", "OpRefusal"]

@@ -19,8 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from outlive.accelerators.nouns import Refusal
-from outlive.accelerators.seen import Taken
+from outlive.accelerators.coverage import OpRefusal, TakenOps
 from outlive.model import Model, Subgraph, read_source
 
 INSTALL = "pip install ethos-u-vela"
@@ -46,7 +45,7 @@ _MOST_WORDS = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compiled:
+class VelaResult:
     """What Vela made of a model; `error` says why it made nothing."""
 
     words: str
@@ -59,7 +58,7 @@ def is_installed() -> bool:
     return importlib.util.find_spec("ethosu") is not None or shutil.which("vela") is not None
 
 
-def compile_model(source: str | bytes, seconds: float | None, memory_bytes: int | None) -> Compiled:
+def compile_model(source: str | bytes, seconds: float | None, memory_bytes: int | None) -> VelaResult:
     """Compile a model with Vela; nothing is raised for what it does with it."""
     with tempfile.TemporaryDirectory(prefix="outlive-vela-") as folder:
         path = Path(folder) / "model.tflite"
@@ -78,18 +77,18 @@ def compile_model(source: str | bytes, seconds: float | None, memory_bytes: int 
                 cwd=folder,
             )
         except subprocess.TimeoutExpired:
-            return Compiled(words="", model=None, error=f"it was ended after {seconds:g} s")
+            return VelaResult(words="", model=None, error=f"it was ended after {seconds:g} s")
         made = Path(folder) / "model_vela.tflite"
         words = done.stdout + done.stderr
         if done.returncode or not made.exists():
-            return Compiled(words=words, model=None, error=_complaint(words, done.returncode))
-        return Compiled(words=words, model=read_source(made.read_bytes()).model)
+            return VelaResult(words=words, model=None, error=_complaint(words, done.returncode))
+        return VelaResult(words=words, model=read_source(made.read_bytes()).model)
 
 
-def see_vela(model: Model, compiled: Compiled) -> Taken:
+def see_vela(model: Model, compiled: VelaResult) -> TakenOps:
     """What Vela put on the NPU, and why not the rest."""
     if compiled.model is None or not compiled.model.subgraphs:
-        return Taken(error=compiled.error)
+        return TakenOps(error=compiled.error)
     left = Counter(_marks(compiled.model.subgraphs[0]))
     reasons = _Reasons(compiled.words)
     subgraph = model.subgraphs[0]
@@ -99,12 +98,12 @@ def see_vela(model: Model, compiled: Compiled) -> Taken:
             left[mark] -= 1
             reason = reasons.find(operator.name, mark[1][0] if mark[1] else "")
             refused.append(
-                Refusal(op=operator.index, type=operator.name, reason=reason, source="ethos-u-vela")
+                OpRefusal(op=operator.index, type=operator.name, reason=reason, source="ethos-u-vela")
             )
     stay = {refusal.op for refusal in refused}
     taken = tuple(operator.index for operator in subgraph.operators if operator.index not in stay)
     parts = [one for one in compiled.model.subgraphs[0].operators if one.custom_name == _PARTITION]
-    return Taken(
+    return TakenOps(
         count=len(taken),
         operators=taken,
         partitions=len(parts),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from outlive.arena.accuracy import ERROR_BYTES, ERROR_SHARE
+from outlive.arena.arena_size import Arena
 from outlive.arena.devices import Device
 from outlive.arena.plan import WORDS, Budget, Placement, Plan, Verdict, Way, Word, is_exact
-from outlive.arena.room import Arena
 from outlive.units import format_bytes
 
 __all__ = [

@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 from outlive.cli import exits
-from outlive.cli.output import FORMATS, OutputError, complain_lines, write_json, write_plain, write_text
+from outlive.cli.output import OutputError, complain_lines, refuse_to_overwrite, write_plain, write_text
 from outlive.errors import LimitReached, OutliveError
 from outlive.finding import Severity
 
-# Media that need the whole result and not its page: modules of rendering.media with a function `render`.
-_EXPORTS = ("csv", "trace", "overlay", "sarif", "junit", "github", "gitlab", "markdown")
-# Those that have no room for findings.
+# Formats that have no room for findings.
 _BARE = ("csv", "trace", "overlay")
 _NOTHING: Mapping[str, object] = {}
 _OUTCOMES = {
@@ -25,41 +24,21 @@ _OUTCOMES = {
 }
 
 
-def add_output_options(
-    parser: argparse.ArgumentParser, *more: str, default: str = "text"
-) -> argparse._ArgumentGroup:
-    """Give a command `--format`, `--output` and `-v`; `more` are formats beside text and json."""
-    group = parser.add_argument_group("output")
-    choices = ("text", "json", *more)
-    words = ", ".join(FORMATS[name] for name in choices)
-    group.add_argument("--format", choices=choices, default=default, help=words)
-    group.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
-    group.add_argument("-v", "--verbose", action="count", default=0, help="show more; -vv shows everything")
-    return group
+def check_output(args: argparse.Namespace, *inputs: str, beside: tuple[str | None, ...] = ()) -> None:
+    """`OutputError`, before anything is done, for outputs that would replace an input or fill a terminal.
 
-
-def add_telling_options(parser: argparse.ArgumentParser) -> None:
-    """The same for a command whose `--output` is a model: what is said goes to standard output."""
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--format",
-        choices=("text", "json", "html"),
-        default="text",
-        help="how to tell what was done (default text); html goes to standard output: > page.html",
-    )
-    group.add_argument("-v", "--verbose", action="count", default=0, help="show more; -vv shows everything")
-
-
-def need_a_pipe(args: argparse.Namespace) -> None:
-    """`need_a_file` for such a command."""
-    if args.format == "html" and sys.stdout.isatty():
-        raise OutputError("a page is to be opened in a browser: send it to a file, > page.html")
-
-
-def need_a_file(args: argparse.Namespace) -> None:
-    """`OutputError` for a page that would fill a terminal, before anything is done."""
+    `beside` are further files that the command writes.
+    """
     if args.format == "html" and args.output is None and sys.stdout.isatty():
         raise OutputError("a page is to be opened in a browser: say where to write it, --output page.html")
+    refuse_to_overwrite(inputs, args.output, *beside)
+
+
+def check_model_output(args: argparse.Namespace, *inputs: str) -> None:
+    """The same for a command whose `--output` is a model, and whose page goes to standard output."""
+    if args.format == "html" and sys.stdout.isatty():
+        raise OutputError("a page is to be opened in a browser: send it to a file, > page.html")
+    refuse_to_overwrite(inputs, args.output)
 
 
 def present(args: argparse.Namespace, result: Any) -> int:
@@ -70,18 +49,19 @@ def present(args: argparse.Namespace, result: Any) -> int:
         from outlive.rendering.media.text import draw_text
 
         write_text(args, draw_text(page_of(result), args.verbose))
-    elif args.format == "json":
+    elif args.format in ("json", "html"):
         from outlive.rendering.media.json import document_of
 
-        write_json(args, document_of(result))
-    elif args.format == "html":
-        from outlive.rendering.media.html import render_html
-        from outlive.rendering.media.json import document_of
-
-        write_plain(args, render_html(page_of(result), document_of(result)))
+        document = document_of(result)
+        _write_document(args, document, None if args.format == "json" else page_of(result))
     else:
         _export(args, result)
     return exit_code(result)
+
+
+def tell(args: argparse.Namespace, result: Any) -> int:
+    """Present a result on standard output, where the file that --output names is something else."""
+    return present(argparse.Namespace(**{**vars(args), "output": None}), result)
 
 
 def exit_code(result: Any) -> int:
@@ -102,33 +82,35 @@ def present_refusal(
     """
     from outlive.rendering.finding_text import plain_finding, rich_finding
     from outlive.rendering.media.json import refusal_document
+    from outlive.rendering.page import broken_page
 
     findings = error.findings
     if args.format == "text":
         write_text(args, map(rich_finding, findings))
     elif args.format in ("json", "html"):
         document = {**refusal_document(kind, path, findings), **more}
-        _write_refusal(args, kind, path, findings, document)
+        page = None if args.format == "json" else broken_page(kind, path, findings)
+        _write_document(args, document, page)
     else:
         for finding in findings:
             complain_lines(plain_finding(finding))
     return exits.DOES_NOT_FIT if isinstance(error, LimitReached) else exits.FINDINGS
 
 
-def _write_refusal(args: argparse.Namespace, kind: str, path: str, findings: Any, document: Any) -> None:
-    if args.format == "json":
-        write_json(args, document)
+def _write_document(args: argparse.Namespace, document: Mapping[str, Any], page: Any) -> None:
+    """The document alone, or inside its page."""
+    if page is None:
+        from outlive.rendering.media.json import dump
+
+        write_plain(args, dump(document) + "\n")
         return
     from outlive.rendering.media.html import render_html
-    from outlive.rendering.page import broken_page
 
-    write_plain(args, render_html(broken_page(kind, path, findings), document))
+    write_plain(args, render_html(page, document))
 
 
 def _export(args: argparse.Namespace, result: Any) -> None:
     """What other tools read; errors go to standard error where the format has no room for them."""
-    from importlib import import_module
-
     from outlive.rendering.finding_text import plain_finding
 
     write_plain(args, import_module(f"outlive.rendering.media.{args.format}").render(result))

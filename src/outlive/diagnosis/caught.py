@@ -10,10 +10,9 @@ from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Diagnosis, Trial
 from outlive.diagnosis.verdict import Seen, decide, with_call_cause
 from outlive.errors import OutliveError
 from outlive.finding import Finding
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 from outlive.process.flight import Flight, OpSeen
 from outlive.rules import judge
-from outlive.rules.catalogue import RULES
 
 # Methods of interpreters, LiteRT's and ours, and of what else takes a model: which stage a call is.
 STAGE_OF_CALL = {
@@ -56,8 +55,7 @@ def diagnose_error(error: BaseException) -> Diagnosis:
         return _of_finding(with_call_cause(finding), stage)
     if type(error).__name__ == "ConverterError":  # TensorFlow's, wherever it was caught
         call = Call(problem="converter-refused", text=str(error))
-        on_calls = [rule for rule in RULES if rule.facts == ("call",)]
-        return _of_finding(judge({"call": call}, on_calls).findings[0], "convert")
+        return _of_finding(judge({"call": call}).findings[0], "convert")
     kind = next((kind.__name__ for kind in (MemoryError, ValueError) if isinstance(error, kind)), "")
     words = str(error)[:_MOST_CHARACTERS]
     made = Flight(died=False, stage=stage, error_type=kind or "RuntimeError", error_text=words)

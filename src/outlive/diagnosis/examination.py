@@ -11,7 +11,7 @@ from outlive.arena.plan import Plan, Verdict
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.finding import Finding, Severity
 from outlive.process.flight import Flight
-from outlive.quant.nouns import Drift
+from outlive.quant import Drift
 from outlive.records import NOT_WRITTEN
 from outlive.rules.checked import Checked
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from outlive.diagnosis.messages import Match, matches
-from outlive.process.child import opnames
+from outlive.process.child.tracing import kernel_names as opnames
 
 # Functions that die of one kind of fault only: LiteRT, tflite/kernels/internal/quantization_util.cc aborts on
 # multipliers that no scale should give.

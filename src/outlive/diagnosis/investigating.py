@@ -22,9 +22,9 @@ from outlive.diagnosis.trying import PERTURBED, attempt, looked_into
 from outlive.diagnosis.verdict import Seen, decide, decide_unhurt, refused_probes
 from outlive.finding import Finding, Severity
 from outlive.model import Model, Reading
+from outlive.process.factories import close_special_factories
 from outlive.process.flight import OpSeen
-from outlive.process.nurseries import close_special_hatcheries
-from outlive.rules.catalogue import assess_run
+from outlive.rules.judgement import assess_run
 from outlive.rules.witness import starved
 
 # A whole diagnosis should be a matter of seconds; a trial that would begin later than this is left out.
@@ -71,7 +71,7 @@ def investigate(case: Case, tell: Tell) -> Diagnosis:
     try:
         return _Investigation(case, tell).diagnosis()
     finally:
-        close_special_hatcheries()
+        close_special_factories()
         gc.collect()  # dead interpreters are held by the tracebacks of their deaths, and hold descriptors
 
 

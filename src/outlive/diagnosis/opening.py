@@ -13,11 +13,11 @@ from outlive.diagnosis.investigating import Case, JudgeValues, investigate
 from outlive.diagnosis.naming import with_path
 from outlive.diagnosis.nouns import Conditions, Diagnosis
 from outlive.finding import Finding, Severity
-from outlive.interpreter.feeding import given_shapes
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.feeds import given_shapes
+from outlive.interpreter.judge import Judge
 from outlive.model import Model, Reading, read_source
 from outlive.process.limits import Limits
-from outlive.rules.catalogue import assess
+from outlive.rules.judgement import assess
 
 # Long enough for any model of usual size, short enough for somebody who waits.
 USUAL_SECONDS = 8.0

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from outlive.arena.questions import input_rows
 from outlive.diagnosis.sizing import fitting_sizes
-from outlive.interpreter.feeding import make_feeds
+from outlive.interpreter.feeds import make_feeds
 from outlive.model import Model, Tensor
 from outlive.units import count_elements
 

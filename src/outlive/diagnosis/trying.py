@@ -8,9 +8,9 @@ from typing import Any
 from outlive.diagnosis.nouns import Conditions, Trial
 from outlive.errors import InputError, OutliveError, RuntimeMissing
 from outlive.finding import Finding
-from outlive.interpreter.intermediates import Feeding, with_inside
+from outlive.interpreter.inner_tensors import Feeding, with_inside
 from outlive.interpreter.options import ACCELERATORS
-from outlive.interpreter.running import fly
+from outlive.interpreter.recorded_run import fly
 from outlive.process.flight import Flight
 from outlive.rules.witness import STAGE_WORDS
 

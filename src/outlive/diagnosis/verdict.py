@@ -17,7 +17,6 @@ from outlive.diagnosis.nouns import AS_IT_IS, Trial, Verdict
 from outlive.finding import Evidence, Finding, OpPlace, Remedy, Severity, Tag
 from outlive.process.flight import OpSeen
 from outlive.rules import judge
-from outlive.rules.catalogue import RULES
 from outlive.rules.death.d521_refused_values import RefusedValues
 
 # Causes that show in how it ended, whatever else is wrong with the file.
@@ -101,7 +100,6 @@ def decide_unhurt(
 def refused_probes(trials: Sequence[Trial], sized: Sequence[OpSeen]) -> tuple[Finding, ...]:
     """What is said of plain inputs that were refused, by a model that runs with others."""
     found: list[Finding] = []
-    rules = [rule for rule in RULES if rule.facts == ("refused",)]
     for trial in trials:
         values = trial.name.removeprefix("inputs: ")
         if trial.manner != "refused" or values not in ("zeros", "ones"):
@@ -115,7 +113,7 @@ def refused_probes(trials: Sequence[Trial], sized: Sequence[OpSeen]) -> tuple[Fi
             meaning=told.why,
             op=None if at is None else OpPlace(subgraph=at.subgraph, index=at.index or 0, type=at.type),
         )
-        found += judge({"refused": fact}, rules).findings
+        found += judge({"refused": fact}).findings
     return tuple(found)
 
 
@@ -172,7 +170,7 @@ def _death(end: Trial) -> Finding:
     """What the rules on flights say of this end: one of them always does."""
     if end.refusal is not None:
         return end.refusal
-    judgement = judge({"flight": end.flight}, [rule for rule in RULES if rule.facts == ("flight",)])
+    judgement = judge({"flight": end.flight})
     return judgement.findings[0]
 
 

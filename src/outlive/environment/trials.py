@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from outlive.meter import make_cgroup
-from outlive.process.hatchery import START
+from outlive.process.operating_system import START
 
 _CHILD = Path(__file__).with_name("trial_child.py")
 # What it does takes milliseconds; on a machine in trouble it may wait for its turn.
@@ -96,7 +96,7 @@ def try_sandbox() -> dict[str, Any]:
     """Enter the sandbox of workers in a throwaway process: its parts, why not more, and ways out of it."""
     try:
         ended = subprocess.run(
-            [sys.executable, *_BARE_PYTHON, START, "sandbox_trial", '{"sys_path": []}'],
+            [sys.executable, *_BARE_PYTHON, START, "posix.sandbox_trial", '{"sys_path": []}'],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_PATIENCE_S,

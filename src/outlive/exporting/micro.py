@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
+from outlive.arena.arena_size import Arena, arena_for
 from outlive.arena.budget import Verdict
 from outlive.arena.plan import Plan, Word
-from outlive.arena.room import Arena, arena_for
 from outlive.exporting.foreign import identifier, is_namespace
 from outlive.exporting.ports import Layout, Port, layout_of
 from outlive.exporting.rendering import render

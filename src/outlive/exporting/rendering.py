@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from outlive.exporting.foreign import Foreign, c_string, comment, java_string, python_string
@@ -11,6 +12,8 @@ from outlive.units import format_shape
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+_TEMPLATES = Path(__file__).with_name("templates")
 
 
 def render(template: str, **values: Any) -> str:
@@ -20,10 +23,11 @@ def render(template: str, **values: Any) -> str:
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     made = Environment(
-        loader=PackageLoader("outlive.exporting", "templates"),
+        # Not PackageLoader: it says "not found" of a template that cannot be read.
+        loader=FunctionLoader(lambda name: _TEMPLATES.joinpath(name).read_text(encoding="utf-8")),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

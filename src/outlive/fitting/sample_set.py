@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outlive.fitting.adapting import in_portions
-from outlive.interpreter.verdicts import Judge
+from outlive.fitting.predictor import in_portions
+from outlive.interpreter.judge import Judge
 from outlive.model import Model
-from outlive.quant.feeding import Samples, some_samples
+from outlive.quant.samples import Samples, random_samples
 
 # Enough to tell candidates apart; whoever wants to know what they cost gives samples.
 _RANDOM_SAMPLES = 8
@@ -31,7 +31,7 @@ class SampleSet:
         folder.mkdir(parents=True, exist_ok=True)
         digest = hashlib.sha256()
         try:
-            source = some_samples(model, _RANDOM_SAMPLES) if given is None else given
+            source = random_samples(model, _RANDOM_SAMPLES) if given is None else given
             with Samples(source, model, judge, keep=False) as stream:
                 for feed in stream:
                     self._store(feed, digest)

@@ -1,18 +1,21 @@
 """A THOUSAND MODELS: WHICH ARE WELL?
 
-    folders, patterns, lists ── gathering ── paths ── desk (what is to be done, and what is done already)
-                                                       │  ▲
-                                              one task │  │ one Row
-                                                       ▼  │
-        engines (processes here, Dask, Ray) ── looking (read, check, plan, run, diagnose; in any process)
-                                                       │
-    journal (a line per row, as they come) ◄───────────┘      comparing (what got worse since another scan)
+    folders, patterns, lists ── file_discovery ── paths ── scan_state (tasks to do, tasks done)
+                                                           │  ▲
+                                                  one task │  │ one Row
+                                                           ▼  │
+      engines (local_engine: processes here; Dask, Ray) ── file_scan (read, check, plan, run, diagnose)
+                                                           │
+    journal (a line per row, as they come) ◄───────────────┘      regressions (what got worse since a scan)
 
 Each engine process starts workers of its own; `admission` lets models run side by side only while their
-planned memory fits the machine. Nouns: `Order` (what is asked), `Row` (what one file came to), `Scan`.
+planned memory fits the machine. `ScanOptions` is what is asked, `Row` what one file came to.
 """
 
-from outlive.fleet.nouns import Order
-from outlive.fleet.rows import Row
+from outlive.fleet.rows import OUTCOMES, Row
 
-__all__ = ["Order", "Row"]
+PUBLIC_MODULES = (
+    "file_discovery", "file_scan", "idle_workers", "journal", "regressions", "scan_options", "scanning",
+)  # fmt: skip
+
+__all__ = ["OUTCOMES", "Row"]

@@ -41,7 +41,7 @@ _TOKEN = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class QueueEntry:
     """One that runs or waits: its token, its place in the queue, and the memory it plans to use."""
 
     token: str
@@ -74,14 +74,14 @@ def admitted(planned_bytes: int, budget_bytes: int | None, folder: Path | None =
         yield
 
 
-class Ledger:
+class AdmissionQueue:
     """The file that says who runs and who waits. Use it as a context: it is closed at the end."""
 
     def __init__(self, file: IO[str], folder: Path) -> None:
         """Take a file that is open for reading and writing, and the folder that locks are in."""
         self._file, self._folder = file, folder
 
-    def __enter__(self) -> Ledger:
+    def __enter__(self) -> AdmissionQueue:
         """The ledger itself."""
         return self
 
@@ -114,7 +114,7 @@ class Ledger:
             mine = next((entry for entry in entries if entry.token == token), None)
             if mine is None:
                 last = max((entry.ticket for entry in entries), default=0)
-                mine = Entry(token=token, ticket=last + 1, bytes=planned_bytes, running=False)
+                mine = QueueEntry(token=token, ticket=last + 1, bytes=planned_bytes, running=False)
                 entries.append(mine)
             if any(not entry.running and entry.ticket < mine.ticket for entry in entries):
                 return False
@@ -125,13 +125,13 @@ class Ledger:
             entries.append(replace(mine, running=True))
             return True
 
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[QueueEntry, ...]:
         """Who runs and who waits now."""
         with self._locked() as entries:
             return tuple(entries)
 
     @contextmanager
-    def _locked(self) -> Iterator[list[Entry]]:
+    def _locked(self) -> Iterator[list[QueueEntry]]:
         with _threads:
             fcntl.flock(self._file, fcntl.LOCK_EX)
             try:
@@ -151,7 +151,7 @@ class Ledger:
 _threads = threading.Lock()
 
 
-def _open(folder: Path | None) -> Ledger | None:
+def _open(folder: Path | None) -> AdmissionQueue | None:
     """The ledger of this user on this machine; None where there can be none."""
     if fcntl is None:
         return None
@@ -165,14 +165,16 @@ def _open(folder: Path | None) -> Ledger | None:
         file = os.fdopen(os.open(home / _LEDGER, flags, 0o600), "r+", encoding="ascii", errors="replace")
     except OSError:
         return None
-    return Ledger(file, home)
+    return AdmissionQueue(file, home)
 
 
-def _parse(text: str) -> list[Entry]:
+def _parse(text: str) -> list[QueueEntry]:
     """The entries; a damaged ledger is begun anew."""
     try:
         rows: Any = json.loads(text or "[]")
-        entries = [Entry(token=str(a), ticket=int(b), bytes=int(c), running=bool(d)) for a, b, c, d in rows]
+        entries = [
+            QueueEntry(token=str(a), ticket=int(b), bytes=int(c), running=bool(d)) for a, b, c, d in rows
+        ]
     except (ValueError, TypeError, RecursionError, OverflowError):
         return []
     return [entry for entry in entries if _TOKEN.fullmatch(entry.token)]

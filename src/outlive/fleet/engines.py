@@ -13,9 +13,9 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
-from outlive.fleet.local import Examine, LocalEngine
-from outlive.fleet.nouns import EngineError, Task
+from outlive.fleet.local_engine import Examine, LocalEngine
 from outlive.fleet.rows import Row
+from outlive.fleet.scan_options import EngineError, ScanTask
 
 _CONNECT_S = 15
 # For engines that answer only when all of a call is done: how many tasks for each process are one call.
@@ -35,7 +35,7 @@ class JoblibEngine:
     options: dict[str, Any] = field(default_factory=dict)
     backend: Callable[[], Any] | None = None
 
-    def results(self, examine: Examine, tasks: Iterator[Task]) -> Iterator[Row]:
+    def results(self, examine: Examine, tasks: Iterator[ScanTask]) -> Iterator[Row]:
         """The rows of the tasks as they come. Whatever is raised here is the engine's doing."""
         from joblib import delayed
 

@@ -25,7 +25,7 @@ _SYNC_S = 1.0
 _CHUNK_BYTES = 1 << 20
 
 
-class Busy(ValueError):
+class JournalInUse(ValueError):
     """Another scan writes to this file."""
 
 
@@ -36,6 +36,16 @@ class JournalError(OSError):
         """Say which file, and what is wrong with it."""
         why = (isinstance(error, OSError) and error.strerror) or error
         super().__init__(f"cannot {verb} {path}: {why}")
+        self.filename = str(path)
+
+    def __str__(self) -> str:
+        """The text alone: with a file name, OSError would print its number first."""
+        return str(self.args[0])
+
+    def with_hint(self, hint: str) -> JournalError:
+        """The same error, with what can be done about it."""
+        self.args = (f"{self}{hint}",)
+        return self
 
 
 class Journal:
@@ -66,7 +76,7 @@ class Journal:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise Busy(f"another scan is writing to {self.path}") from error
+            raise JournalInUse(f"another scan is writing to {self.path}") from error
         except OSError:
             return  # a file system without locks: two scans into one file are not kept apart
 

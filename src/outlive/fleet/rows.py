@@ -27,7 +27,7 @@ _PASSING_CODES = frozenset({"D501", "D502", "D508"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FindingSeen:
+class FindingSummary:
     """A finding in a line."""
 
     code: str
@@ -48,7 +48,7 @@ class DeviceFit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OutputSeen:
+class OutputSummary:
     """An output on the usual seeded inputs: its digest, and a few of its numbers to compare roughly."""
 
     name: str
@@ -61,17 +61,17 @@ class OutputSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunSeen:
+class RunSummary:
     """What a run took: the median call after the first, the first, and the most private memory it added."""
 
     milliseconds: float | None
     first_milliseconds: float | None
     peak_bytes: int | None
-    outputs: tuple[OutputSeen, ...] = ()
+    outputs: tuple[OutputSummary, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeathSeen:
+class DeathSummary:
     """How it died, hung or was refused, as the diagnosis has it."""
 
     cause: str
@@ -84,7 +84,7 @@ class DeathSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AcceleratorSeen:
+class AcceleratorSummary:
     """What an accelerator took of it, and did."""
 
     name: str
@@ -118,7 +118,7 @@ class Row:
     warnings: int = 0
     notes: int = 0
     codes: Mapping[str, int] = field(default_factory=dict)
-    findings: tuple[FindingSeen, ...] = ()
+    findings: tuple[FindingSummary, ...] = ()
     operators: int | None = None
     peak_bytes: int | None = None
     total_bytes: int | None = None
@@ -126,9 +126,9 @@ class Row:
     exact: bool | None = None
     bound: str | None = None  # of the peak: upper, lower, estimate
     devices: tuple[DeviceFit, ...] = ()
-    run: RunSeen | None = None
-    death: DeathSeen | None = None
-    accelerators: tuple[AcceleratorSeen, ...] = ()
+    run: RunSummary | None = None
+    death: DeathSummary | None = None
+    accelerators: tuple[AcceleratorSummary, ...] = ()
     note: str = ""
     seconds: float = 0.0
     host: str = ""

@@ -13,19 +13,19 @@ from typing import Any, ClassVar
 
 from outlive.arena.devices import Device
 from outlive.cache import ResultCache
-from outlive.fleet.comparing import Comparison, Tolerances, compare_rows
-from outlive.fleet.desk import Desk
 from outlive.fleet.engines import Engine, open_engine
-from outlive.fleet.gathering import Found
+from outlive.fleet.file_discovery import FoundFile
 from outlive.fleet.journal import Journal, RowFile, drop_old_rows, read_rows
-from outlive.fleet.local import Examine
-from outlive.fleet.nouns import EngineError, Order, versions
+from outlive.fleet.local_engine import Examine
+from outlive.fleet.regressions import ScanComparison, Tolerances, compare_rows
 from outlive.fleet.rows import Row
+from outlive.fleet.scan_options import EngineError, ScanOptions, versions
+from outlive.fleet.scan_state import ScanState
 from outlive.records import NOT_WRITTEN, in_document, written
 
 
 @dataclass(slots=True)
-class Tally:
+class ScanCounts:
     """The table in numbers, counted as rows come: it does not grow with them."""
 
     files: int = 0
@@ -84,7 +84,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ScanRequest:
     """What was asked of every file."""
 
     run: bool
@@ -104,10 +104,10 @@ class Scan:
 
     path: Path = field(metadata=NOT_WRITTEN)
     engine: str
-    order: Order = field(metadata=NOT_WRITTEN)
-    tally: Tally = field(metadata=written(flat=True))
+    order: ScanOptions = field(metadata=NOT_WRITTEN)
+    tally: ScanCounts = field(metadata=written(flat=True))
     with_rows: bool = field(default=False, metadata=NOT_WRITTEN)
-    comparison: Comparison | None = field(default=None, metadata=written("against"))
+    comparison: ScanComparison | None = field(default=None, metadata=written("against"))
     # Holds the folder of a scan that is kept nowhere else.
     keeper: Any = field(default=None, repr=False, metadata=NOT_WRITTEN)
     written: tuple[str, ...] = ()
@@ -120,11 +120,13 @@ class Scan:
 
     @property
     @in_document()
-    def asked(self) -> Asked:
+    def asked(self) -> ScanRequest:
         """What was asked of every file."""
         order = self.order
         devices = tuple(device.name for device in order.devices)
-        return Asked(run=order.run, delegates=order.delegates, devices=devices, accelerator=order.accelerator)
+        return ScanRequest(
+            run=order.run, delegates=order.delegates, devices=devices, accelerator=order.accelerator
+        )
 
     @property
     @in_document("rows", document=True)
@@ -170,12 +172,12 @@ class _Folder:
         weakref.finalize(self, shutil.rmtree, self.name, True)
 
 
-Tell = Callable[[Tally], None]
+Tell = Callable[[ScanCounts], None]
 
 
 def scan_files(
-    files: Sequence[Found],
-    order: Order,
+    files: Sequence[FoundFile],
+    order: ScanOptions,
     *,
     examine: Examine,
     output: Path | None = None,
@@ -194,13 +196,13 @@ def scan_files(
     old = None if against is None else RowFile(against)
     keeper = _Folder() if output is None else None
     path = Path(keeper.name) / "rows.jsonl" if keeper is not None else output or Path()
-    tally = Tally(files=len(files))
+    tally = ScanCounts(files=len(files))
     with open_engine(on, jobs) as engine:
         journal = Journal(path, resume)
         try:
             left, places = _left_over(files, order, path, tally) if resume else (list(files), {})
             tell(tally)
-            desk = Desk(left, order, journal, cache, _counted(tally, tell), places)
+            desk = ScanState(left, order, journal, cache, _counted(tally, tell), places)
             _drive(desk, engine, examine)
         finally:
             journal.close()
@@ -214,7 +216,7 @@ def scan_files(
     return Scan(path=path, tally=tally, engine=name, order=order, comparison=comparison, keeper=keeper)
 
 
-def _counted(tally: Tally, tell: Tell) -> Callable[[Row], None]:
+def _counted(tally: ScanCounts, tell: Tell) -> Callable[[Row], None]:
     def count(row: Row) -> None:
         tally.add(row)
         tell(tally)
@@ -223,10 +225,10 @@ def _counted(tally: Tally, tell: Tell) -> Callable[[Row], None]:
 
 
 def _left_over(
-    files: Sequence[Found], order: Order, path: Path, tally: Tally
-) -> tuple[list[Found], dict[str, int]]:
+    files: Sequence[FoundFile], order: ScanOptions, path: Path, tally: ScanCounts
+) -> tuple[list[FoundFile], dict[str, int]]:
     """The files that have no row yet, or have changed since; and where the rows of known bytes are."""
-    from outlive.fleet.looking import stamp
+    from outlive.fleet.file_scan import stamp
 
     key = order.key
     rows: dict[str, tuple[int, int, int]] = {}
@@ -246,7 +248,7 @@ def _left_over(
     return [item for item in files if item.path not in kept], places
 
 
-def _drive(desk: Desk, engine: Engine, examine: Examine) -> None:
+def _drive(desk: ScanState, engine: Engine, examine: Examine) -> None:
     """Give tasks out until every file has its row."""
     while not desk.done:
         rows = engine.results(examine, desk.round())
@@ -268,7 +270,7 @@ def _drive(desk: Desk, engine: Engine, examine: Examine) -> None:
 def partial_scan(path: Path) -> Scan:
     """What a scan that was interrupted has written so far."""
     drop_old_rows(path)
-    tally = Tally()
+    tally = ScanCounts()
     names: dict[str, None] = {}
     ran = tried = False
     for row in RowFile(path):
@@ -276,7 +278,7 @@ def partial_scan(path: Path) -> Scan:
         names |= dict.fromkeys(item.device for item in row.devices)
         ran, tried = ran or row.run is not None, tried or bool(row.accelerators)
     tally.files = tally.done
-    order = Order(devices=tuple(map(_named, names)), run=ran, delegates=tried)
+    order = ScanOptions(devices=tuple(map(_named, names)), run=ran, delegates=tried)
     return Scan(path=path, tally=tally, engine="interrupted", order=order)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from outlive.finding import Finding, Severity
-from outlive.growth.growth_trend import Trend
+from outlive.growth.trend import Trend
 from outlive.names import safe
 from outlive.process.flight import Flight
 from outlive.records import NOT_WRITTEN, in_document, written

@@ -2,10 +2,12 @@
 
 It may crash, hang or use up memory, and the caller lives.
 
-    Guarded(function) ── SentFunction ── pool ── GuardProcess ──sockets, shared memory──> child/guard.py
+    Guarded(function) ── SentFunction ── pool ── GuardProcess ──sockets, shared memory──> process/child/guard
          │                                            │
          └─ GuardedCall: value, exception, stream     └─ Flight: all that was seen of a death
 
-`caller` is what the function finds as its caller has it, `outputs` what it prints, `streams` what it yields,
-`raised` what it raises. What runs somebody's model answers in a form (`forms`), and is read (`reading`).
+`caller_state` is what the function finds as its caller has it, `output` what it prints, `worker_errors` what
+it raises. Whatever runs a model answers in plain values of a fixed form, which are read and never unpickled.
 """
+
+PUBLIC_MODULES = ("functions", "guard_process", "guarded", "guarded_call", "pool", "script", "worker_errors")

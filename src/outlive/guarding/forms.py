@@ -15,7 +15,7 @@ import types
 import typing
 from typing import Any
 
-from outlive.process.child.guard_wire import Malformed
+from outlive.process.child.guard.frames import Malformed
 
 _MOST = 1 << 63
 

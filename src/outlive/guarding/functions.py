@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from outlive.process.child import guard_pickle
+from outlive.process.child.guard import pickling
 
 _numbers = itertools.count(1)
 _TENSORFLOW = frozenset({"tensorflow", "keras", "tf_keras", "tensorflow_hub", "tensorflow_datasets"})
@@ -81,7 +81,7 @@ class SentFunction:
         if self.number and is_current and self._lasting and self._is_same():
             return
         references = [] if _is_importable(self.function) else list(_references(self.function, set(), 0))
-        body, apart = guard_pickle.dumps(self.function)
+        body, apart = pickling.dumps(self.function)
         self._references = references
         self._lasting = all(_lasts(one.value) for one in references) and _lasts(self.function)
         self._reload_version = reload_version

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import os
 import sys
 import threading
 import time
 import weakref
 
-from outlive.apart import need_thread
-from outlive.guarding.process import GuardProcess
-from outlive.process.child import guard_wire as wire
-from outlive.process.hatchery import CannotHatch
+from outlive.guarding.guard_process import GuardProcess
+from outlive.process.child.guard import frames as wire
+from outlive.process.operating_system import at_fork
+from outlive.process.worker_factory import CannotStart
+from outlive.threads import require_thread
 
 _MOST_IDLE = 4
 # How long a call waits for a worker that is being started in the background before it starts its own.
@@ -101,7 +101,7 @@ class Pool:
             self._starting += 1
         thread = threading.Thread(target=self._warm, args=(tensorflow,), name="outlive-spare", daemon=True)
         try:
-            need_thread()
+            require_thread()
             thread.start()
         except (MemoryError, RuntimeError):  # no more threads: the call will start its own
             with self._changed:
@@ -110,7 +110,7 @@ class Pool:
     def _warm(self, tensorflow: bool) -> None:
         spare: GuardProcess | None = None
         try:
-            with contextlib.suppress(CannotHatch, wire.Closed, OSError):  # the call will say so itself
+            with contextlib.suppress(CannotStart, wire.Closed, OSError):  # the call will say so itself
                 spare = _start(_TENSORFLOW if tensorflow else ())
         finally:
             with self._changed:
@@ -157,6 +157,5 @@ def _part() -> None:
     alive.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_part)
+at_fork(after_in_child=_part)
 atexit.register(_close_all)

@@ -1,8 +1,26 @@
 """HOW IS A MODEL RUN IN A WORKER?
 
-    Interpreter ── Session ── process.Worker          one model in one worker: opened, allocated, run
-                      └─ Judge: handed in by the caller; says what a death or a refusal means
+    Interpreter ── SharedTensors ── Session ── Worker   one model in one process: opened, allocated, run
+                                       └─ Judge: handed in by the caller; says what a death or a refusal means
 
-The drop-in `Interpreter`, CompiledModel and its fallback ladder, whole runs (`running`), and the measurements made
-on top of them (`measuring`, `preparing`, `intermediates`, `untouched`).
+The drop-in `Interpreter`, the ladder of accelerators, and whole runs (`recorded_run`, `inner_tensors`).
 """
+
+PUBLIC_MODULES = (
+    "affine",
+    "agreement",
+    "array_facts",
+    "compiled_accelerators",
+    "feeds",
+    "inner_tensors",
+    "interpreter",
+    "judge",
+    "ladder",
+    "options",
+    "prepared_shapes",
+    "recorded_run",
+    "session",
+    "shared_tensors",
+    "signature",
+    "tflm_benchmark",
+)

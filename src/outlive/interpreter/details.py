@@ -17,7 +17,7 @@ from msgspec import DecodeError, Struct, ValidationError
 from msgspec.json import Decoder
 from numpy.typing import NDArray
 
-from outlive.process.answers import Dtype, Malformed, Shape, Size
+from outlive.process.answers import Dtype, MalformedAnswer, Shape, Size
 
 # A model of 20,000 tensors has a tree of 12 MB.
 _MOST_TREE_BYTES = 64 << 20
@@ -65,16 +65,16 @@ _decoder: Decoder[Any] = Decoder(_Value)
 
 
 def unpack(payload: memoryview) -> Any:
-    """The value that a worker packed; `Malformed` if the bytes are none."""
+    """The value that a worker packed; `MalformedAnswer` if the bytes are none."""
     size = int.from_bytes(payload[:_LENGTH_BYTES], "little")
     start = _LENGTH_BYTES + size
     if len(payload) < _LENGTH_BYTES or size > _MOST_TREE_BYTES or start > len(payload):
-        raise Malformed("a tree that is longer than what came")
+        raise MalformedAnswer("a tree that is longer than what came")
     try:
         tree = _decoder.decode(payload[_LENGTH_BYTES:start])
         return _value(tree, payload[start:], 0)
     except (ValidationError, DecodeError, ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise Malformed(f"details: {str(error)[:200] or type(error).__name__}") from None
+        raise MalformedAnswer(f"details: {str(error)[:200] or type(error).__name__}") from None
 
 
 def _value(packed: Any, data: memoryview, depth: int) -> Any:
@@ -223,8 +223,8 @@ _FORMS: Mapping[str, Callable[[Any], bool]] = {
 
 
 def read(question: str, payload: memoryview) -> Any:
-    """The answer to a question about the model; `Malformed` if it does not have the form of one."""
+    """The answer to a question about the model; `MalformedAnswer` if it does not have the form of one."""
     value = unpack(payload)
     if not _FORMS.get(question, lambda _: True)(value):
-        raise Malformed(f"{question}: an answer of another form")
+        raise MalformedAnswer(f"{question}: an answer of another form")
     return value

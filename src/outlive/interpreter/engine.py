@@ -18,17 +18,16 @@ from numpy.typing import NDArray
 
 from outlive.errors import RunError
 from outlive.finding import Finding
-from outlive.interpreter import slots
+from outlive.interpreter import shared_tensors as slots
+from outlive.interpreter.array_facts import see_tensor, with_outputs
+from outlive.interpreter.judge import Call, Judge
 from outlive.interpreter.options import brings_xnnpack
 from outlive.interpreter.session import End, Opening, Session
-from outlive.interpreter.slots import Slot
-from outlive.interpreter.statistics import see_tensor, with_outputs
-from outlive.interpreter.threads import Desk, Tensors
-from outlive.interpreter.verdicts import Call, Judge
-from outlive.process.block import Addresses
+from outlive.interpreter.shared_tensors import Desk, Slot, Tensors
 from outlive.process.child import codec
 from outlive.process.delegation import ask_delegation
 from outlive.process.flight import Flight, InsideSeen
+from outlive.process.operating_system import Addresses, at_fork
 from outlive.units import may_become
 
 HELD = (
@@ -391,5 +390,4 @@ def _start_over() -> None:
         engine._upset = True
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_over)
+at_fork(after_in_child=_start_over)

@@ -13,13 +13,13 @@ import numpy as np
 
 from outlive.errors import OutliveError
 from outlive.interpreter.affine import affine_of, dequantize, find_row, quantize
-from outlive.interpreter.compiled_ladder import LADDER, explained, opening_on, stand, why_left
 from outlive.interpreter.engine import Engine
+from outlive.interpreter.judge import Judge
+from outlive.interpreter.ladder import LADDER, explained, opening_on, stand, why_left
 from outlive.interpreter.options import Delegate, OpResolverType, make_opening
 from outlive.interpreter.session import Opening
+from outlive.interpreter.shared_tensors import hand_out
 from outlive.interpreter.signature import SignatureRunner
-from outlive.interpreter.slots import hand_out
-from outlive.interpreter.verdicts import Judge
 from outlive.process import answers
 from outlive.process.flight import Flight
 from outlive.process.limits import Limits

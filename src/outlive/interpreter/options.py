@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from outlive.interpreter.judge import Judge
 from outlive.interpreter.session import Opening
-from outlive.interpreter.verdicts import Judge
-from outlive.process.hatchery import RUNTIMES, Kind
 from outlive.process.limits import Limits
-from outlive.process.sandbox import choose_mode
+from outlive.process.sandbox_policy import choose_mode
+from outlive.process.worker_factory import RUNTIMES, WorkerKind
 
 
 @enum.unique
@@ -87,7 +87,7 @@ def make_opening(
         raise ValueError("Can't both provide `model_path` and `model_content`")
     return Opening(
         judge=judge,
-        kind=Kind(
+        kind=WorkerKind(
             runtime=runtime,
             python=python or sys.executable,
             environment=tuple(sorted((environment or {}).items())),

@@ -17,15 +17,16 @@ from numpy.typing import NDArray
 
 from outlive.errors import RunError
 from outlive.interpreter import details
-from outlive.interpreter.verdicts import Judge
+from outlive.interpreter.judge import Judge
 from outlive.meter import read_machine
-from outlive.process import answers, sandbox
-from outlive.process.block import lay_out
+from outlive.process import answers
+from outlive.process import sandbox_policy as sandbox
+from outlive.process.factories import with_factory
 from outlive.process.flight import Flight
-from outlive.process.handle import Died, RuntimeRaised, Worker
-from outlive.process.hatchery import CannotHatch, Hatchery, Kind, RuntimeAbsent, TooSlow
 from outlive.process.limits import Limits
-from outlive.process.nurseries import with_hatchery
+from outlive.process.operating_system import lay_out
+from outlive.process.worker import Died, RuntimeRaised, Worker
+from outlive.process.worker_factory import CannotStart, RuntimeAbsent, StartTooSlow, WorkerFactory, WorkerKind
 from outlive.units import format_bytes
 
 # Questions to a worker that are part of a stage of another name.
@@ -45,7 +46,7 @@ class Opening:
     """How to open the model: everything a worker is told at its start, and who judges what becomes of it."""
 
     judge: Judge
-    kind: Kind
+    kind: WorkerKind
     limits: Limits
     arguments: dict[str, Any]
     content: bytes | None
@@ -137,19 +138,19 @@ class Session:
         room = {"threads": opening.threads, "mapped_bytes": _file_bytes(path)}
         order = sandbox.make_order(opening.sandbox, opening.kind, path, opening.delegates, *extras)
 
-        def start(maker: Hatchery) -> Worker:
+        def start(maker: WorkerFactory) -> Worker:
             return Worker(maker, runtime, limits, content, deadline, order, room)
 
         try:
-            return with_hatchery(opening.kind, start, deadline)
+            return with_factory(opening.kind, start, deadline)
         except RuntimeAbsent as error:
             raise opening.judge.missing("absence", str(error)) from None
         except Died as error:
             raise self.death(error.flight) from None
-        except TooSlow:
+        except StartTooSlow:
             late = Flight(died=True, stage="start", ended_by="deadline", limits=limits.to_json())
             raise self.death(late) from None
-        except CannotHatch as error:
+        except CannotStart as error:
             raise opening.judge.unavailable(str(error)) from error
 
     def _arguments(self) -> dict[str, Any]:
@@ -333,9 +334,9 @@ class Session:
         told = Flight(
             died=False,
             stage="idle",
-            peak_bytes=worker.story.peak({}),
-            baseline_bytes=worker.story.baseline_bytes,
-            timeline=worker.story.points(),
+            peak_bytes=worker.history.peak({}),
+            baseline_bytes=worker.history.baseline_bytes,
+            timeline=worker.history.points(),
             stderr_tail=worker.stderr_tail(),
             limits={**self._opening.limits.to_json(), **worker.applied_limits},
             runtime=worker.facts,

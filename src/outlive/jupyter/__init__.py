@@ -1,12 +1,13 @@
 """WHAT DOES A NOTEBOOK SHOW?
 
-    %load_ext outlive ──> extension ──> formats    cards for models, plans, flights, findings ...
-                                    ──> complaints errors of outlive as cards; the traceback stays to be had
-                                    ──> magics     %outlive plan m.tflite, and %%outlive for whole cells
-                                    ──> progress   bars for calls that take long
-                                    ──> deaths     the card of this notebook's last death, if it had one
-                                    ──> the black box (blackbox/)
-    protect() ──> protecting ──> the interpreters of LiteRT and TensorFlow in this kernel are guarded ones
+    %load_ext outlive ──> extension    cards for models, plans, flights, findings; %outlive plan m.tflite;
+                                       the card of this notebook's last death; the recorder of this kernel
+                      ──> error_cards  errors of outlive as cards; the traceback stays to be had
+                      ──> cells        %%outlive: whole cells in a worker, which runs `cell_child`
+                      ──> progress     bars for calls that take long
+    protect() ──> protection ──> the interpreters of LiteRT and TensorFlow in this kernel are guarded ones
 
-Nouns: a card is a small piece of HTML, safe and without network, and the same in plain text.
+A card is a small piece of HTML, safe and without network, and the same in plain text.
 """
+
+PUBLIC_MODULES = ("extension", "protection")

@@ -21,7 +21,7 @@ FIGURES = "_outlive_figures"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WantedNames:
     """The names to bring back: these `only`, or these and all that the code binds otherwise."""
 
     names: tuple[str, ...]
@@ -29,7 +29,7 @@ class Wanted:
 
 
 def run_cell(
-    source: str, file: str, given: Mapping[str, Any], wanted: Wanted, modules: tuple[str, ...] = ()
+    source: str, file: str, given: Mapping[str, Any], wanted: WantedNames, modules: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     """Run the code; the names that it assigned, its value, its figures, and what cannot be brought back.
 
@@ -83,7 +83,7 @@ def _brought(space: Mapping[str, Any], wanted: tuple[str, ...]) -> dict[str, Any
         value = space[name]
         if isinstance(value, ModuleType):
             modules[name] = value.__name__
-        elif reason := why_it_stays(value):
+        elif reason := why_not_sent(value):
             lost[name] = reason
         else:
             values[name] = value
@@ -92,8 +92,8 @@ def _brought(space: Mapping[str, Any], wanted: tuple[str, ...]) -> dict[str, Any
         "values": values,
         "lost": lost,
         "modules": modules,
-        "last": None if why_it_stays(last) else last,
-        "said": repr(last) if last is not None and why_it_stays(last) else "",
+        "last": None if why_not_sent(last) else last,
+        "said": repr(last) if last is not None and why_not_sent(last) else "",
     }
 
 
@@ -108,7 +108,7 @@ def with_value(source: str) -> ast.Module:
     return tree
 
 
-def why_it_stays(value: Any) -> str:
+def why_not_sent(value: Any) -> str:
     """Why a value cannot leave the worker; empty if it can."""
     if value is None or type(value) in (int, float, str, bytes, bool):
         return ""

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
-from outlive.jupyter import complaints
-from outlive.jupyter.cell_child import FIGURES, Wanted, imported, run_cell, why_it_stays
+from outlive.jupyter import error_cards
+from outlive.jupyter.cell_child import FIGURES, WantedNames, imported, run_cell, why_not_sent
 from outlive.units import parse_bytes
 
 _HELP = "run this cell in a worker: %%outlive [--memory 4GB] [--seconds 60] [--in x,y] [--out z]"
@@ -25,7 +25,7 @@ _HELP = "run this cell in a worker: %%outlive [--memory 4GB] [--seconds 60] [--i
 _MOST_LOST = 8
 
 
-class Later(ModuleType):
+class LazyModule(ModuleType):
     """A module that was imported in a worker: here it is imported when it is first used.
 
     So are `parts`: those below it that were imported as `import a.b.c` does.
@@ -65,24 +65,24 @@ def unregister(shell: Any) -> None:
 def run_guarded(shell: Any, line: str, cell: str) -> Any:
     """Run a cell in a worker; its value, as of any cell."""
     __tracebackhide__ = True
-    wishes = read_wishes(line)
+    options = read_options(line)
     source = shell.transform_cell(cell)
     if "get_ipython()" in source and "get_ipython()" not in cell:
         raise ValueError("magics (%) and shell commands (!) work in the kernel only, not in a %%outlive cell")
     read, assigned = names_in(source)
-    taken = wishes["in"] if wishes["in"] is not None else sorted(read & shell.user_ns.keys() - _OWN)
+    taken = options["in"] if options["in"] is not None else sorted(read & shell.user_ns.keys() - _OWN)
     absent = [name for name in taken if name not in shell.user_ns]
     if absent:
         raise NameError(f"--in {','.join(absent)}: this notebook has no variable of that name")
-    only = wishes["out"] is not None
-    wanted = Wanted(names=tuple(wishes["out"] if only else sorted(assigned)), only=only)
+    only = options["out"] is not None
+    wanted = WantedNames(names=tuple(options["out"] if only else sorted(assigned)), only=only)
     number = len(shell.history_manager.input_hist_raw) - 1
     given = {name: shell.user_ns[name] for name in taken}
     try:
-        made = _call(source, f"cell [{number}]", given, wanted, wishes["memory"], wishes["seconds"])
+        made = _call(source, f"cell [{number}]", given, wanted, options["memory"], options["seconds"])
     except BaseException as error:
         _publish(shell, error.__dict__.pop(FIGURES, ()))
-        complaints.dress(shell, error)
+        error_cards.show_as_card(shell, error)
         raise
     parts = submodules_in(source)
     shell.user_ns.update(made["values"])
@@ -92,7 +92,7 @@ def run_guarded(shell: Any, line: str, cell: str) -> Any:
 
 
 def _call(
-    source: str, file: str, given: dict[str, Any], wanted: Wanted, memory: Any, seconds: Any
+    source: str, file: str, given: dict[str, Any], wanted: WantedNames, memory: Any, seconds: Any
 ) -> dict[str, Any]:
     """The cell's results from a worker; its errors without the way they took through ours."""
     __tracebackhide__ = True
@@ -104,7 +104,7 @@ def _call(
     except BaseException as error:
         if not cannot_be_sent(error):
             raise error.with_traceback(None) from error.__cause__
-        stuck = {name: reason for name, value in given.items() if (reason := why_it_stays(value))}
+        stuck = {name: reason for name, value in given.items() if (reason := why_not_sent(value))}
         words = "; ".join(f"{name} ({reason})" for name, reason in stuck.items()) or str(error)
         raise TypeError(f"cannot go to a worker: {words}. Make it in the cell, or say --in") from None
     return made
@@ -170,7 +170,7 @@ def _root(node: ast.AST) -> Iterator[str]:
     yield from [node.id] if isinstance(node, ast.Name) else []
 
 
-def read_wishes(line: str) -> dict[str, Any]:
+def read_options(line: str) -> dict[str, Any]:
     """The options of the magic; ValueError in words for those it does not have."""
     parser = argparse.ArgumentParser(prog="%%outlive", description=_HELP, add_help=False, exit_on_error=False)
     parser.add_argument("--memory")
@@ -178,14 +178,14 @@ def read_wishes(line: str) -> dict[str, Any]:
     parser.add_argument("--in", type=_names)
     parser.add_argument("--out", type=_names)
     try:
-        wishes, others = parser.parse_known_args(shlex.split(line))
+        options, others = parser.parse_known_args(shlex.split(line))
     except argparse.ArgumentError as error:
         raise ValueError(f"{error}; {_HELP}") from None
     if others:
         raise ValueError(f"%%outlive does not know {' '.join(others)}; {_HELP}")
-    if wishes.memory is not None:
-        parse_bytes(wishes.memory)  # mistakes show before anything is started
-    return vars(wishes)
+    if options.memory is not None:
+        parse_bytes(options.memory)  # mistakes show before anything is started
+    return vars(options)
 
 
 def _names(text: str) -> list[str]:
@@ -195,7 +195,7 @@ def _names(text: str) -> list[str]:
 def _module(name: str, parts: tuple[str, ...]) -> ModuleType:
     """The module if it is here already; importing it here is what a guarded cell may want to avoid."""
     is_here = all(part in sys.modules for part in (name, *parts))
-    return sys.modules[name] if is_here else Later(name, parts)
+    return sys.modules[name] if is_here else LazyModule(name, parts)
 
 
 def _show(shell: Any, made: dict[str, Any]) -> None:

@@ -2,21 +2,54 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+from importlib.metadata import entry_points
 from typing import Any
 
-from outlive.jupyter import cells, complaints, deaths, formats, magics, progress
-from outlive.verbs.blackbox import is_in_cell, record_kernel
+from outlive.jupyter import cells, error_cards, progress
+from outlive.rendering import page_of
+from outlive.rendering.media.notebook import card_bundle
+from outlive.verbs.blackbox import is_in_cell, record_kernel, take_unshown
 
+# What is shown as a card: classes by module and name, loaded when needed.
+# Findings, which have no page of their own.
+FINDINGS = (("outlive.finding", "Finding"), ("outlive.rules.judgement", "Judgement"))
+# Results whose page every medium draws.
+RESULTS = (
+    ("outlive.accelerators.coverage", "Coverage"),
+    ("outlive.arena.plan", "Plan"),
+    ("outlive.diagnosis.autopsy", "Autopsy"),
+    ("outlive.diagnosis.nouns", "Diagnosis"),
+    ("outlive.environment.checkup", "Environment"),
+    ("outlive.growth.growth", "Growth"),
+    ("outlive.kernel_deaths.record", "KernelDeaths"),
+    ("outlive.verbs.devices", "Devices"),
+    ("outlive.process.flight", "Flight"),
+    ("outlive.model.nouns", "Model"),
+    ("outlive.surgery.cutting", "Cut"),
+    ("outlive.quant.drift", "Drift"),
+    ("outlive.quant.quantized", "Quantized"),
+    ("outlive.quant.conversion", "Converted"),
+    ("outlive.fitting.fit_result", "Fit"),
+    ("outlive.rules.checked", "Checks"),
+    ("outlive.verbs.examined", "ModelReport"),
+    ("outlive.fleet.scanning", "Scan"),
+    ("outlive.exporting.micro", "Export"),
+)
+_USAGE = "usage: %outlive COMMAND ...  as on the command line; %outlive --help lists the commands\n"
 _recorders: dict[int, Any] = {}
 
 
 def load(shell: Any) -> None:
-    """Show the last death of this notebook if there was one; cards, magics and the black box from now on."""
+    """Show the last death of this notebook if there was one; cards, magics and the recorder from now on."""
     if is_in_cell():
-        deaths.show_last(shell)
+        show_last_death(shell)
     else:
-        deaths.show_with_first_cell(shell)
-    for part in (formats, complaints, magics, cells, progress):
+        _show_with_first_cell(shell)
+    register_cards(shell)
+    shell.register_magic_function(lambda line: run_line(shell, line), "line", "outlive")
+    for part in (error_cards, cells, progress):
         part.register(shell)
     recorder = None if id(shell) in _recorders else record_kernel(shell)
     if recorder is not None:
@@ -25,8 +58,70 @@ def load(shell: Any) -> None:
 
 def unload(shell: Any) -> None:
     """Take out what `load` put in."""
-    for part in (formats, complaints, magics, cells, progress):
+    for formatter in _formatters(shell):
+        for module, name in (*RESULTS, *FINDINGS):
+            formatter.pop(f"{module}.{name}", None)
+    shell.magics_manager.magics["line"].pop("outlive", None)
+    for part in (error_cards, cells, progress):
         part.unregister(shell)
     recorder = _recorders.pop(id(shell), None)
     if recorder is not None:
         recorder.close()
+
+
+def register_cards(shell: Any) -> None:
+    """Show results and findings as cards."""
+    html, plain = _formatters(shell)
+    for module, name in (*RESULTS, *FINDINGS):
+        html.for_type_by_name(module, name, lambda thing: bundle_of(thing)["text/html"])
+        plain.for_type_by_name(module, name, _print_plain)
+
+
+def _formatters(shell: Any) -> tuple[Any, Any]:
+    formatters = shell.display_formatter.formatters
+    return formatters["text/html"], formatters["text/plain"]
+
+
+def bundle_of(thing: Any) -> dict[str, str]:
+    """The card of a result or a finding, as HTML and as plain text."""
+    from outlive.rendering.pages.finding import findings_page
+
+    if hasattr(thing, "kind"):
+        return card_bundle(page_of(thing))
+    return card_bundle(findings_page(getattr(thing, "findings", (thing,))))
+
+
+def _print_plain(thing: Any, printer: Any, cycle: bool) -> None:
+    # Inside of a list or a dictionary a whole report would be in the way.
+    alone = not printer.stack or len(printer.stack) <= 1
+    printer.text(bundle_of(thing)["text/plain"] if alone and not cycle else repr(thing))
+
+
+def show_last_death(shell: Any) -> None:
+    """Show why the kernel of this notebook died, once, if it did."""
+    death = take_unshown()
+    if death is not None:
+        shell.display_pub.publish(data=card_bundle(page_of(death)), metadata={})
+
+
+def _show_with_first_cell(shell: Any) -> None:
+    """Show the last death with the first cell: a kernel that starts has no place to show it."""
+
+    def show(_: Any) -> None:
+        shell.events.unregister("pre_run_cell", show)
+        show_last_death(shell)
+
+    shell.events.register("pre_run_cell", show)
+
+
+def run_line(shell: Any, line: str) -> None:
+    """`%outlive ...`: run a command; its exit code is in `_exit_code`, as after `!command`."""
+    words = shlex.split(line)
+    if words == ["traceback"]:
+        sys.stdout.write(error_cards.last_traceback() or "no error of outlive so far\n")
+    elif not words:
+        sys.stdout.write(_USAGE)
+    else:
+        # The command as it is installed: entry points do not import each other.
+        (command,) = entry_points(group="console_scripts", name="outlive")
+        shell.user_ns["_exit_code"] = command.load()(words)

@@ -1,6 +1,7 @@
 """How far a long call has come: a bar where there are widgets, else a line of text that changes.
 
-outlive.compare(...) ──tell──> Showing ──> Bar (ipywidgets), Line (a display that changes), Typed (a terminal)
+compare(...) ──tell──> ProgressDisplay ──> WidgetBar (ipywidgets), DisplayLine (a display that changes),
+                                           TerminalLine (a terminal)
 
 Nothing is shown of what takes less than a second. A bar goes away at the end; a line says how long it took.
 """
@@ -17,8 +18,8 @@ from typing import Any, Protocol
 from outlive.names import safe
 from outlive.verbs.progress import set_hearer
 
-# What is over sooner needs no bar, and nobody reads faster than this.
-_PATIENCE_S, _EVERY_S = 0.7, 0.1
+# What is over sooner needs no bar; a display that changes faster cannot be read.
+_SHOWN_AFTER_S, _EVERY_S = 0.7, 0.1
 _MOST_LETTERS = 100
 
 
@@ -45,7 +46,7 @@ def unregister(shell: Any) -> None:
 @contextlib.contextmanager
 def hearing(shell: Any, verb: str) -> Iterator[Callable[..., None]]:
     """What a verb tells its progress to, as long as it runs."""
-    showing = Showing(verb, lambda: surface_of(shell))
+    showing = ProgressDisplay(verb, lambda: surface_of(shell))
     try:
         yield showing.tell
         showing.end(f"{verb}: {time.monotonic() - showing.began:.1f} s")
@@ -53,7 +54,7 @@ def hearing(shell: Any, verb: str) -> Iterator[Callable[..., None]]:
         showing.end("")
 
 
-class Showing:
+class ProgressDisplay:
     """Shows what it is told, not too soon and not too often."""
 
     def __init__(self, verb: str, open_surface: Callable[[], Surface]) -> None:
@@ -61,7 +62,7 @@ class Showing:
         self._verb, self._open = verb, open_surface
         self._surface: Surface | None = None
         self.began = time.monotonic()
-        self._next = self.began + _PATIENCE_S
+        self._next = self.began + _SHOWN_AFTER_S
         self._is_over = False
 
     def tell(self, *news: Any) -> None:
@@ -102,14 +103,14 @@ def in_words(verb: str, news: tuple[Any, ...]) -> tuple[str, float | None]:
 def surface_of(shell: Any) -> Surface:
     """The best that can be shown here."""
     if not hasattr(shell, "kernel"):
-        return Typed()
+        return TerminalLine()
     try:
-        return Bar()
+        return WidgetBar()
     except ImportError:
-        return Line(shell)
+        return DisplayLine(shell)
 
 
-class Bar:
+class WidgetBar:
     """A widget: it moves by itself where the end is not known."""
 
     def __init__(self) -> None:
@@ -137,7 +138,7 @@ class Bar:
         self._output.update({"text/plain": ""}, raw=True)
 
 
-class Line:
+class DisplayLine:
     """A piece of text that is replaced by the next one: every front end of Jupyter's can do that."""
 
     def __init__(self, shell: Any) -> None:
@@ -163,7 +164,7 @@ class Line:
         self._is_there = True
 
 
-class Typed:
+class TerminalLine:
     """One line of a terminal, written over; taken away at the end."""
 
     def __init__(self) -> None:

@@ -16,12 +16,12 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from outlive.kernel_deaths.watcher import layout
+from outlive.kernel_deaths.watcher import notes_file
 
 _MOST_FRAMES = 100
 
 
-class Hooks:
+class KernelHooks:
     """The changes, made at once and undone with `remove`."""
 
     def __init__(self, notes: Any, faults: int, shell: Any) -> None:
@@ -31,7 +31,7 @@ class Hooks:
         self._undo = contextlib.ExitStack()
         self._originals: dict[str, Callable[..., Any]] = {}
         self._theirs = _usual_target() if faulthandler.is_enabled() else -1
-        layout.set_word(notes, layout.FAULT_FD, self._theirs)
+        notes_file.set_word(notes, notes_file.FAULT_FD, self._theirs)
         self._replace(os, "_exit", self._exit)
         self._replace(faulthandler, "enable", self._enabled_by_user)
         self._replace(faulthandler, "disable", self._disabled_by_user)
@@ -50,8 +50,8 @@ class Hooks:
 
     def note_end(self, word: int) -> None:
         """Note how the kernel is about to end, if that is not known yet."""
-        if self._is_ours() and layout.get_word(self._notes, layout.ENDING) == layout.LIVES:
-            layout.set_word(self._notes, layout.ENDING, word)
+        if self._is_ours() and notes_file.get_word(self._notes, notes_file.ENDING) == notes_file.LIVES:
+            notes_file.set_word(self._notes, notes_file.ENDING, word)
 
     def _replace(self, place: Any, name: str, stand_in: Callable[..., Any]) -> None:
         original = self._originals[name] = getattr(place, name)
@@ -67,8 +67,8 @@ class Hooks:
             caller = sys._getframe(1)
             orphaned = os.path.basename(caller.f_code.co_filename) == "parentpoller.py"
             with contextlib.suppress(Exception):
-                layout.set_word(self._notes, layout.EXIT_CODE, int(status) & 0xFF)
-                self.note_end(layout.ORPHANED if orphaned else layout.EXITED)
+                notes_file.set_word(self._notes, notes_file.EXIT_CODE, int(status) & 0xFF)
+                self.note_end(notes_file.ORPHANED if orphaned else notes_file.EXITED)
                 os.write(self._faults, _stack_of(caller))
         return self._originals["_exit"](status)
 
@@ -77,7 +77,7 @@ class Hooks:
         number = _usual_target() if file is None else file if isinstance(file, int) else file.fileno()
         if self._is_ours():
             self._theirs, number = number, self._faults
-            layout.set_word(self._notes, layout.FAULT_FD, self._theirs)
+            notes_file.set_word(self._notes, notes_file.FAULT_FD, self._theirs)
         self._originals["enable"](file=number, all_threads=all_threads, **others)
 
     def _disabled_by_user(self) -> bool:
@@ -85,12 +85,12 @@ class Hooks:
         if not self._is_ours():
             return bool(self._originals["disable"]())
         had, self._theirs = self._theirs >= 0, -1
-        layout.set_word(self._notes, layout.FAULT_FD, -1)
+        notes_file.set_word(self._notes, notes_file.FAULT_FD, -1)
         return had
 
     def _asked(self, restart: bool) -> Any:
         """The request to shut down: from here on every end is a normal one."""
-        self.note_end(layout.ASKED)
+        self.note_end(notes_file.ASKED)
         return self._originals["do_shutdown"](restart)
 
     def _in_fork(self) -> None:

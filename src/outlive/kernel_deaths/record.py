@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from outlive.finding import Finding
@@ -63,35 +63,15 @@ class Record:
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any], name: str = "") -> Record:
-        """From what the recorder wrote; whatever is missing or of another kind is left out."""
+        """The record in a JSON document; fields that are missing or of another type get their defaults."""
         cell = row.get("cell")
-        cell = cell if isinstance(cell, dict) else {}
-        files = cell.get("files")
-        return cls(
-            name=name,
-            pid=_whole(row.get("pid")),
-            session=_text(row.get("session")),
-            notebook=_text(row.get("notebook")),
-            folder=_text(row.get("folder")),
-            python=_text(row.get("python")),
-            started=_number(row.get("started")),
-            ended=_number(row.get("ended")),
-            busy=row.get("busy") is True,
-            cell_number=_whole(cell.get("number")),
-            cell_source=_text(cell.get("source")),
-            cell_seconds=_number(cell.get("seconds")),
-            cell_files={str(k): str(v) for k, v in files.items()} if isinstance(files, dict) else {},
-            status=_whole(row.get("status")),
-            exited=_whole(row.get("exited")),
-            oom_kills=_pair(row.get("oom_kills")),
-            before_bytes=_whole(row.get("before_bytes")) or 0,
-            memory_bytes=_whole(row.get("memory_bytes")),
-            memory_limit=_text(row.get("memory_limit")),
-            timeline=_points(row.get("timeline")),
-            stderr_tail=_text(row.get("stderr_tail")),
-            fault_trace=_text(row.get("fault_trace")),
-            lost=row.get("lost") is True,
+        flat = (
+            {**row, **{f"cell_{key}": value for key, value in cell.items()}}
+            if isinstance(cell, dict)
+            else row
         )
+        read = {one.name: _READERS[str(one.type)](flat.get(one.name)) for one in fields(cls)}
+        return cls(**{**read, "name": name})
 
     @property
     def cell(self) -> str:
@@ -256,15 +236,7 @@ def _points(rows: Any) -> tuple[Point, ...]:
     return Timeline.from_json([row for row in rows if isinstance(row, dict)]).points
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _number(value: Any) -> float:
-    return float(value) if isinstance(value, (int, float)) else 0.0
-
-
-def _whole(value: Any) -> int | None:
+def _integer(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
@@ -272,3 +244,20 @@ def _pair(value: Any) -> tuple[int, int] | None:
     if isinstance(value, (list, tuple)) and len(value) == 2 and all(isinstance(item, int) for item in value):
         return value[0], value[1]
     return None
+
+
+def _texts(value: Any) -> dict[str, str]:
+    return {str(key): str(text) for key, text in value.items()} if isinstance(value, dict) else {}
+
+
+# How a field of `Record` is read from JSON, by its type.
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "str": lambda value: value if isinstance(value, str) else "",
+    "float": lambda value: float(value) if isinstance(value, (int, float)) else 0.0,
+    "bool": lambda value: value is True,
+    "int": lambda value: _integer(value) or 0,
+    "int | None": _integer,
+    "tuple[int, int] | None": _pair,
+    "tuple[Point, ...]": _points,
+    "dict[str, str]": _texts,
+}

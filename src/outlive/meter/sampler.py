@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 from types import TracebackType
 
-from outlive.apart import need_thread
 from outlive.meter.sample import Probe, Sample
 from outlive.meter.timeline import MOST_POINTS, Point, Timeline, thin
+from outlive.threads import require_thread
 
 # The exact reading walks the process's pages; it may take this share of the time and no more.
 _EXACT_SHARE = 0.05
@@ -70,7 +70,7 @@ class Sampler:
         """Begin to sample in the background."""
         thread = threading.Thread(target=self._watch, name="outlive-sampler", daemon=True)
         try:
-            need_thread()
+            require_thread()
             thread.start()
         except (MemoryError, RuntimeError):  # no more threads for this user: marks are still noted
             return self

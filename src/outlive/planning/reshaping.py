@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from outlive.interpreter.preparing import Shapes, preparer
+from outlive.interpreter.prepared_shapes import Shapes, preparer
 from outlive.model import Model
 from outlive.surgery.cutting import Cut, Request, cut_model
 from outlive.units import format_shape

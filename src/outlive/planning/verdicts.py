@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from outlive.arena.asking import answer
+from outlive.arena.arena_size import arena_for
 from outlive.arena.budget import Budget, Verdict, certain_bytes, weigh
 from outlive.arena.plan import Plan
+from outlive.arena.planners import answer
 from outlive.arena.questions import Wish
-from outlive.arena.room import arena_for
 from outlive.finding import Finding
 from outlive.interpreter.options import ACCELERATORS
 from outlive.meter import MachineMemory, read_machine
@@ -20,12 +19,9 @@ from outlive.planning.ways import find_ways
 from outlive.planning.with_worker import prepare_with
 from outlive.process.flight import Flight
 from outlive.rules import judge
-from outlive.rules.catalogue import RULES
 from outlive.rules.planned import facts
 from outlive.rules.shortage import had
 from outlive.units import format_bytes
-
-_FACTS = ("plan", "verdict")
 
 
 def judge_fit(model: Model, wish: Wish, plan: Plan, budget: Budget) -> Verdict:
@@ -39,8 +35,7 @@ def judge_fit(model: Model, wish: Wish, plan: Plan, budget: Budget) -> Verdict:
 
 def judge_plan(plan: Plan, verdict: Verdict | None = None) -> tuple[Finding, ...]:
     """What the rules say about a plan, and about its verdict if there is one."""
-    known: Mapping[str, object] = {"plan": plan, "verdict": verdict}
-    return judge(known, [rule for rule in RULES if set(rule.facts) <= set(_FACTS)]).findings
+    return judge({"plan": plan, "verdict": verdict}).findings
 
 
 def here_budget(machine: MachineMemory | None = None) -> Budget:

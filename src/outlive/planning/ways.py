@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from outlive.arena.asking import Prepare, answer
+from outlive.arena.arena_size import arena_for
 from outlive.arena.budget import Budget, Way, weigh
+from outlive.arena.planners import Prepare, answer
 from outlive.arena.questions import Shape, Wish, input_shapes
-from outlive.arena.room import arena_for
 from outlive.model import Model, Tensor
 from outlive.units import format_shape
 

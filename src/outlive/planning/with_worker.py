@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.arena.accuracy import expected_error
-from outlive.arena.asking import Prepare, answer
+from outlive.arena.measured import set_beside, set_micro_beside
 from outlive.arena.plan import Plan, is_exact
+from outlive.arena.planners import Prepare, answer
 from outlive.arena.questions import Wish, input_shapes
-from outlive.arena.stages import set_beside, set_micro_beside
 from outlive.errors import OutliveError
-from outlive.interpreter.measuring import measure
-from outlive.interpreter.preparing import preparer
+from outlive.interpreter.prepared_shapes import preparer
+from outlive.interpreter.recorded_run import measure
 from outlive.model import Model
 
 _SHOWN = 4
@@ -79,7 +79,7 @@ def _run(model: Model, wish: Wish, found: Plan) -> Mapping[str, Any]:
 def _measure_micro(model: Model, wish: Wish) -> Mapping[str, Any]:
     """The real TensorFlow Lite Micro, in wasm32, beside the plan for just that build."""
     from outlive.arena.tflm.planning import plan_tflm
-    from outlive.interpreter.micro import MicroMeasure, measure_micro
+    from outlive.interpreter.tflm_benchmark import MicroMeasure, measure_micro
 
     if input_shapes(model, wish):
         return _not_measured("TensorFlow Lite Micro cannot resize; only the file as it is can be measured")

@@ -1,7 +1,7 @@
 """What a worker may say: one schema for each answer, and nothing is believed that does not fit it.
 
     header (JSON, at most 1 MB) ── msgspec: types, ranges, allowed dtypes ──┐
-    payload (bytes, at most what the caller computed) ── arrays, a tree ────┴──> values, or `Malformed`
+    payload (bytes, at most what the caller computed) ── arrays, a tree ────┴──> values, or `MalformedAnswer`
 
 A worker that has run a model file may have been taken over by it. Whatever it sends is decoded here or in
 `details`, and only here: a violation ends the worker, and is a finding of its own (D514).
@@ -34,11 +34,11 @@ Facts = Annotated[dict[Word, Fact | list[Fact] | dict[Word, Fact]], Meta(max_len
 STRINGS = "strings"
 
 
-class Malformed(Exception):
+class MalformedAnswer(Exception):
     """An answer that breaks the protocol; the words say which rule."""
 
 
-class Memory(Struct, forbid_unknown_fields=True):
+class MemoryReport(Struct, forbid_unknown_fields=True):
     """What the worker says of its own memory."""
 
     private_bytes: Size
@@ -46,7 +46,7 @@ class Memory(Struct, forbid_unknown_fields=True):
 
 
 class _Answer(Struct, tag_field="answer", tag="ok", forbid_unknown_fields=True, kw_only=True):
-    memory: Memory | None = None
+    memory: MemoryReport | None = None
 
 
 class Done(_Answer, tag="ok"):
@@ -70,7 +70,7 @@ class Ready(_Answer, tag="ok"):
     facts: Facts
 
 
-class Absent(_Answer, tag="absent"):
+class RuntimeMissingAnswer(_Answer, tag="absent"):
     """It has started, and its runtime is not there."""
 
     text: Text
@@ -156,22 +156,22 @@ _BY_VERB: dict[str, type[_Answer]] = {
 @functools.cache
 def _decoder(verb: str) -> Decoder[Any]:
     wanted = _BY_VERB.get(verb, Done)
-    other = Absent if verb == "ready" else Failure
+    other = RuntimeMissingAnswer if verb == "ready" else Failure
     return Decoder(wanted | other)
 
 
 def decode(verb: str, header: bytes | bytearray) -> Any:
-    """The answer to a question; `Malformed` if it is none."""
+    """The answer to a question; `MalformedAnswer` if it is none."""
     try:
         return _decoder(verb).decode(header)
     except (ValidationError, DecodeError, ValueError, RecursionError) as error:
-        raise Malformed(f"{verb}: {str(error)[:200] or type(error).__name__}") from None
+        raise MalformedAnswer(f"{verb}: {str(error)[:200] or type(error).__name__}") from None
 
 
 def counted(answer: Arrays, count: int) -> Arrays:
-    """The answer; `Malformed` if it has not so many values."""
+    """The answer; `MalformedAnswer` if it has not so many values."""
     if len(answer.outputs) != count:
-        raise Malformed(f"{len(answer.outputs)} values instead of {count}")
+        raise MalformedAnswer(f"{len(answer.outputs)} values instead of {count}")
     return answer
 
 
@@ -183,7 +183,7 @@ def size_of(row: EndRow) -> int:
 def split(answer: Arrays, count: int, payload: memoryview) -> list[NDArray[Any]]:
     """The `count` arrays that came with an answer, as copies: a small one does not keep the others."""
     if sum(head.size for head in counted(answer, count).outputs) != len(payload):
-        raise Malformed(f"{len(payload)} bytes where arrays of another size were announced")
+        raise MalformedAnswer(f"{len(payload)} bytes where arrays of another size were announced")
     arrays, at = [], 0
     for head in answer.outputs:
         arrays.append(as_array(head, payload[at : at + head.size]).copy())
@@ -202,7 +202,7 @@ def as_array(head: ArrayHead, data: memoryview | NDArray[np.uint8]) -> NDArray[A
     ends = np.cumsum(lengths, dtype=np.uint64)
     # Each length first: the sum of absurd ones may come round to a small number.
     if count and (int(lengths.max()) > len(text) or int(ends[-1]) != len(text)):
-        raise Malformed("strings that are longer than what came")
+        raise MalformedAnswer("strings that are longer than what came")
     flat: NDArray[Any] = np.empty(count, dtype=object)
     for place, (end, length) in enumerate(zip(ends.tolist(), lengths.tolist(), strict=True)):
         flat[place] = _string(kinds[place], bytes(text[end - length : end]))
@@ -213,4 +213,4 @@ def _string(kind: int, data: bytes) -> Any:
     try:
         return data.decode("utf-8") if kind == ord("s") else data if kind == ord("b") else None
     except UnicodeDecodeError:
-        raise Malformed("a string that is not UTF-8") from None
+        raise MalformedAnswer("a string that is not UTF-8") from None

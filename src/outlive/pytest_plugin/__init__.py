@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from outlive.pytest_plugin.fixtures import assert_fits, assert_no_leak, guarded_interpreter
-from outlive.pytest_plugin.wishes import MARKER, add_options, check_session, wish_of
+from outlive.pytest_plugin.markers import MARKER, add_options, check_session, guard_options
 
 __all__ = ["assert_fits", "assert_no_leak", "guarded_interpreter"]
 
@@ -45,16 +45,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     """Run a guarded test in a worker; leave all others to pytest."""
-    wish = None if _is_inside(item.config) else wish_of(item)
-    if wish is None:
+    options = None if _is_inside(item.config) else guard_options(item)
+    if options is None:
         return None
     if _runner not in item.config.stash:
-        from outlive.pytest_plugin.running import Runner
+        from outlive.pytest_plugin.worker_runner import WorkerRunner
 
-        item.config.stash[_runner] = Runner(item.config)
+        item.config.stash[_runner] = WorkerRunner(item.config)
     hook = item.ihook
     hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for report in item.config.stash[_runner].run(item, nextitem, wish):
+    for report in item.config.stash[_runner].run(item, nextitem, options):
         hook.pytest_runtest_logreport(report=report)
     _leave(item, nextitem)
     hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
@@ -94,7 +94,7 @@ def pytest_timeout_cancel_timer(item: pytest.Item) -> bool | None:
 
 
 def _is_elsewhere(item: pytest.Item) -> bool:
-    return not _is_inside(item.config) and wish_of(item) is not None
+    return not _is_inside(item.config) and guard_options(item) is not None
 
 
 def _is_inside(config: pytest.Config) -> bool:

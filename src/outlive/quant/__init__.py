@@ -2,18 +2,24 @@
 
 ::
 
-    samples ──► feeding ──► capturing ─ reference ─┐
-    (streamed, checked)     capturing ─ candidate ─┼─► tallying ──► Drift
-                            isolating ─ each op ───┘   sums only, never values
-    model ──► recipes ──► quantizing (ai-edge-quantizer, in a worker) ──► Quantized
+    model ──► recipes ──► quantization (ai-edge-quantizer, in a worker) ──► Quantized     mixed_precision
+    samples ──► comparison ──► capture: reference ─┐
+                               capture: candidate ─┼─► error_statistics ──► Drift         weight_error
+                               isolated_ops ───────┘   sums only, never values
+    Keras, SavedModel ──► conversion (TensorFlow's converter, in a worker) ──► Converted
 
-Nouns: the *reference* is the model that is right, the *candidate* the one that is asked about; a *pair* is a
-tensor of each that mean the same. The *accumulated* view holds the candidate's run against the reference's.
-The *born here* view runs each operator of the reference alone, on the (dequantized) inputs that the
-candidate's operator really got, and holds the candidate's output against that: what is left arose there.
+The *reference* is the model that is right, the *candidate* the one that is asked about; a *pair* is a tensor
+of each that mean the same (`pairing`). The *accumulated* view compares the candidate's run with the
+reference's. The *born here* view runs each operator of the reference alone, on the (dequantized) inputs that
+the candidate's operator got, and compares the candidate's output with that: what is left arose there.
 """
 
-from outlive.quant.nouns import Drift, Metrics, OutputDrift, TensorDrift
-from outlive.quant.quantized import Quantized
+from outlive.quant.drift import Drift, Metrics, OutputDrift, TensorDrift
+from outlive.quant.quantized import MixedStep, Quantized
 
-__all__ = ["Drift", "Metrics", "OutputDrift", "Quantized", "TensorDrift"]
+PUBLIC_MODULES = (
+    "capture", "comparison", "conversion", "converter_child", "debugger_runs", "drift", "mixed_precision",
+    "quantization", "recipes", "samples",
+)  # fmt: skip
+
+__all__ = ["Drift", "Metrics", "MixedStep", "OutputDrift", "Quantized", "TensorDrift"]

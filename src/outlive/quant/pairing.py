@@ -14,15 +14,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from outlive.model import Operator
-from outlive.quant.graphs import CONVERSIONS, TensorGraph
-from outlive.quant.nouns import Unpaired
+from outlive.quant.drift import Unpaired
+from outlive.quant.tensor_graph import CONVERSIONS, TensorGraph
 
 _ALONE = "no operator of its kind has its name, its inputs or its place"
 _SUFFIXES = ("_int8", "_quantized", "_dequant", "_dequantize", "_requantized", ":0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class TensorPair:
     """A tensor of the candidate and the one of the reference it stands for; the operators that write them.
 
     `reference_op` is None where only the names say that they belong together. `is_conversion`: the
@@ -70,7 +70,7 @@ class _Pairing:
 
 def pair_models(
     reference: TensorGraph, candidate: TensorGraph
-) -> tuple[tuple[Pair, ...], tuple[Unpaired, ...]]:
+) -> tuple[tuple[TensorPair, ...], tuple[Unpaired, ...]]:
     """The pairs in the order of the candidate's operators, and what has no partner."""
     pairing = _Pairing(reference, candidate)
     _by_name(pairing)
@@ -171,11 +171,11 @@ def _lone_names(pairing: _Pairing) -> None:
                 taken.add(other)
 
 
-def _pairs(pairing: _Pairing) -> Iterator[Pair]:
+def _pairs(pairing: _Pairing) -> Iterator[TensorPair]:
     ours = pairing.candidate
     for index in ours.subgraph.input_indices:
         if index in pairing.tensors:
-            yield Pair(
+            yield TensorPair(
                 candidate=index,
                 reference=pairing.tensors[index],
                 candidate_op=None,
@@ -189,7 +189,7 @@ def _pairs(pairing: _Pairing) -> Iterator[Pair]:
             if partner is None or out in ours.constants:
                 continue
             other, by = pairing.steps.get(step.index, (None, "name"))
-            yield Pair(
+            yield TensorPair(
                 candidate=out,
                 reference=partner,
                 candidate_op=step.index,
@@ -199,7 +199,7 @@ def _pairs(pairing: _Pairing) -> Iterator[Pair]:
             )
 
 
-def _unpaired(pairing: _Pairing, pairs: tuple[Pair, ...]) -> Iterator[Unpaired]:
+def _unpaired(pairing: _Pairing, pairs: tuple[TensorPair, ...]) -> Iterator[Unpaired]:
     sides = (
         ("candidate", pairing.candidate, {pair.candidate for pair in pairs}),
         ("reference", pairing.reference, {pair.reference for pair in pairs}),

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from outlive.finding import Finding
 from outlive.keeping import write_whole
 from outlive.names import safe
-from outlive.quant.nouns import InputRange
+from outlive.quant.drift import InputRange
 from outlive.records import NOT_WRITTEN, FileSize, in_document
 from outlive.units import format_bytes, plural
 
@@ -18,7 +18,7 @@ Recipe = tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
+class LayerResult:
     """What became of one operator: `how` is int8, int16, int8 weights, float ...; `why` it is float."""
 
     op: int
@@ -35,7 +35,7 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class MixedStep:
     """One try on the way to a target: the layers that stayed float, and what it came to."""
 
     kept: tuple[str, ...]
@@ -62,10 +62,10 @@ class Quantized:
     samples: int
     float_bytes: int = field(metadata=NOT_WRITTEN)
     seconds: float
-    layers: tuple[Layer, ...]
+    layers: tuple[LayerResult, ...]
     input_ranges: tuple[InputRange, ...] = field(default=(), metadata=NOT_WRITTEN)
     refusal: str = field(default="", metadata=NOT_WRITTEN)
-    steps: tuple[Step, ...] = ()
+    steps: tuple[MixedStep, ...] = ()
     source_path: str | None = field(default=None, metadata=NOT_WRITTEN)
     output_path: str | None = field(default=None, metadata=NOT_WRITTEN)
     findings: tuple[Finding, ...] = ()
@@ -93,7 +93,7 @@ class Quantized:
         return len(self.model)
 
     @property
-    def quantized_layers(self) -> tuple[Layer, ...]:
+    def quantized_layers(self) -> tuple[LayerResult, ...]:
         """The operators that are no longer float."""
         return tuple(layer for layer in self.layers if layer.is_quantized)
 

@@ -151,7 +151,7 @@ def _output_name(model: Model, step: Operator) -> str:
     return model.subgraphs[0].tensors[step.outputs[0]].name if step.outputs else ""
 
 
-def chooser(model: Model, words: Sequence[str | int]) -> Any:
+def layer_filter(model: Model, words: Sequence[str | int]) -> Any:
     """A test for `compare`'s layers; ValueError for a word that means none."""
     indices = {step.index for step in find_layers(model, words)}
     return lambda index, kind, name: index in indices

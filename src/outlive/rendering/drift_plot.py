@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 
 from outlive.names import safe
-from outlive.quant.nouns import Drift, TensorDrift
+from outlive.quant import Drift, TensorDrift
 from outlive.rendering.plan_drawing import HEIGHT, WIDTH, Box, Label, Line, Mark
 from outlive.rendering.plan_plot import write_picture
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from outlive.names import plain_cell, safe
-from outlive.quant.nouns import Drift, TensorDrift
+from outlive.quant import Drift, TensorDrift
 from outlive.records import Json
 
 # The columns of tf.lite.experimental.QuantizationDebugger.layer_statistics_dump, in its order.

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from outlive.fitting.nouns import Fit, Outcome
+from outlive.fitting import Fit, Outcome
 from outlive.names import safe
 from outlive.rendering.pages.fit import least_loss, loss_words
 from outlive.rendering.plan_drawing import HEIGHT, WIDTH, Box, Label, Line, Mark

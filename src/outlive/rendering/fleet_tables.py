@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from outlive.fleet.rows import Row
+from outlive.fleet import Row
 from outlive.keeping import whole_file, whole_text
 from outlive.names import plain_cell, safe
 

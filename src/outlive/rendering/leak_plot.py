@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from outlive.growth.growth import LEAKS, Growth, Stage
-from outlive.growth.growth_trend import WARM_UP_SHARE
+from outlive.growth.trend import WARM_UP_SHARE
 from outlive.names import safe
 from outlive.rendering.plan_drawing import HEIGHT, WIDTH, Box, Label, Line, Mark
 from outlive.rendering.plan_plot import write_picture

@@ -7,7 +7,7 @@ from typing import Any
 
 from outlive.model import Model, Operator, Options, Quantization, Subgraph, Tensor
 from outlive.model.schema import load_schema
-from outlive.rendering.page import Cell, Column, Listing, Section, Table, Words
+from outlive.rendering import page as ui
 from outlive.units import format_shape
 
 _NAME, _OPTIONS = 40, 160
@@ -15,15 +15,10 @@ _NAME, _OPTIONS = 40, 160
 _FIRST_NAMES = ("NONE", "FLOAT32", "DEFAULT")
 
 
-def operator_list(model: Model) -> Iterator[Section]:
+def operator_list(model: Model) -> Iterator[ui.Section]:
     """Every operator with its version, tensors and options."""
-    columns = (
-        Column(title="op", kind="number"),
-        Column(title="type", kind="mono"),
-        Column(title="version", kind="number"),
-        Column(title="inputs", kind="mono"),
-        Column(title="outputs", kind="mono"),
-        Column(title="options", kind="mono", wide=True),
+    columns = ui.columns(
+        "op: number | type: mono | version: number | inputs: mono | outputs: mono", "options: mono wide"
     )
     for subgraph in model.subgraphs:
         rows = [
@@ -40,16 +35,11 @@ def operator_list(model: Model) -> Iterator[Section]:
         yield _list("Operators", subgraph, model, columns, rows)
 
 
-def tensor_list(model: Model) -> Iterator[Section]:
+def tensor_list(model: Model) -> Iterator[ui.Section]:
     """Every tensor with its shape, type, bytes and quantization."""
-    columns = (
-        Column(title="tensor", kind="number"),
-        Column(title="name", kind="mono", wide=True),
-        Column(title="shape", kind="mono"),
-        Column(title="type", kind="mono"),
-        Column(title="bytes", kind="bytes"),
-        Column(title="kind"),
-        Column(title="quantization", kind="mono", wide=True),
+    columns = ui.columns(
+        "tensor: number | name: mono wide | shape: mono | type: mono | bytes: bytes | kind",
+        "quantization: mono wide",
     )
     for subgraph in model.subgraphs:
         ends = (set(subgraph.input_indices), set(subgraph.output_indices))
@@ -69,15 +59,19 @@ def tensor_list(model: Model) -> Iterator[Section]:
 
 
 def _list(
-    what: str, subgraph: Subgraph, model: Model, columns: tuple[Column, ...], rows: Sequence[Sequence[Cell]]
-) -> Section:
+    what: str,
+    subgraph: Subgraph,
+    model: Model,
+    columns: tuple[ui.Column, ...],
+    rows: Sequence[Sequence[ui.Cell]],
+) -> ui.Section:
     title = _title(what, subgraph, model)
     ident = f"{what.lower()}-{subgraph.index}"
-    table = Table(id=f"{ident}-list", caption=title, columns=columns, rows=rows, brief=len(rows))
-    return Section(id=ident, title=title, blocks=(table,))
+    table = ui.Table(f"{ident}-list", title, columns, rows, brief=len(rows))
+    return ui.Section(ident, title, (table,))
 
 
-def graph_list(model: Model) -> Iterator[Section]:
+def graph_list(model: Model) -> Iterator[ui.Section]:
     """One line per operator, in the order the runtime runs them: `TYPE(inputs) -> outputs`."""
     for subgraph in model.subgraphs:
         items = []
@@ -87,8 +81,8 @@ def graph_list(model: Model) -> Iterator[Section]:
             inputs = ", ".join(_named_tensor(subgraph, index) for index in operator.inputs)
             called = "".join(f" calls subgraph {index}" for index in operator.subgraphs())
             items.append(f"{operator.index:>{width}}  {operator.name}({inputs}) -> {outputs}{called}")
-        listing = Listing(items=tuple(items))
-        yield Section(id=f"graph-{subgraph.index}", title=_title("Graph", subgraph, model), blocks=(listing,))
+        listing = ui.Listing(tuple(items))
+        yield ui.Section(f"graph-{subgraph.index}", _title("Graph", subgraph, model), (listing,))
 
 
 def _title(what: str, subgraph: Subgraph, model: Model) -> str:
@@ -98,17 +92,11 @@ def _title(what: str, subgraph: Subgraph, model: Model) -> str:
     return f"{what} of subgraph {subgraph.index}{name}"
 
 
-def sparsity_sections(found: Any) -> list[Section]:
+def sparsity_sections(found: Any) -> list[ui.Section]:
     """The weights with their zeros, the forms side by side, and what that comes to in sentences."""
     share = found.zeros / found.elements if found.elements else 0.0
     beside = f"{share:.1%} of {found.elements:,} are zero." if found.elements else "There are none of 1 KiB."
-    columns = (
-        Column(title="zeros", kind="share"),
-        Column(title="in the file", kind="bytes"),
-        Column(title="shape", kind="mono"),
-        Column(title="type", kind="mono"),
-        Column(title="name", kind="mono", wide=True),
-    )
+    columns = ui.columns("zeros: share | in the file: bytes | shape: mono | type: mono | name: mono wide")
     rows = [
         (
             weight.share,
@@ -119,29 +107,27 @@ def sparsity_sections(found: Any) -> list[Section]:
         )
         for weight in sorted(found.weights, key=lambda weight: -weight.zeros)
     ]
-    weights = Table(id="weights", caption="Weights", columns=columns, rows=rows)
-    worth = (_forms(found), Listing(items=tuple(_worth(found))))
+    weights = ui.Table("weights", "Weights", columns, rows)
+    worth = (_forms(found), ui.Listing(tuple(_worth(found))))
     how = "Measured." if found.forms[0].measured_bytes else "Planned."
     return [
-        Section(
-            id="weights", title="Weights", blocks=(weights if rows else Words(text=beside),), lead=beside
-        ),
-        Section(id="worth", title="What the zeros are worth", blocks=worth, lead=how),
+        ui.Section("weights", "Weights", (weights if rows else ui.Words(beside),), lead=beside),
+        ui.Section("worth", "What the zeros are worth", worth, lead=how),
     ]
 
 
-def _forms(found: Any) -> Table:
+def _forms(found: Any) -> ui.Table:
     ways = [way for way, _ in _peaks(found.forms[0])]
     titles = ("file", "compressed", *(f"RAM, {way}" for way in ways))
-    columns = (Column(title=""), *(Column(title=title, kind="bytes") for title in titles))
+    columns = ui.columns("", *(ui.Column(title, "bytes") for title in titles))
     rows = [
         (form.name, form.file_bytes, form.compressed_bytes, *(_known(size) for _, size in _peaks(form)))
         for form in found.forms
     ]
-    return Table(id="forms", caption="Dense and sparse", columns=columns, rows=rows)
+    return ui.Table("forms", "Dense and sparse", columns, rows)
 
 
-def _known(size: int | None) -> Cell:
+def _known(size: int | None) -> ui.Cell:
     return "unknown" if size is None else size
 
 

@@ -26,7 +26,7 @@ _NUMBERS = ("number", "bytes", "bar", "share")
 ColumnKind = Literal["text", "mono", "number", "bytes", "bar", "chip", "share"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PageVerdict:
     """What it all comes to: a word, and a sentence that is true alone."""
 
@@ -35,7 +35,7 @@ class PageVerdict:
     sentence: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Tile:
     """A number worth seeing first."""
 
@@ -45,7 +45,7 @@ class Tile:
     tone: Tone = "plain"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Words:
     """A paragraph."""
 
@@ -54,7 +54,7 @@ class Words:
     detail: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Listing:
     """Short lines, one below the other, with a heading if there is one."""
 
@@ -63,7 +63,7 @@ class Listing:
     detail: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Pre:
     """A log or a stack, folded until somebody opens it."""
 
@@ -73,7 +73,7 @@ class Pre:
     detail: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Command:
     """A command to copy, and what it does."""
 
@@ -82,7 +82,7 @@ class Command:
     detail: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Findings:
     """Findings, each with its evidence and what to do."""
 
@@ -91,7 +91,7 @@ class Findings:
     detail: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Column:
     """A column: its title, and how its cells are shown and sorted."""
 
@@ -103,7 +103,26 @@ class Column:
     detail: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def columns(*specs: str | Column) -> tuple[Column, ...]:
+    """Columns of a table, as one writes its head: `name: mono wide | size: bytes | options: -v`.
+
+    Behind a title come its kind (text if there is none), `wide`, and `-v` or `-vv` for what a terminal shows
+    with that only. Columns whose titles or tones are computed stand between such heads.
+    """
+    found: list[Column] = []
+    for spec in specs:
+        found += [spec] if isinstance(spec, Column) else map(_column, spec.split(" | "))
+    return tuple(found)
+
+
+def _column(spec: str) -> Column:
+    title, _, words = spec.partition(": ")
+    kind: Any = next((word for word in words.split() if word not in ("wide", "-v", "-vv")), "text")
+    detail = 2 if "-vv" in words else 1 if "-v" in words else 0
+    return Column(title, kind, wide="wide" in words, detail=detail)
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """Rows that can be sorted and filtered; long ones are drawn as they are scrolled.
 
@@ -119,7 +138,7 @@ class Table:
     brief: int = 12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Chart:
     """A picture drawn by the script, `data` as charts.js takes it, with its content in words and numbers."""
 
@@ -132,7 +151,7 @@ class Chart:
     detail: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Choice:
     """One of several charts at a time, chosen by its title."""
 
@@ -144,7 +163,7 @@ class Choice:
 Block = Words | Listing | Pre | Command | Findings | Table | Chart | Choice
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Section:
     """A part of the page with a heading; `id` is its anchor."""
 

@@ -10,7 +10,8 @@ from outlive.arena.plan import WORDS, Verdict
 from outlive.finding import Finding, Severity
 from outlive.model import Reading
 from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
-from outlive.rules.engine import Judgement, NotChecked, Rule
+from outlive.rules.judgement import Judgement, NotChecked
+from outlive.rules.rule import Rule
 
 # The findings that say "does not fit": RAM, flash.
 FIT_CODES = frozenset({"M201", "M203"})

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.finding import Evidence
 from outlive.model import Model, Operator, Quantization, Tensor, TensorCard
-from outlive.rules.telling import operator_name
+from outlive.rules.wording import operator_name
 from outlive.units import format_shape
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from outlive.interpreter.statistics import ArrayFacts
+    from outlive.interpreter.array_facts import ArrayFacts
 
 # What quantized inputs are stored as, and the numbers they can hold.
 LEVELS = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767)}
@@ -143,12 +143,12 @@ def values_seen(given: Given) -> Evidence:
     seen = given.seen
     kind = f"{format_shape(seen.shape)} {seen.dtype}"
     if seen.minimum is None or seen.maximum is None:
-        return Evidence(fact=f"given {kind}", source="inputs")
+        return Evidence(f"given {kind}", "inputs")
     spread = f"from {seen.minimum:.6g} to {seen.maximum:.6g}, mean {seen.mean:.4g}"
-    return Evidence(fact=f"given {kind}, {spread}", source="inputs")
+    return Evidence(f"given {kind}, {spread}", "inputs")
 
 
 def span_seen(span: Span) -> Evidence:
     """The range in a line."""
     steps = f"in steps of {span.scale:.4g}"
-    return Evidence(fact=f"it can hold {span.low:.4g} to {span.high:.4g} {steps}", source=span.source)
+    return Evidence(f"it can hold {span.low:.4g} to {span.high:.4g} {steps}", span.source)

@@ -8,7 +8,7 @@ from typing import Any
 from outlive.arena.budget import Verdict, seen_bytes, worst_moment
 from outlive.arena.plan import Part, Plan
 from outlive.finding import Evidence, Remedy, Tag
-from outlive.rules.telling import command, file_name
+from outlive.rules.wording import command, file_name
 from outlive.units import format_bytes
 
 _TENSORS = 3
@@ -48,10 +48,8 @@ def amounts(plan: Plan, needed: int) -> tuple[Evidence, ...]:
     elif plan.bound == "lower":
         what += " at least"
     rest = ", ".join(f"{part.name} {format_bytes(part.bytes)}" for part in _largest_parts(plan))
-    total = Evidence(
-        fact=f"{what} {format_bytes(needed)} ({needed:,} bytes)", source=f"plan, {plan.accelerator}"
-    )
-    return (total, Evidence(fact=f"of it {rest}", source="plan")) if rest else (total,)
+    total = Evidence(f"{what} {format_bytes(needed)} ({needed:,} bytes)", f"plan, {plan.accelerator}")
+    return (total, Evidence(f"of it {rest}", "plan")) if rest else (total,)
 
 
 def _largest_parts(plan: Plan) -> list[Part]:
@@ -67,7 +65,7 @@ def worst(plan: Plan) -> tuple[Evidence, ...]:
         f"{item.name or f'tensor {item.tensor}'} {format_bytes(item.size_bytes)}"
         for item in moment[1][:_TENSORS]
     )
-    return (Evidence(fact=f"alive at op {moment[0]}: {shown}", source="plan"),)
+    return (Evidence(f"alive at op {moment[0]}: {shown}", "plan"),)
 
 
 def ways(verdict: Verdict) -> Iterator[Remedy]:
@@ -75,15 +73,15 @@ def ways(verdict: Verdict) -> Iterator[Remedy]:
     path = verdict.plan.path
     for way in verdict.ways:
         yield Remedy(
-            action=way.what,
+            way.what,
+            Tag.CHANGES_RESULTS if way.changes_results else Tag.SAME_RESULTS,
             effect=f"needs {format_bytes(way.needed_bytes)}",
-            tag=Tag.CHANGES_RESULTS if way.changes_results else Tag.SAME_RESULTS,
             command=command("outlive plan", path, *way.options, *verdict.budget.options),
         )
     if verdict.word == "does not fit" and not verdict.ways:
         yield Remedy(
-            action="quantize the model to 8-bit integers, or use one with fewer channels where it is worst",
-            tag=Tag.CHANGES_RESULTS,
+            "quantize the model to 8-bit integers, or use one with fewer channels where it is worst",
+            Tag.CHANGES_RESULTS,
         )
 
 

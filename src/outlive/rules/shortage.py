@@ -179,11 +179,11 @@ def _bound(planned: dict[str, Any]) -> str:
 def _needed(flight: Flight) -> Iterator[Evidence]:
     planned, asked = flight.planned, asked_for(flight)
     if amount(planned.get("needed_bytes")) is not None:
-        yield Evidence(fact=f"needed: {needed_words(planned)}", source=f"plan, {planned['accelerator']}")
+        yield Evidence(f"needed: {needed_words(planned)}", f"plan, {planned['accelerator']}")
     elif asked is not None:
         source, there = flight.error_type or "standard error", had(flight)
         word = "asked last for" if there is not None and asked.bytes <= there.bytes else "needed"
-        yield Evidence(fact=f"{word}: {format_bytes(asked.bytes)} more, {_piece(asked)}", source=source)
+        yield Evidence(f"{word}: {format_bytes(asked.bytes)} more, {_piece(asked)}", source)
 
 
 def _piece(asked: Asked) -> str:
@@ -193,10 +193,10 @@ def _piece(asked: Asked) -> str:
 def _had(flight: Flight) -> Iterator[Evidence]:
     there, limit = had(flight), amount(flight.limits.get("memory_bytes"))
     if there is not None:
-        yield Evidence(fact=f"had: {format_bytes(there.bytes)}, {there.whose}", source=there.source)
+        yield Evidence(f"had: {format_bytes(there.bytes)}, {there.whose}", there.source)
     elif limit is not None:
         fact = f"had: {format_bytes(limit)}, {SET_LIMIT}, which was not reached: something else refused"
-        yield Evidence(fact=fact, source="limits")
+        yield Evidence(fact, "limits")
 
 
 def _held(flight: Flight) -> Iterator[Evidence]:
@@ -207,7 +207,7 @@ def _held(flight: Flight) -> Iterator[Evidence]:
     fact = f"held: {least}{format_bytes(flight.peak_bytes)} more than before the {_stretch(flight)}{at}"
     if is_kernel(flight):
         fact += f", and {format_bytes(flight.baseline_bytes)} before"
-    yield Evidence(fact=fact, source="memory timeline")
+    yield Evidence(fact, "memory timeline")
 
 
 def _stretch(flight: Flight) -> str:
@@ -223,13 +223,11 @@ def _grew(flight: Flight) -> Iterator[Evidence]:
         how = "steadily, " if rise is not None and rise.how == "steadily" else ""
         count = f"which {'had at least' if flight.died else 'has'} {kept['items']:,}"
         fact = f"grew: {how}by {each} for each item of `{kept['name']}`, {count}{at}"
-        yield Evidence(fact=fact, source="Python stack")
+        yield Evidence(fact, "Python stack")
     elif asked is not None and asked.bytes > (flight.peak_bytes or 0):
-        yield Evidence(
-            fact=f"grew: at once, by what it asked for{at}", source=flight.error_type or "standard error"
-        )
+        yield Evidence(f"grew: at once, by what it asked for{at}", flight.error_type or "standard error")
     elif rise is not None and rise.bytes >= _GROWN_SHARE * (flight.peak_bytes or 0):
-        yield Evidence(fact=f"grew: {_risen(rise)}{at}", source="memory timeline")
+        yield Evidence(f"grew: {_risen(rise)}{at}", "memory timeline")
 
 
 def _risen(rise: Rise) -> str:
@@ -256,16 +254,16 @@ def _end(flight: Flight) -> Iterator[Evidence]:
         words = " ".join(flight.error_text.split())[:_MOST_WORDS]
         if asked_for(flight) is None:
             fact = f"it said: {words}" if words else "it was refused without a word"
-            yield Evidence(fact=fact, source=flight.error_type or "end")
+            yield Evidence(fact, flight.error_type or "end")
         return
     end, kills = status(flight), flight.oom_kills
     if cause(flight) == "killed-for-memory" and kills is not None:
         fact = f"{end.fact}; out-of-memory kills rose from {kills[0]} to {kills[1]}"
-        yield Evidence(fact=fact, source="exit status, kernel counters")
+        yield Evidence(fact, "exit status, kernel counters")
         return
     stack = "".join(f" {item.fact}" for item in native_stack(flight) if item.source == "native stack")
     ours = "it was ended at its limit" if flight.ended_by == "memory" else end.fact
-    yield Evidence(fact=f"{ours}{stack}", source=end.source)
+    yield Evidence(f"{ours}{stack}", end.source)
 
 
 def _raise(flight: Flight) -> Iterator[Remedy]:
@@ -282,7 +280,7 @@ def _raise(flight: Flight) -> Iterator[Remedy]:
         return
     size = f"{-(-enough // 1_000_000)}MB"
     command = limited_command(flight, size)
-    yield Remedy(action=f"raise the limit to {size}", tag=Tag.SAME_RESULTS, command=command)
+    yield Remedy(f"raise the limit to {size}", Tag.SAME_RESULTS, command=command)
 
 
 def _ways(flight: Flight) -> Iterator[Remedy]:
@@ -290,9 +288,9 @@ def _ways(flight: Flight) -> Iterator[Remedy]:
     ways = flight.planned.get("ways", ())
     for way in [*ways[:1], *ways[1:][-1:]]:
         yield Remedy(
-            action=way["what"],
+            way["what"],
+            Tag.CHANGES_RESULTS if way["changes_results"] else Tag.SAME_RESULTS,
             effect=f"needs {format_bytes(way['needed_bytes'])}",
-            tag=Tag.CHANGES_RESULTS if way["changes_results"] else Tag.SAME_RESULTS,
             command=f"outlive plan FILE {way['options']}",
         )
 
@@ -301,10 +299,10 @@ def _smaller(flight: Flight) -> Remedy:
     """What to try where nothing is known to fit; of what was planned, nothing smaller was found that does."""
     room = amount(flight.planned.get("room_bytes"))
     if room is None or flight.planned["needed_bytes"] <= room:
-        return Remedy(action="use a smaller input or batch", tag=Tag.CHANGES_RESULTS)
+        return Remedy("use a smaller input or batch", Tag.CHANGES_RESULTS)
     action = "no other settings or inputs fit as it is: look for a smaller form of it that does"
     command = f"outlive fit FILE --ram {max(1, room // 1_000_000)}MB"
-    return Remedy(action=action, tag=Tag.CHANGES_MODEL, command=command)
+    return Remedy(action, Tag.CHANGES_MODEL, command=command)
 
 
 def _left(flight: Flight) -> int | None:
@@ -321,7 +319,7 @@ def _parts(flight: Flight) -> Iterator[Remedy]:
     if rows > 0:
         part = format_shape((rows, *asked.shape[1:]))
         action = f"make it in parts: {part} fits, {rows:,} of {plural(asked.shape[0], 'row')}"
-        yield Remedy(action=action, tag=Tag.SAME_RESULTS)
+        yield Remedy(action, Tag.SAME_RESULTS)
 
 
 def _fewer(flight: Flight) -> Iterator[Remedy]:
@@ -333,4 +331,4 @@ def _fewer(flight: Flight) -> Iterator[Remedy]:
     if flight.died and there is not None:
         items = max(items, there.bytes * items // kept["bytes"])
     action = f"keep fewer items in `{kept['name']}`: no more than {items:,} fit"
-    yield Remedy(action=action, tag=Tag.CHANGES_RESULTS)
+    yield Remedy(action, Tag.CHANGES_RESULTS)

@@ -22,7 +22,7 @@ _CHECK = re.compile(
 )
 _GENERATED = re.compile(r'File ".*?[/\\]tensorflow[/\\]python[/\\]ops[/\\]gen_\w+\.py", line \d+ in (\w+)')
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>.+)')
-# How the stack of a process begins that was asked for it, and went on (process/child/guard_variables.py).
+# How the stack of a process begins that was asked for it, and went on (process/child/guard/variables.py).
 _LOOK = "Stack (most recent call first)"
 _LIBRARIES = ("site-packages", "dist-packages", "importlib", "<frozen", "lib/python", "outlive/worker")
 # Allocation of 40000000000 exceeds 10% of free system memory.     tsl/framework/cpu_allocator_impl.cc

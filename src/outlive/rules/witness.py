@@ -7,10 +7,9 @@ import re
 from typing import Any
 
 from outlive.finding import Evidence, Remedy, Tag, shell_path
-from outlive.interpreter.verdicts import Call
 from outlive.process.flight import Flight
 from outlive.rules.tensorflow_words import failed_check, last_line, own_line, running_op
-from outlive.units import format_bytes, format_shape
+from outlive.units import format_bytes
 
 STAGE_WORDS = {
     "start": "while the worker started",
@@ -251,21 +250,21 @@ def place(flight: Flight) -> str:
 def status(flight: Flight) -> Evidence:
     """How the process ended."""
     if flight.signal is not None:
-        return Evidence(fact=f"ended by {flight.signal}", source="exit status")
+        return Evidence(f"ended by {flight.signal}", "exit status")
     if flight.exit_code is not None:
-        return Evidence(fact=f"ended with exit code {flight.exit_code}", source="exit status")
-    return Evidence(fact="its exit status could not be learned", source="exit status")
+        return Evidence(f"ended with exit code {flight.exit_code}", "exit status")
+    return Evidence("its exit status could not be learned", "exit status")
 
 
 def witness(flight: Flight) -> tuple[Evidence, ...]:
     """Everything worth saying about a death, the strongest first."""
     found = [status(flight), *native_stack(flight)]
     if flight.fault_address is not None and flight.signal in ("SIGSEGV", "SIGBUS"):
-        found.append(Evidence(fact=f"touched address {flight.fault_address:#x}", source="signal"))
+        found.append(Evidence(f"touched address {flight.fault_address:#x}", "signal"))
     found += memory(flight)
     last = last_words(flight)
     if last:
-        found.append(Evidence(fact=f"it printed last: {last}", source="standard error"))
+        found.append(Evidence(f"it printed last: {last}", "standard error"))
     return tuple(found)
 
 
@@ -274,10 +273,10 @@ def native_stack(flight: Flight) -> list[Evidence]:
     telling = [frame for frame in flight.frames if not frame.startswith(_MESSENGERS)]
     if not telling:
         reason = flight.untraced
-        return [Evidence(fact=f"no native stack: {reason}", source="tracer")] if reason else []
+        return [Evidence(f"no native stack: {reason}", "tracer")] if reason else []
     kernel = next((frame for frame in telling if "tflite::ops" in frame), telling[0])
     inner = "" if kernel == telling[0] else f", called by {kernel}"
-    return [Evidence(fact=f"in {telling[0]}{inner}", source="native stack")]
+    return [Evidence(f"in {telling[0]}{inner}", "native stack")]
 
 
 def memory(flight: Flight) -> list[Evidence]:
@@ -286,10 +285,10 @@ def memory(flight: Flight) -> list[Evidence]:
     if flight.peak_bytes is not None:
         what = {"function": "call"}.get(doer(flight), doer(flight))
         fact = f"it held at least {format_bytes(flight.peak_bytes)} more than before the {what}"
-        found.append(Evidence(fact=fact, source="memory timeline"))
+        found.append(Evidence(fact, "memory timeline"))
     limit = amount(flight.limits.get("memory_bytes"))
     if limit is not None:
-        found.append(Evidence(fact=f"it was allowed {format_bytes(limit)} more", source="limits"))
+        found.append(Evidence(f"it was allowed {format_bytes(limit)} more", "limits"))
     return [*found, *gpu_memory(flight)]
 
 
@@ -304,7 +303,7 @@ def gpu_memory(flight: Flight) -> list[Evidence]:
     fact = f"it held at least {format_bytes(max(seen))}{of} on the GPU"
     if gpu.get("counted") != "process":
         fact = f"GPU memory in use rose by at least {format_bytes(max(seen))}{of}, by it or by others"
-    return [Evidence(fact=fact, source="NVML")]
+    return [Evidence(fact, "NVML")]
 
 
 def last_words(flight: Flight) -> str:
@@ -331,17 +330,4 @@ def other_kernels(flight: Flight) -> tuple[Remedy, ...]:
     else:
         return ()  # code that runs whatever the kernels
     command = f"outlive run FILE --accelerator {kernels}"
-    return (Remedy(action=action, tag=Tag.SAME_RESULTS, command=command),)
-
-
-def tensor_place(call: Call, what: str) -> str:
-    """The tensor of a refused call as `input "image", tensor 0`."""
-    named = f'{what} "{call.name}"' if call.name else what
-    return named if call.index is None else f"{named}, tensor {call.index}"
-
-
-def wanted_and_given(call: Call) -> tuple[Evidence, Evidence]:
-    """What the model wants beside what it was given."""
-    wanted = f"wanted {format_shape(call.wanted_shape)} {call.wanted_dtype}"
-    given = f"given {format_shape(call.given_shape)} {call.given_dtype}"
-    return Evidence(fact=wanted, source="model"), Evidence(fact=given, source="call")
+    return (Remedy(action, Tag.SAME_RESULTS, command=command),)

@@ -12,7 +12,7 @@ from outlive.units import format_bytes
 from outlive.verbs.judging import JUDGE
 
 if TYPE_CHECKING:
-    from outlive.kernel_deaths.box import Box
+    from outlive.kernel_deaths.kernel_recorder import KernelRecorder
     from outlive.kernel_deaths.record import KernelDeath, KernelDeaths, Record
 
 ACTIONS = ("last", "list", "show", "clear", "on", "off")
@@ -29,7 +29,7 @@ def blackbox(action: str = "last", name: str | None = None) -> KernelDeaths:
     this `name`), "clear" (remove the records), "on" or "off" (record from the next kernel on, or never).
     LookupError for a name that no record has.
     """
-    from outlive.kernel_deaths import shelf
+    from outlive.kernel_deaths import record_store
     from outlive.kernel_deaths.record import KernelDeaths
 
     if action not in ACTIONS:
@@ -39,49 +39,49 @@ def blackbox(action: str = "last", name: str | None = None) -> KernelDeaths:
         raise ValueError(f"{action} {wanted}; see `outlive blackbox list`")
     removed = 0
     if action in ("on", "off"):
-        shelf.switch(on=action == "on")
+        record_store.switch(on=action == "on")
     else:
-        shelf.tidy()
+        record_store.tidy()
     if action == "clear":
-        removed = shelf.clear()
+        removed = record_store.clear()
     deaths = tuple(map(explain_death, _records(action, name)))
-    return KernelDeaths(action=action, deaths=deaths, removed=removed, recording=not shelf.is_off())
+    return KernelDeaths(action=action, deaths=deaths, removed=removed, recording=not record_store.is_off())
 
 
 def _records(action: str, name: str | None) -> tuple[Record, ...]:
-    from outlive.kernel_deaths import shelf
+    from outlive.kernel_deaths import record_store
 
     if name is not None:
-        record = shelf.load(name)
+        record = record_store.load(name)
         if record is None:
             raise LookupError(f"there is no record {safe(name, 80)!r}: no kernel has died that was watched")
         return (record,)
     if action == "list":
-        return tuple(shelf.every())
-    return tuple(itertools.islice(shelf.every(), 1)) if action == "last" else ()
+        return tuple(record_store.every())
+    return tuple(itertools.islice(record_store.every(), 1)) if action == "last" else ()
 
 
 def take_unshown() -> KernelDeaths | None:
     """The newest death of this kernel's notebook that was not shown yet; it counts as shown from now on."""
-    from outlive.kernel_deaths import shelf
-    from outlive.kernel_deaths.box import describe
+    from outlive.kernel_deaths import record_store
+    from outlive.kernel_deaths.kernel_recorder import describe
     from outlive.kernel_deaths.record import KernelDeaths
 
-    shelf.tidy()
-    record = shelf.take_unshown(describe())
+    record_store.tidy()
+    record = record_store.take_unshown(describe())
     return None if record is None else KernelDeaths(deaths=(explain_death(record),))
 
 
-def record_kernel(shell: Any) -> Box | None:
+def record_kernel(shell: Any) -> KernelRecorder | None:
     """A recorder for this kernel, to be closed; None where it is switched off, or cannot be had."""
-    from outlive.kernel_deaths.box import start
+    from outlive.kernel_deaths.kernel_recorder import start
 
     return start(shell)
 
 
 def is_in_cell() -> bool:
     """Whether we were called from a cell, and not while a kernel starts."""
-    from outlive.kernel_deaths.box import is_in_cell
+    from outlive.kernel_deaths.kernel_recorder import is_in_cell
 
     return is_in_cell()
 

@@ -15,22 +15,21 @@ from outlive.arena.questions import ACCELERATORS, Wish, choose_abi, input_rows
 from outlive.environment.surroundings import Surroundings, look_around
 from outlive.errors import ModelError
 from outlive.finding import Finding
-from outlive.fitting.feeding import calls_of, make_feed
-from outlive.fleet.gathering import gather
-from outlive.interpreter.feeding import given_shapes
-from outlive.interpreter.verdicts import Call
+from outlive.fleet.file_discovery import find_files
+from outlive.interpreter.feeds import given_shapes
+from outlive.interpreter.judge import Call
 from outlive.model import Model, Reading, Source
 from outlive.model.file_bytes import FileChanged
+from outlive.planning.input_values import calls_of, make_feed
 from outlive.planning.verdicts import here_budget, judge_fit
 from outlive.planning.with_worker import plan_model
 from outlive.project.changed import changed_models
 from outlive.project.config import NOTHING, Asked, Config, find_config
 from outlive.project.values import UnreadableConfig
 from outlive.rules import Judgement, NotChecked, Rule, judge
-from outlive.rules.catalogue import RULES, file_errors, of_change
+from outlive.rules.catalogue import choose_rules, load_rules, split_words
 from outlive.rules.checked import FIT_CODES, Checked, Checks
-from outlive.rules.choosing import choose_rules, split_words
-from outlive.rules.engine import by_weight
+from outlive.rules.judgement import by_weight, file_errors, of_change
 from outlive.rules.quantization.expecting import EXPECTATIONS, Expectation, find_expectation
 from outlive.units import parse_bytes
 from outlive.verbs.inputs import parse_inputs
@@ -236,7 +235,7 @@ def _meant(one: Any, force_exclude: bool) -> Iterable[tuple[Any, bool]]:
     word = os.fspath(one)
     if os.path.isfile(word):
         return [(word, force_exclude)]
-    found = [item.path for item in gather([word])]
+    found = [item.path for item in find_files([word])]
     if not found:
         return [(word, False)]  # a folder without models is told as that (F103)
     return [(path, path != word or force_exclude) for path in found]
@@ -287,7 +286,7 @@ class _Questions:
     def rules(self) -> tuple[Rule, ...]:
         """All rules that any file was asked for, in the order of the catalogue."""
         asked = {rule.code for known in self._known.values() for one in known for rule in one.rules}
-        return tuple(rule for rule in RULES if rule.code in asked)
+        return tuple(rule for rule in load_rules() if rule.code in asked)
 
     def reasons(self) -> tuple[tuple[str, str], ...]:
         """Why rules are ignored, where the project says so and the caller says nothing else."""

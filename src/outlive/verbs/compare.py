@@ -13,7 +13,7 @@ from outlive.verbs.opening import sound
 from outlive.verbs.progress import heard
 
 if TYPE_CHECKING:
-    from outlive.quant.nouns import Drift
+    from outlive.quant import Drift
 
 # Enough to see which layers stand out; whoever wants more gives samples.
 _RANDOM_SAMPLES = 8
@@ -40,13 +40,12 @@ def compare(
     `metrics` functions of an output of both, and, if they take a third argument, of the sample's number;
     `memory` bounds what is held at once (512MB, or what a single operator takes, if that is more).
     """
-    from outlive.quant.capturing import leaving_nothing
-    from outlive.quant.comparing import compare_models
-    from outlive.quant.feeding import Samples, some_samples
-    from outlive.quant.lining_up import CompareTask
-    from outlive.quant.recipes import chooser
-    from outlive.rules.catalogue import RULES
-    from outlive.rules.engine import judge
+    from outlive.quant.capture import freeing_memory
+    from outlive.quant.comparison import compare_models
+    from outlive.quant.comparison_plan import CompareTask
+    from outlive.quant.recipes import layer_filter
+    from outlive.quant.samples import Samples, random_samples
+    from outlive.rules import judge
 
     right, asked = sound(reference), sound(candidate)
     task = CompareTask(
@@ -56,12 +55,12 @@ def compare(
         accelerator=accelerator,
         budget_bytes=parse_bytes(memory) if isinstance(memory, str) else memory,
         metrics=metrics or {},
-        layers=chooser(asked, layers) if layers else None,
+        layers=layer_filter(asked, layers) if layers else None,
         born_here=born_here,
         tell=tell,
     )
-    given = some_samples(right, _RANDOM_SAMPLES) if samples is None else samples
-    with Samples(given, right, JUDGE) as stream, leaving_nothing():
+    given = random_samples(right, _RANDOM_SAMPLES) if samples is None else samples
+    with Samples(given, right, JUDGE) as stream, freeing_memory():
         drift = compare_models(task, stream)
     notes = (*drift.notes, _RANDOM) if samples is None else drift.notes
-    return replace(drift, notes=notes, findings=judge({"drift": drift}, RULES).findings)
+    return replace(drift, notes=notes, findings=judge({"drift": drift}).findings)

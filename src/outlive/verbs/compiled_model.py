@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from outlive.interpreter.compiled_ladder import absent
-from outlive.interpreter.compiled_ways import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
+from outlive.interpreter.compiled_accelerators import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
 from outlive.interpreter.engine import Engine
+from outlive.interpreter.ladder import absent
 from outlive.interpreter.options import OpResolverType, make_opening
 from outlive.process.child import codec
 from outlive.process.flight import Flight

@@ -16,7 +16,7 @@ from outlive.verbs.read import read
 
 if TYPE_CHECKING:
     from outlive.finding import Finding
-    from outlive.quant.converting import Converted
+    from outlive.quant.conversion import Converted
 
 
 @heard
@@ -38,7 +38,7 @@ def convert(
     supported_ops=["TFLITE_BUILTINS_INT8"]. `samples` (as for `compare`) are checked first, and then its
     representative dataset.
     """
-    from outlive.quant.converting import (
+    from outlive.quant.conversion import (
         convert_model,
         described,
         expectation,
@@ -63,7 +63,7 @@ def unquantized(made: bytes, settings: Mapping[str, Any], samples: Any) -> tuple
 
     One that is quantized in part is what the converter gives where an operator has no other kernel.
     """
-    from outlive.quant.converting import expectation, with_unknown_types
+    from outlive.quant.conversion import expectation, with_unknown_types
 
     wanted = expectation(settings, samples)
     if wanted is None:

@@ -57,7 +57,7 @@ def cut(
 def _uncopied(model: Model, error: Exception) -> ModelError:
     """The error for a part of the file that nobody can copy, since nobody knows its kind."""
     from outlive.rendering.finding_text import plain_finding
-    from outlive.rules.catalogue import assess
+    from outlive.rules.judgement import assess
 
     findings = assess(read_source(model)).findings
     finding = next((item for item in findings if item.code == "F115"), findings[0])

@@ -16,24 +16,24 @@ from typing import IO, Any
 
 from numpy.typing import NDArray
 
-from outlive.guarding.raised import CannotSend
+from outlive.guarding.worker_errors import CannotSend
 from outlive.model import Model, read_source
-from outlive.quant.debug_child import calibrated_models, quantized_model
-from outlive.quant.debug_runs import (
+from outlive.quant.comparison_plan import CompareTask
+from outlive.quant.converter_child import calibrated_models, quantized_model
+from outlive.quant.debugger_runs import (
     DEFAULTS,
-    Found,
-    Means,
+    LayerStatistics,
     Metric,
+    RunningMeans,
     compare_run,
     feed_model,
     is_debug_model,
     outputs_of,
     verify_run,
 )
-from outlive.quant.feeding import Samples
-from outlive.quant.lining_up import CompareTask
-from outlive.quant.quantizing import QuantizeOrder, quantize_model
+from outlive.quant.quantization import QuantizeTask, quantize_model
 from outlive.quant.recipes import RECIPES, narrowed
+from outlive.quant.samples import Samples
 from outlive.verbs.guard import guarded
 from outlive.verbs.interpreter import Interpreter
 from outlive.verbs.judging import JUDGE
@@ -94,7 +94,7 @@ class QuantizationDebugger:
         self._share_scales = False
         self.layer_statistics: dict[str, dict[str, float]] | None = None
         self.model_statistics: dict[str, float] | None = None
-        self._found = Found()
+        self._found = LayerStatistics()
         self.float_model = _content(float_model_path, float_model_content)
         self.quant_model = _content(quant_debug_model_path, quant_debug_model_content)
         if converter is not None:
@@ -197,7 +197,7 @@ class QuantizationDebugger:
         recipe = narrowed(
             RECIPES["static-int8"], model, skip, (), "int8" if options.fully_quantize else "float"
         )
-        order = QuantizeOrder(model=model, name="static-int8", recipe=recipe, judge=JUDGE, skip=tuple(skip))
+        order = QuantizeTask(model=model, name="static-int8", recipe=recipe, judge=JUDGE, skip=tuple(skip))
         with Samples(self._data_gen, model, JUDGE) as samples:
             return quantize_model(order, samples, guarded, lambda _: None).model
 
@@ -218,7 +218,7 @@ class QuantizationDebugger:
         return made
 
     def _model_statistics(self, metrics: Mapping[str, Metric]) -> dict[str, float]:
-        means = Means()
+        means = RunningMeans()
         assert self.quant_model is not None
         if self.float_model is None:
             raise ValueError("metrics of the whole model need the float model as well")

@@ -50,7 +50,7 @@ def delegates(
     costly to find out; `tell` hears what is being tried. ValueError for unknown accelerators. `probe` is the
     same under its old name.
     """
-    from outlive.accelerators.asking import probe_source
+    from outlive.accelerators.probe import probe_source
 
     model = sound(source)
     coverage = probe_source(
@@ -79,9 +79,8 @@ probe = delegates
 def judge_coverage(coverage: Coverage) -> tuple[Finding, ...]:
     """The findings on what accelerators take and do, the worst first."""
     from outlive.rules import judge
-    from outlive.rules.catalogue import RULES
 
-    return judge({"coverage": coverage}, [rule for rule in RULES if rule.facts == ("coverage",)]).findings
+    return judge({"coverage": coverage}).findings
 
 
 def parse_delegates(libraries: Sequence[str | Delegate], options: Sequence[str]) -> tuple[Delegate, ...]:

@@ -88,13 +88,12 @@ def _weights(source: Any, diagnosis: Diagnosis) -> str | bytes | None:
 def _judge_values(model: Model, inputs: Any) -> tuple[Finding, ...]:
     """What the rules on given values say; nothing of values for inputs that there are not."""
     from outlive.diagnosis.verdict import with_call_cause
-    from outlive.fitting.feeding import make_feed
+    from outlive.planning.input_values import make_feed
     from outlive.rules import judge
-    from outlive.rules.catalogue import RULES
 
     try:
         feed = make_feed(model, inputs)
     except (ValueError, TypeError):
         return ()
-    found = judge({"inputs": feed}, [rule for rule in RULES if rule.facts == ("inputs",)]).findings
+    found = judge({"inputs": feed}).findings
     return tuple(map(with_call_cause, found))

@@ -19,14 +19,12 @@ def doctor(*, clean: bool = False) -> Environment:
     from outlive.environment import capabilities, surroundings
     from outlive.environment.checkup import Environment
     from outlive.rules import judge
-    from outlive.rules.catalogue import RULES
 
     removed = clean_caches() if clean else ()
     checks = capabilities.survey()
-    about_here = [rule for rule in RULES if rule.facts == ("surroundings",)]
     return Environment(
         checks=checks,
-        findings=judge({"surroundings": surroundings.look_around()}, about_here).findings,
+        findings=judge({"surroundings": surroundings.look_around()}).findings,
         caches=usage(),
         most_cache_bytes=most_bytes(),
         most_cache_days=MOST_DAYS,

@@ -11,10 +11,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from outlive.arena.arena_size import arena_for
 from outlive.arena.budget import device_budget, weigh
 from outlive.arena.devices import Device
 from outlive.arena.plan import Plan, Verdict
-from outlive.arena.room import arena_for
 from outlive.diagnosis.examination import Examination
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import OutliveError, RuntimeMissing
@@ -23,7 +23,7 @@ from outlive.planning.verdicts import judge_plan
 from outlive.planning.with_worker import plan_model
 from outlive.process.flight import Flight
 from outlive.process.limits import Limits
-from outlive.rules.catalogue import file_errors
+from outlive.rules.judgement import file_errors
 from outlive.verbs.checking import Criteria, check_reading, device_wish
 from outlive.verbs.compare import compare
 from outlive.verbs.delegates import delegates
@@ -136,9 +136,9 @@ def _fly(source: str | Model, request: Request) -> Flight:
     if not request.briefly:
         words: dict[str, Any] = {"limits": request.limits, "accelerator": request.accelerator}
         return run(source, request.inputs, repeat=request.repeat, **words)
-    from outlive.interpreter.compiled_ladder import run_arguments
-    from outlive.interpreter.intermediates import Feeding, with_inside
-    from outlive.interpreter.running import fly
+    from outlive.interpreter.inner_tensors import Feeding, with_inside
+    from outlive.interpreter.ladder import run_arguments
+    from outlive.interpreter.recorded_run import fly
     from outlive.verbs.opening import content_of
 
     given = {"model_path": source} if isinstance(source, str) else {"model_content": content_of(source)}

@@ -11,11 +11,11 @@ from outlive.arena.plan import Plan
 from outlive.diagnosis.examination import Examination
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.finding import Finding
-from outlive.fitting.file_read import FileRead
 from outlive.keeping import write_whole
 from outlive.model import Tensor
+from outlive.planning.file_read import FileRead
 from outlive.process.flight import RunTold
-from outlive.quant.nouns import Drift
+from outlive.quant import Drift
 from outlive.records import ModelFile, ModelPath, in_document
 from outlive.rendering import page_of
 from outlive.rendering.media.html import render_html

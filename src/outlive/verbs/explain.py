@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from outlive.rules import Rule
-    from outlive.rules.engine import RuleList
+    from outlive.rules.rule import RuleList
 
 
 class Explanation(str):
@@ -18,7 +18,7 @@ class Explanation(str):
     @property
     def as_document(self) -> RuleList:
         """The rules."""
-        from outlive.rules.engine import RuleList
+        from outlive.rules.rule import RuleList
 
         return RuleList(rules=self.rules)
 
@@ -32,12 +32,11 @@ def explain(*codes: str) -> Explanation:
     Raises LookupError for an unknown rule.
     """
     from outlive.rendering.pages.explain import catalogue_text, rule_page
-    from outlive.rules.catalogue import RULES
+    from outlive.rules.catalogue import load_rules
 
-    found = tuple(map(_find, codes))
-    text = "\n\n".join(map(rule_page, found)) if found else catalogue_text(RULES)
-    explanation = Explanation(text)
-    explanation.rules = found or tuple(RULES)
+    rules = tuple(map(_find, codes)) or load_rules()
+    explanation = Explanation("\n\n".join(map(rule_page, rules)) if codes else catalogue_text(rules))
+    explanation.rules = rules
     return explanation
 
 

@@ -59,8 +59,8 @@ def export(
     plan = plan_model(model, wish)
     verdict = None
     if board is not None:
+        from outlive.arena.arena_size import arena_for
         from outlive.arena.budget import device_budget, weigh
-        from outlive.arena.room import arena_for
 
         verdict = weigh(plan, device_budget(board), arena=arena_for(model, plan, wish.abi, margin))
     if plan.refusals or (verdict is not None and not verdict.fits):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, overload
 from outlive.verbs.judging import JUDGE
 
 if TYPE_CHECKING:
-    from outlive.guarding.guarding import Guarded
-    from outlive.guarding.scripts import ScriptEnd
+    from outlive.guarding.guarded import Guarded
+    from outlive.guarding.script import ScriptEnd
     from outlive.process.limits import Limits
 
 
@@ -72,7 +72,7 @@ def guard(
     `as_module`: how it ended, its exit code, and the findings if it died.
     """
     from outlive.process.limits import Limits
-    from outlive.process.sandbox import choose_mode
+    from outlive.process.sandbox_policy import choose_mode
 
     limits, mode = Limits(memory=memory, seconds=seconds), choose_mode(sandbox)  # mistakes show at once
     if isinstance(function, (str, os.PathLike)):
@@ -88,13 +88,13 @@ def guard(
 
 def guarded(function: Callable[..., Any], **options: Any) -> Guarded:
     """The function in a worker (`make_guarded`), with the judge that knows the rules."""
-    from outlive.guarding.guarding import make_guarded
+    from outlive.guarding.guarded import make_guarded
 
     return make_guarded(function, judge=JUDGE, **options)
 
 
 def _run_script(script: str, as_module: bool, limits: Limits, sandbox: str, *arguments: str) -> ScriptEnd:
-    from outlive.guarding.scripts import run_script
+    from outlive.guarding.script import run_script
     from outlive.rules.witness import lacked_memory
 
     end = run_script(
@@ -112,6 +112,6 @@ def guard_cell(function: Callable[..., Any], cell: str, memory: Any, seconds: An
 
 def cannot_be_sent(error: BaseException) -> bool:
     """True if a call was not made because an argument, or the function, cannot go to a worker."""
-    from outlive.guarding.raised import CannotSend
+    from outlive.guarding.worker_errors import CannotSend
 
     return isinstance(error, CannotSend)

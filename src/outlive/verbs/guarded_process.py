@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from outlive.guarding.calling import GuardedCall, NotBegun, Terms, caller_state
 from outlive.guarding.functions import SentFunction
+from outlive.guarding.guard_process import GuardProcess
+from outlive.guarding.guarded_call import GuardedCall, NotBegun, Terms, caller_state
 from outlive.guarding.pool import alive
-from outlive.guarding.process import GuardProcess
-from outlive.process.hatchery import CannotHatch
 from outlive.process.limits import Limits
+from outlive.process.worker_factory import CannotStart
 from outlive.verbs.judging import JUDGE
 
-__all__ = ["CannotHatch", "GuardedProcess", "Limits", "NotBegun"]
+__all__ = ["CannotStart", "GuardedProcess", "Limits", "NotBegun"]
 
 
 class GuardedProcess:
     """Functions run in it one after the other, each with its own limits. A death raises and ends it."""
 
     def __init__(self) -> None:
-        """Start it. Raises CannotHatch if the system refuses a process."""
+        """Start it. Raises CannotStart if the system refuses a process."""
         self._process = GuardProcess()
         self._sent: dict[str, SentFunction] = {}
         alive.add(self._process)

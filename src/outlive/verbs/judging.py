@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from outlive.errors import InternalError, ModelError
-from outlive.interpreter.verdicts import Judge, Source
+from outlive.interpreter.judge import Judge, Source
 from outlive.process.flight import Flight, OpSeen
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class RulesJudge(Judge):
     def find_all(self, flight: Flight) -> tuple[Finding, ...]:
         """What there is to say of a run: why it ended badly, or what went wrong without a word."""
         from outlive.model import read_source
-        from outlive.rules.catalogue import assess_run
+        from outlive.rules.judgement import assess_run
 
         if flight.died or flight.error_type:
             return (self.find("flight", flight, flight.source)[0],)
@@ -55,7 +55,7 @@ class RulesJudge(Judge):
 
     def changed_file(self, change: Any) -> ModelError:
         """The error for a file that is no longer what was read, where its weights are asked for later."""
-        from outlive.rules.catalogue import of_change
+        from outlive.rules.judgement import of_change
 
         return refusal(of_change(change))
 
@@ -72,11 +72,12 @@ def refusal(errors: tuple[Finding, ...]) -> ModelError:
 
 def _find_alone(flight: Flight) -> tuple[Finding, Flight]:
     from outlive.diagnosis.alone import with_cause_of_end
-    from outlive.rules.death.by_flight import BY_FLIGHT
-    from outlive.rules.engine import judge
+    from outlive.rules import judge
+    from outlive.rules.catalogue import load_rules
 
     flight = _with_limit(flight)
-    (finding, *_) = judge({"flight": flight}, BY_FLIGHT).findings or (_first("flight", flight),)
+    found = judge({"flight": flight}, load_rules("D50", "D51")).findings
+    finding = found[0] if found else _first("flight", flight)
     return with_cause_of_end(finding, flight), flight
 
 
@@ -94,10 +95,9 @@ def _find_with_model(flight: Flight, source: Source) -> tuple[Finding, Flight]:
 
 def _first(kind: str, fact: Any) -> Finding:
     """The worst that the rules on such a fact find; one of them always does."""
-    from outlive.rules.catalogue import RULES
-    from outlive.rules.engine import judge
+    from outlive.rules import judge
 
-    found = judge({kind: fact}, [rule for rule in RULES if rule.facts == (kind,)]).findings
+    found = judge({kind: fact}).findings
     if not found:
         raise InternalError(f"no rule explains this {kind}: {fact!r}")
     return found[0]

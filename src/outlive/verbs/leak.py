@@ -41,8 +41,7 @@ def leak(
     are for models, as for `run`. A death ends the rounds, and what was measured before it comes back all the
     same.
     """
-    from outlive.growth.leak_asking import choose_room, find_targets, measure_growth
-    from outlive.growth.leak_running import Order
+    from outlive.growth.measurement import Order, choose_room, find_targets, measure_growth
 
     source = function_or_model.content if isinstance(function_or_model, Model) else function_or_model
     what, targets = find_targets(source, cycle, accelerator=accelerator, threads=threads, runtime=runtime)
@@ -56,7 +55,7 @@ def leak(
 
 def traceback_of(error: BaseException) -> str:
     """The traceback of what the repeated function itself raised, in its worker; empty for another error."""
-    from outlive.guarding.raised import WorkerTraceback
+    from outlive.guarding.worker_errors import WorkerTraceback
 
     return error.__cause__.text if isinstance(error.__cause__, WorkerTraceback) else ""
 
@@ -64,10 +63,9 @@ def traceback_of(error: BaseException) -> str:
 def _judged(growth: Growth) -> Growth:
     """The same growth with one finding for each death, then what the rules on growth say."""
     from outlive.rules import judge
-    from outlive.rules.catalogue import RULES
 
     source = growth.what if growth.what.endswith(".tflite") else None
     ends = [stage.flight for stage in growth.stages if stage.flight is not None]
     deaths = [JUDGE.find("flight", flight, source)[0] for flight in ends]
-    found = judge({"growth": growth}, [rule for rule in RULES if rule.facts == ("growth",)])
+    found = judge({"growth": growth})
     return replace(growth, findings=(*dict.fromkeys(deaths), *found))

@@ -163,9 +163,9 @@ def _settings(
 
 
 def _row(model: Model, label: dict[str, str], wish: Wish, budget: Budget | None) -> PlannedSetting:
+    from outlive.arena.arena_size import arena_for
     from outlive.arena.budget import weigh
     from outlive.arena.plan import PlannedSetting
-    from outlive.arena.room import arena_for
     from outlive.planning.with_worker import plan_model
 
     try:

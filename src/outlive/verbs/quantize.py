@@ -17,9 +17,8 @@ from outlive.verbs.opening import sound
 from outlive.verbs.progress import heard
 
 if TYPE_CHECKING:
-    from outlive.quant.feeding import Samples
-    from outlive.quant.nouns import Drift
-    from outlive.quant.quantized import Quantized
+    from outlive.quant import Drift, Quantized
+    from outlive.quant.samples import Samples
 
 
 @heard
@@ -48,14 +47,12 @@ def quantize(
     a Drift.
     A Keras model (.keras, .h5 or an object) or a SavedModel is converted first, by TensorFlow in a worker.
     """
-    from outlive.quant.capturing import leaving_nothing
-    from outlive.quant.feeding import Samples
-    from outlive.quant.lending import needs_conversion
-    from outlive.quant.quantizing import QuantizeOrder, quantize_model
+    from outlive.quant.capture import freeing_memory
+    from outlive.quant.mixed_precision import check_target, select
+    from outlive.quant.quantization import QuantizeTask, needs_conversion, quantize_model
     from outlive.quant.recipes import find_recipe, narrowed
-    from outlive.quant.selecting import check_target, select
-    from outlive.rules.catalogue import RULES
-    from outlive.rules.engine import judge
+    from outlive.quant.samples import Samples
+    from outlive.rules import judge
 
     wanted = _bounds(until_sqnr, until_agreement) if until is None else until
     target = None if wanted is None else check_target(wanted, tuple(metrics or ()))
@@ -71,18 +68,18 @@ def quantize(
     def make(kept: tuple[str, ...]) -> Quantized:
         left_out = (*skip, *kept)
         chosen = narrowed(rows, model, left_out, only, io)
-        order = QuantizeOrder(
+        order = QuantizeTask(
             model=model, name=name, recipe=chosen, judge=JUDGE, skip=left_out, only=tuple(only)
         )
         return quantize_model(order, stream, guard, tell)
 
     with ExitStack() as stack:
-        stack.enter_context(leaving_nothing())
+        stack.enter_context(freeing_memory())
         stream = None if samples is None else stack.enter_context(Samples(samples, model, JUDGE))
         held = partial(_held_against, model, samples=stream, metrics=metrics or {})
         made = make(()) if target is None else select(make, held, target)
     path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else model.path
-    return replace(made, source_path=path, findings=judge({"quantized": made}, RULES).findings)
+    return replace(made, source_path=path, findings=judge({"quantized": made}).findings)
 
 
 def _bounds(sqnr: float | None, agreement: float | None) -> dict[str, float] | None:
@@ -93,8 +90,8 @@ def _bounds(sqnr: float | None, agreement: float | None) -> dict[str, float] | N
 def _held_against(
     reference: Model, content: bytes, samples: Samples | None, metrics: Mapping[str, Callable[..., float]]
 ) -> Drift:
-    from outlive.quant.comparing import compare_models
-    from outlive.quant.lining_up import CompareTask
+    from outlive.quant.comparison import compare_models
+    from outlive.quant.comparison_plan import CompareTask
 
     candidate = read_source(content).model
     assert candidate is not None, "the quantizer writes files that can be read"

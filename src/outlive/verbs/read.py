@@ -42,7 +42,7 @@ class ReadFiles:
     @property
     def as_document(self) -> Any:
         """One file as it is, several as a list."""
-        from outlive.fitting.file_read import FileRead, FilesRead
+        from outlive.planning.file_read import FileRead, FilesRead
 
         files = [
             FileRead(reading=file.reading, judgement=file.judgement, sparsity=file.sparsity)
@@ -69,8 +69,8 @@ def read_files(
 
     `sparsity` counts zeros among the weights and plans what they are worth; `measure` runs it in a worker.
     """
-    from outlive.fitting.pruning import weigh_zeros
-    from outlive.rules.catalogue import assess
+    from outlive.planning.sparsity import weigh_zeros
+    from outlive.rules.judgement import assess
 
     if measure and not sparsity:
         raise ValueError("--measure is for --sparsity; `outlive plan --measure` runs a model")
@@ -98,7 +98,7 @@ def read(source: Source | Model, *, tolerant: bool = False) -> Model:
         return source
     reading = reading_of(source)
     if reading.model is None or (reading.flaws and not tolerant):
-        from outlive.rules.catalogue import file_errors
+        from outlive.rules.judgement import file_errors
 
         errors = file_errors(reading)
         if errors:

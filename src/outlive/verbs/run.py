@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from outlive.errors import LimitReached, OutliveError
-from outlive.interpreter.compiled_ways import AcceleratorWarning
+from outlive.interpreter.compiled_accelerators import AcceleratorWarning
 from outlive.keeping import whole_file
 from outlive.model import Model, Source
-from outlive.process.hatchery import RUNTIMES
 from outlive.process.limits import Limits
-from outlive.process.sandbox import MODES as SANDBOX_MODES
+from outlive.process.sandbox_policy import MODES as SANDBOX_MODES
+from outlive.process.worker_factory import RUNTIMES
 from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.opening import content_of
@@ -95,7 +95,7 @@ def _opening(
     source: Source | Model, inputs: Any, accelerator: str, limits: Limits, force: bool, threads: Any
 ) -> dict[str, Any]:
     """What an interpreter is given of the model, the accelerator and the limits."""
-    from outlive.interpreter.compiled_ladder import run_arguments
+    from outlive.interpreter.ladder import run_arguments
     from outlive.interpreter.options import ACCELERATORS
 
     if isinstance(source, (str, os.PathLike)):
@@ -112,9 +112,8 @@ def _opening(
 def _fly(
     inputs: Any, repeat: int, seed: int, twice: bool, given: dict[str, Any], meant: dict[str, Any]
 ) -> Flight:
-    from outlive.interpreter.intermediates import Feeding, with_inside
-    from outlive.interpreter.running import fly
-    from outlive.interpreter.untouched import fly_twice
+    from outlive.interpreter.inner_tensors import Feeding, with_inside
+    from outlive.interpreter.recorded_run import fly, fly_twice
 
     flight = (fly_twice if twice else fly)(inputs, repeat, seed, judge=JUDGE, **meant, **given)
     feeding = Feeding(inputs=inputs, seed=seed, quantized=meant["quantize"])
@@ -123,7 +122,7 @@ def _fly(
 
 def _delegate(item: str | Delegate) -> Delegate:
     """A library with its options, in words: LIBRARY,KEY=VALUE; ValueError if it cannot be loaded here."""
-    from outlive.accelerators.libraries import library_problem
+    from outlive.accelerators.configurations import library_problem
     from outlive.interpreter.options import load_delegate
 
     if not isinstance(item, str):
@@ -160,7 +159,7 @@ def _refuse_hopeless(
 ) -> None:
     """LimitReached if the plan says for certain that the limit is not enough."""
     from outlive.arena.questions import Wish, input_rows
-    from outlive.interpreter.feeding import given_shapes
+    from outlive.interpreter.feeds import given_shapes
     from outlive.planning.verdicts import hopeless
     from outlive.rendering.finding_text import plain_finding
 

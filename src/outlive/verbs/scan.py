@@ -14,12 +14,12 @@ from outlive.verbs.read import reading_of
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
     from outlive.diagnosis.examination import Examination
-    from outlive.fleet.comparing import Tolerances
-    from outlive.fleet.gathering import Found
-    from outlive.fleet.looking import Admit
-    from outlive.fleet.nouns import Order, Task
-    from outlive.fleet.rows import Row
-    from outlive.fleet.scanning import Scan, Tally
+    from outlive.fleet import Row
+    from outlive.fleet.file_discovery import FoundFile
+    from outlive.fleet.file_scan import Admit
+    from outlive.fleet.regressions import Tolerances
+    from outlive.fleet.scan_options import ScanOptions, ScanTask
+    from outlive.fleet.scanning import Scan, ScanCounts
     from outlive.model import Reading
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -53,7 +53,7 @@ def scan(
     resume: bool = False,
     tolerances: Tolerances | None = None,
     devices: Sequence[str | Device] = (),
-    tell: Callable[[Tally], None] = lambda tally: None,
+    tell: Callable[[ScanCounts], None] = lambda tally: None,
 ) -> Scan:
     """One table of many models: read, checked, planned, with `run` also run and diagnosed. Iterate for rows.
 
@@ -68,8 +68,8 @@ def scan(
     for unknown devices, rules, engines and files.
     """
     from outlive.cache import ResultCache, cache_folder
-    from outlive.fleet.gathering import gather
-    from outlive.fleet.ordering import make_order
+    from outlive.fleet.file_discovery import find_files
+    from outlive.fleet.scan_options import make_options
 
     outputs = _listed(output)
     _check_outputs(outputs, against, resume)
@@ -77,7 +77,7 @@ def scan(
         shares = {"peak": tolerance_peak, "latency": tolerance_latency, "outputs": tolerance_outputs}
         tolerances = find_tolerances(shares)
     named: list[Any] = list(device) if isinstance(device, (list, tuple)) else [device]
-    order = make_order(
+    order = make_options(
         [*named, *devices], run, delegates, memory=memory, repeat=repeat, seconds=seconds,
         accelerator=accelerator, select=_words(select), ignore=_words(ignore),
     )  # fmt: skip
@@ -88,10 +88,10 @@ def scan(
         "tell": tell,
     }
     against_old = {"against": None if against is None else Path(against), "tolerances": tolerances}
-    return _scan(gather(_listed(paths)), order, outputs, resume=resume, **engine, **against_old)
+    return _scan(find_files(_listed(paths)), order, outputs, resume=resume, **engine, **against_old)
 
 
-def _scan(files: Sequence[Found], order: Order, outputs: list[str], **options: Any) -> Scan:
+def _scan(files: Sequence[FoundFile], order: ScanOptions, outputs: list[str], **options: Any) -> Scan:
     """Scan, and write the tables: also of what is done when it is interrupted."""
     from outlive.fleet.journal import JournalError
     from outlive.fleet.scanning import scan_files
@@ -103,27 +103,27 @@ def _scan(files: Sequence[Found], order: Order, outputs: list[str], **options: A
         raise _interrupted(journal, outputs) from None
     except JournalError as error:
         hint = "; what was written before is kept: make room, and go on with --resume" if outputs else ""
-        raise OSError(f"{error}{hint}") from error
+        raise error.with_hint(hint) from error.__cause__
     found = replace(found, written=tuple(outputs), with_rows=not outputs)
     _write(found, outputs)
     return found if not outputs or any(map(_is_rows, outputs)) else found.kept_aside()
 
 
-def examine_task(task: Task) -> Row:
+def examine_task(task: ScanTask) -> Row:
     """What an engine process does with one file."""
-    from outlive.fleet.looking import look
-    from outlive.fleet.nest import NEST, go_with
+    from outlive.fleet.file_scan import scan_file
+    from outlive.fleet.idle_workers import WORKER_LIFETIME, end_with
 
     if task.owner == os.getpid():
-        return look(
+        return scan_file(
             task, _examine, reading_of
         )  # threads of the user's own process: its workers may be in use
-    go_with(task.owner)
-    with NEST.task():
-        return look(task, _examine, reading_of)
+    end_with(task.owner)
+    with WORKER_LIFETIME.task():
+        return scan_file(task, _examine, reading_of)
 
 
-def _examine(reading: Reading, order: Order, admit: Admit) -> Examination:
+def _examine(reading: Reading, order: ScanOptions, admit: Admit) -> Examination:
     from outlive.process.limits import Limits
     from outlive.verbs.checking import make_criteria
     from outlive.verbs.examine import Request, examine
@@ -142,7 +142,7 @@ def _examine(reading: Reading, order: Order, admit: Admit) -> Examination:
 
 def find_tolerances(shares: dict[str, Share]) -> Tolerances:
     """What the caller says, else what the project says, else what is usual."""
-    from outlive.fleet.comparing import Tolerances
+    from outlive.fleet.regressions import Tolerances
     from outlive.project.config import find_config
     from outlive.project.values import UnreadableConfig, parse_share
 
@@ -163,7 +163,7 @@ def _listed(paths: Paths) -> list[str]:
 
 
 def _words(given: Sequence[str] | str) -> list[str]:
-    from outlive.rules.choosing import split_words
+    from outlive.rules.catalogue import split_words
 
     return [word for text in ([given] if isinstance(given, str) else given) for word in split_words(text)]
 

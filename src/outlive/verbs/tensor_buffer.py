@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outlive.interpreter import slots
+from outlive.interpreter import shared_tensors as slots
 from outlive.interpreter.session import End
 from outlive.verbs.judging import JUDGE
 

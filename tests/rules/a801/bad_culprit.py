@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from outlive.accelerators import Coverage
-from outlive.accelerators.nouns import Culprit, Death
+from outlive.accelerators.coverage import Death, FaultyPart
 from tests.rules.coverages import coverage, gpu
 
 
@@ -18,6 +18,6 @@ def fact(tmp_path: Path) -> Coverage:
             ops_taken=None,
             taken=None,
             death=Death(stage="load", signal="SIGABRT", headline="a check inside the library failed"),
-            culprit=Culprit(ops=(2,), types=("RESHAPE",), how="dies with SIGABRT at load"),
+            culprit=FaultyPart(ops=(2,), types=("RESHAPE",), how="dies with SIGABRT at load"),
         )
     )

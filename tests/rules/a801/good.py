@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from outlive.accelerators import Coverage
-from outlive.accelerators.nouns import Death
+from outlive.accelerators.coverage import Death
 from tests.rules.coverages import coverage, gpu
 
 

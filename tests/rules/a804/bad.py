@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.accelerators import Coverage, Refusal
+from outlive.accelerators import Coverage, OpRefusal
 from tests.rules.coverages import RESHAPE, coverage, gpu, handed_over
 
 
@@ -15,7 +15,9 @@ def fact(tmp_path: Path) -> Coverage:
             taken=(0, 1),
             refused=(
                 RESHAPE,
-                Refusal(op=3, type="SOFTMAX", reason="Operation is not supported.", source="its own report"),
+                OpRefusal(
+                    op=3, type="SOFTMAX", reason="Operation is not supported.", source="its own report"
+                ),
             ),
             crossings=handed_over(),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from outlive.accelerators import Coverage
-from outlive.accelerators.nouns import WhatIf
+from outlive.accelerators.coverage import WhatIf
 from tests.rules.coverages import RESHAPE, coverage, tried
 
 

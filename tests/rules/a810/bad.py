@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.interpreter.compiled_ways import Absent
+from outlive.interpreter.compiled_accelerators import Absent
 
 
 def fact(tmp_path: Path) -> Absent:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 from tests.rules.facts import call
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 
 TEXT = """train.py:283:1: error: 'tf.Svd' op is neither a custom op nor a flex op
 train.py:283:1: note: Error code: ERROR_NEEDS_CUSTOM_OPS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.interpreter.verdicts import Call
+from outlive.interpreter.judge import Call
 
 TEXT = """<unknown>:0: error: failed while converting: 'main':
 Some ops are not supported by the native TFLite runtime, you can enable TF kernels fallback using TF Select.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.quant.nouns import InputRange
-from outlive.quant.quantized import Quantized
+from outlive.quant import Quantized
+from outlive.quant.drift import InputRange
 from tests.rules.drifts import quantized
 
 

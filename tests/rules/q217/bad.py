@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.quant.quantized import Quantized
+from outlive.quant import Quantized
 from tests.rules.drifts import quantized
 
 

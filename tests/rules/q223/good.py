@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.quant.nouns import Drift, InputRange
+from outlive.quant.drift import Drift, InputRange
 from tests.rules.drifts import drift
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.quant.nouns import Drift
+from outlive.quant import Drift
 from tests.rules.drifts import drift, output
 
 

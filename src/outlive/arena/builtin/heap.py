@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from outlive.arena.builtin.placing import Layout
-from outlive.arena.builtin.preparing import Preparation
+from outlive.arena.builtin.layout import Layout
+from outlive.arena.builtin.preparation import Preparation
 from outlive.arena.builtin.subgraphs import list_parts
 from outlive.model import Model, Tensor
 from outlive.units import plural

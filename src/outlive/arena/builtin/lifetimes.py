@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from outlive.arena.builtin.best_fit import FOREVER
-from outlive.arena.builtin.tensors import Node, Where
+from outlive.kernels.litert.tensor_table import Node, Where
 
 # Which inputs an operator may overwrite with its first output (`inplace_operator` of the registrations,
 # LiteRT, tflite/kernels/*.cc, the same for reference kernels); True where the bytes stay as they are.

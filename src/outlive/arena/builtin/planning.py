@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections import Counter
 
 from outlive.arena.builtin.heap import heap_of, late_bytes, structures_bytes, variables_bytes
-from outlive.arena.builtin.placing import Layout, lay_out
-from outlive.arena.builtin.preparing import Preparation
-from outlive.arena.builtin.spans import Spans, spans_of
+from outlive.arena.builtin.layout import Layout, lay_out
+from outlive.arena.builtin.liveness import Spans, spans_of
+from outlive.arena.builtin.page_usage import Moment, most_at_once
+from outlive.arena.builtin.preparation import Preparation
 from outlive.arena.builtin.subgraphs import Callers
-from outlive.arena.builtin.temporaries.formulas import has_kernel
-from outlive.arena.builtin.touching import Moment, most_at_once
 from outlive.arena.builtin.unshared import unshared_of
 from outlive.arena.plan import Bound, OpLoad, Part, Placement, Plan, PlannedInput, Question, Refusal, weakest
+from outlive.kernels.litert.temporaries.formulas import has_kernel
 from outlive.model import Model, Operator
 from outlive.units import format_bytes
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from outlive.arena.builtin.preparing import Doubt, Preparation, begin
-from outlive.arena.builtin.shapes.outcome import DYNAMIC, Outcome, Outcomes
-from outlive.arena.builtin.tensors import open_table
+from outlive.arena.builtin.preparation import Doubt, Preparation, begin
 from outlive.arena.plan import Question
+from outlive.kernels.litert.shapes.outcome import DYNAMIC, Outcome, Outcomes
+from outlive.kernels.litert.tensor_table import open_table
 from outlive.model import Model, Tensor
 
 # What is passed: the caller's tensors, by position.

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from outlive.arena.builtin.heap import sparse_bytes
-from outlive.arena.builtin.temporaries.filling import Unprepared
-from outlive.arena.builtin.temporaries.fully_connected import packed_weights_bytes
-from outlive.arena.builtin.temporary import Situation
-from outlive.arena.tflm.kernels.flexoptions import read_options
+from outlive.kernels.flexbuffers import read_options
+from outlive.kernels.litert.temporaries.filling import Unprepared
+from outlive.kernels.litert.temporaries.fully_connected import packed_weights_bytes
+from outlive.kernels.litert.temporary import Situation
 from outlive.units import count_elements
 
 _PACKED_TYPES = ("int4", "uint4", "int2")

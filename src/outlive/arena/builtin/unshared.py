@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from outlive.arena.builtin.layout import Layout
 from outlive.arena.builtin.lifetimes import IN_PLACE
-from outlive.arena.builtin.placing import Layout
-from outlive.arena.builtin.spans import last_reads_of
+from outlive.arena.builtin.liveness import last_reads_of
 from outlive.arena.plan import Unshared
 
 _MOST = 20

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from outlive.arena.plan import OpLoad, Part, Placement, Plan, PlannedInput, Question, Refusal
-from outlive.arena.tflm.abi import ABIS, read_table
-from outlive.arena.tflm.arena import Arena
 from outlive.arena.tflm.greedy import Need
-from outlive.arena.tflm.kernels.registry import kernel_table
 from outlive.arena.tflm.lifetimes import Lifetimes
+from outlive.kernels.tables import read_table
+from outlive.kernels.tflm.abi import ABIS
+from outlive.kernels.tflm.allocator import Arena
+from outlive.kernels.tflm.registry import kernel_table
 from outlive.model import Model
 
 
@@ -125,7 +126,7 @@ def _output_name(model: Model, outputs: tuple[int, ...]) -> str:
 
 
 def _commit() -> str:
-    commit: str = read_table("layouts.json")["tflm_commit"]
+    commit: str = read_table("tflm_structs")["tflm_commit"]
     return commit[:12]
 
 

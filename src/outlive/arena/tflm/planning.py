@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 from outlive.arena.plan import Plan, Question, Refusal
 from outlive.arena.tflm import greedy
-from outlive.arena.tflm.abi import ABIS, align_up, size_of
-from outlive.arena.tflm.answer import Buffer, Outcome, Variable, granted, refused
-from outlive.arena.tflm.arena import BUFFER_ALIGN_BYTES
-from outlive.arena.tflm.greedy import Need, TooManyBuffersError
-from outlive.arena.tflm.lifetimes import Lifetimes
-from outlive.arena.tflm.offline import ONLINE, offline_offsets
-from outlive.arena.tflm.preparation import RefusedError
-from outlive.arena.tflm.steps import (
+from outlive.arena.tflm.allocation import (
     Prepared,
     StoppedError,
     keep_tensor_structures,
     lend_planning_room,
     prepare_model,
 )
+from outlive.arena.tflm.answer import Buffer, Outcome, Variable, granted, refused
+from outlive.arena.tflm.greedy import Need, TooManyBuffersError
+from outlive.arena.tflm.lifetimes import Lifetimes
+from outlive.arena.tflm.offline import ONLINE, offline_offsets
+from outlive.kernels.tflm.abi import ABIS, align_up, size_of
+from outlive.kernels.tflm.allocator import BUFFER_ALIGN_BYTES
+from outlive.kernels.tflm.preparation import RefusedError
 from outlive.model import Model, Tensor
 
 KERNELS = ("reference", "cmsis-nn")

@@ -2,11 +2,7 @@
 
 ::
 
-    operators ── accepting.py (the delegate's checks) ── partition.py (runs of accepted operators)
-              ── building.py ── rewriting.py ── XNNPACK's own graph of each run
-              ── packing.py, imaging.py (weights, pointers) ── workspace.py (activations) ── planning.py
-
-Rules come from the sources of LiteRT's delegate (tflite/delegates/xnnpack/xnnpack_delegate.cc) and of
-XNNPACK; tile sizes depend on the instruction set and are in `tiles.json`, made by running XNNPACK's
-src/configs for each.
+    operators ── kernels/xnnpack (the delegate's checks) ── partition.py (runs of accepted operators)
+              ── graph_builder.py ── graph_rewrites.py ── XNNPACK's own graph of each run
+              ── kernels/xnnpack (weights, pointers of a node) ── workspace.py (activations) ── planning.py
 """

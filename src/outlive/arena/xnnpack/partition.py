@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import pairwise
 
-from outlive.arena.xnnpack import checks
-from outlive.arena.xnnpack.accepting import refusal
-from outlive.arena.xnnpack.datatypes import Sight
+from outlive.kernels.xnnpack import checks
+from outlive.kernels.xnnpack.datatypes import Sight
+from outlive.kernels.xnnpack.registry import refusal
 from outlive.model import Model, Operator, Subgraph
 
 _WITHOUT_COPY = ("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D")

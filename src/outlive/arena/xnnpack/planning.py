@@ -8,11 +8,11 @@ from dataclasses import replace
 from outlive.arena.builtin.heap import structures_bytes
 from outlive.arena.builtin.planning import plan_builtin
 from outlive.arena.plan import Bound, OpLoad, Part, Plan, Question, Refusal, weakest
-from outlive.arena.xnnpack.isa import instruction_set, this_machine
-from outlive.arena.xnnpack.leftover import Leftover, plan_leftover, runtime_shapes, variables_bytes
+from outlive.arena.xnnpack.allocations import Ledger
 from outlive.arena.xnnpack.partition import Delegation, delegate
-from outlive.arena.xnnpack.running import Ledger
 from outlive.arena.xnnpack.structures import interpreter_bytes
+from outlive.arena.xnnpack.undelegated import Leftover, plan_leftover, runtime_shapes, variables_bytes
+from outlive.kernels.xnnpack.instruction_sets import instruction_set, this_machine
 from outlive.model import Model, Subgraph
 
 _ARENAS = ("arena", "called subgraphs", "persistent arena")

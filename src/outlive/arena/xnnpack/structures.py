@@ -7,7 +7,7 @@ those of the interpreter were measured on LiteRT 2.3.0.
 from __future__ import annotations
 
 from outlive.arena.builtin.heap import sparse_bytes
-from outlive.arena.xnnpack.graph import Graph, Node
+from outlive.kernels.xnnpack.graph import Graph, Node
 from outlive.model import Model, Subgraph
 
 # sizeof: xnn_value and xnn_node while the graph is made; xnn_runtime_value and xnn_operator_data for good.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import accumulate
 
-from outlive.arena.xnnpack.graph import Graph, Value
-from outlive.arena.xnnpack.tiling import round_up
+from outlive.kernels.xnnpack.graph import Graph, Value
+from outlive.kernels.xnnpack.microkernels import round_up
 
 _EXTRA_BYTES = 16  # XNN_EXTRA_BYTES
 _EXTRA_PARAMETERS = 15  # XNN_EXTRA_QUANTIZATION_PARAMS

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import complain, refuse_to_overwrite
-from outlive.cli.present import add_output_options, present
+from outlive.cli.options import add_output_options, option
+from outlive.cli.output import complain
+from outlive.cli.present import check_output, present
 
 EXAMPLES = """\
 examples:
@@ -24,13 +25,13 @@ exit codes: 0 something in it is known, 1 nothing is
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("file", metavar="FILE", help="a log, a core file or a message; - is standard input")
+    option(parser, "file", "a log, a core file or a message; - is standard input", metavar="FILE")
     add_output_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read what is left and say what it means."""
-    refuse_to_overwrite(args.output, [args.file])
+    check_output(args, args.file)
     try:
         if args.file == "-":
             autopsy = replace(verbs.autopsy(sys.stdin.buffer.read()), source="standard input")

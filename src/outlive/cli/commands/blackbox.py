@@ -6,8 +6,9 @@ import argparse
 
 from outlive import verbs
 from outlive.cli import exits
+from outlive.cli.options import add_output_options, option
 from outlive.cli.output import complain, say
-from outlive.cli.present import add_output_options, present
+from outlive.cli.present import present
 from outlive.units import plural
 from outlive.verbs.blackbox import ACTIONS
 
@@ -25,10 +26,8 @@ no outputs and no variables. exit code 1 if there is no such record
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument(
-        "action", choices=ACTIONS, nargs="?", default="last", help="what to do (default: last)"
-    )
-    parser.add_argument("name", nargs="?", help="the record to show, as `list` names it")
+    option(parser, "action", "what to do (default: last)", choices=ACTIONS, nargs="?", default="last")
+    option(parser, "name", "the record to show, as `list` names it", nargs="?")
     add_output_options(parser)
 
 

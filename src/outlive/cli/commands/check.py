@@ -6,8 +6,9 @@ import argparse
 
 from outlive import verbs
 from outlive.cli import exits
+from outlive.cli.options import add_output_options, option, options_for
 from outlive.cli.output import complain, progress, refuse_to_overwrite
-from outlive.cli.present import add_output_options, exit_code, need_a_file, present
+from outlive.cli.present import check_output, exit_code, present
 from outlive.verbs.checking import ACCELERATORS, EXPECTATIONS, UnreadableConfig
 
 EXAMPLES = """\
@@ -31,104 +32,50 @@ _FORMATS = ("html", "sarif", "github", "gitlab", "junit", "markdown")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="a .tflite model, or a folder or pattern of them"
+    option(parser, "files", "a .tflite model, or a folder or pattern of them", nargs="*", metavar="FILE")
+    words = "models that git says have changed since REV (default HEAD); FILEs and folders narrow it down"
+    option(parser, "--changed", words, nargs="?", const="HEAD", metavar="REV")
+    words = "leave out what the configuration excludes even where it is named as a FILE"
+    option(parser, "--force-exclude", words)
+    words = "values the model would be given: an .npz file, or a .npy file for an input"
+    option(parser, "--inputs", words, several=True, default=None, metavar="[NAME=]FILE")
+    words = (
+        "what the model was to be quantized to: values (int8, int16), also inputs and outputs (-io), "
+        "or weights only (dynamic, float16)"
     )
-    parser.add_argument(
-        "--changed",
-        nargs="?",
-        const="HEAD",
-        metavar="REV",
-        help="models that git says have changed since REV (default HEAD); FILEs and folders narrow it down",
-    )
-    parser.add_argument(
-        "--force-exclude",
-        action="store_true",
-        help="leave out what the configuration excludes even where it is named as a FILE",
-    )
-    parser.add_argument(
-        "--inputs",
-        action="append",
-        default=[],
-        metavar="[NAME=]FILE",
-        help="values the model would be given: an .npz file, or a .npy file for an input",
-    )
-    parser.add_argument(
-        "--expect",
-        choices=tuple(EXPECTATIONS),
-        help="what the model was to be quantized to: values (int8, int16), also inputs and outputs (-io), "
-        "or weights only (dynamic, float16)",
-    )
-    _add_rules(parser)
-    _add_fit(parser)
-    group = add_output_options(parser, *_FORMATS)
-    group.add_argument(
-        "--also",
-        action="append",
-        default=[],
-        metavar="FORMAT=FILE",
-        help="write another format to a file as well (may be given several times)",
-    )
-
-
-def _add_rules(parser: argparse.ArgumentParser) -> None:
+    option(parser, "--expect", words, choices=tuple(EXPECTATIONS))
     rules = parser.add_argument_group("rules")
-    rules.add_argument(
-        "--select", action="append", metavar="CODES", help="only these: codes, starts of codes, names"
-    )
-    rules.add_argument("--ignore", action="append", metavar="CODES", help="all but these")
-    rules.add_argument(
-        "--strict", action="store_true", default=None, help="warnings end with exit code 1 as well"
-    )
-    rules.add_argument(
-        "--no-config", dest="config", action="store_false", help="read no pyproject.toml and no outlive.toml"
-    )
-
-
-def _add_fit(parser: argparse.ArgumentParser) -> None:
+    words = "only these: codes, starts of codes, names"
+    option(rules, "--select", words, several=True, default=None, metavar="CODES")
+    option(rules, "--ignore", "all but these", several=True, default=None, metavar="CODES")
+    option(rules, "--strict", "warnings end with exit code 1 as well", action="store_true", default=None)
+    words = "read no pyproject.toml and no outlive.toml"
+    option(rules, "--no-config", words, dest="config", action="store_false")
     fit = parser.add_argument_group("does it fit?")
     one = fit.add_mutually_exclusive_group()
-    one.add_argument("--ram", metavar="SIZE", help="memory granted to the model, such as 64MB")
-    one.add_argument(
-        "--device",
-        action="append",
-        metavar="NAME",
-        help="a device by name, or a .toml file that describes one (may be given several times)",
-    )
-    one.add_argument(
-        "--here", action="store_true", help="this machine: its memory and limits, and what is installed on it"
-    )
-    fit.add_argument("--accelerator", choices=ACCELERATORS, help="what it will run on (default cpu)")
+    option(one, "--ram")
+    words = "a device by name, or a .toml file that describes one (may be given several times)"
+    option(one, "--device", words, several=True, default=None)
+    option(one, "--here", "this machine: its memory and limits, and what is installed on it")
+    option(fit, "--accelerator", "what it will run on (default cpu)", choices=ACCELERATORS, default=None)
+    group = add_output_options(parser, *_FORMATS)
+    words = "write another format to a file as well (may be given several times)"
+    option(group, "--also", words, several=True, metavar="FORMAT=FILE")
 
 
 def run(args: argparse.Namespace) -> int:
     """Check the files and say what was found; the exit code says how bad it is."""
-    need_a_file(args)
+    check_output(args)
     try:
         outputs = [(args.format, args.output), *map(_also, args.also)]
         with progress("checking") as tell:
-            found = verbs.check(
-                args.files,
-                changed=args.changed,
-                force_exclude=args.force_exclude,
-                inputs=args.inputs or None,
-                expect=args.expect,
-                select=args.select,
-                ignore=args.ignore,
-                strict=args.strict,
-                config=args.config,
-                ram=args.ram,
-                device=args.device,
-                here=args.here,
-                accelerator=args.accelerator,
-                tell=tell,
-            )
+            found = verbs.check(args.files, **options_for(verbs.check, args), tell=tell)
     except (ValueError, OSError) as error:
         hint = " (--no-config leaves it out)" if isinstance(error, UnreadableConfig) else ""
         complain(f"outlive check: {error}{hint}")
         return exits.USAGE
     for name, output in outputs:
-        refuse_to_overwrite(output, [file.reading.path or "" for file in found.files])
+        refuse_to_overwrite([file.reading.path or "" for file in found.files], output)
         args.format, args.output = name, output
         present(args, found)
     return exit_code(found)

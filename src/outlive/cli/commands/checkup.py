@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from outlive.cli import exits
-from outlive.cli.output import complain, progress, refuse_to_overwrite
+from outlive.cli.options import add_output_options
+from outlive.cli.output import complain, progress
 from outlive.cli.parser import Parser
-from outlive.cli.present import add_output_options, need_a_file, present
+from outlive.cli.present import check_output, present
 from outlive.errors import OutliveError
 from outlive.verbs.report import checkup
 
@@ -31,8 +32,7 @@ def run(words: Sequence[str]) -> int:
     parser.add_argument("file", metavar="MODEL")
     add_output_options(parser, "html")
     args = parser.parse_args(list(words))
-    need_a_file(args)
-    refuse_to_overwrite(args.output, [args.file])
+    check_output(args, args.file)
     try:
         with progress() as tell:
             found = checkup(args.file, tell)

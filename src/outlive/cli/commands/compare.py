@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from outlive import verbs
-from outlive.cli.failures import tell_failure
-from outlive.cli.output import progress, refuse_to_overwrite, write_file, writing
-from outlive.cli.present import add_output_options, need_a_file, present
-from outlive.errors import OutliveError
+from outlive.cli.failures import asking
+from outlive.cli.options import add_output_options, option, options_for
+from outlive.cli.output import write_file, writing
+from outlive.cli.present import check_output, present
 from outlive.rendering.media.json import dump
 from outlive.rendering.plan_plot import check_plot
 
@@ -27,69 +27,36 @@ exit codes: 0 compared, 1 findings of severity error, or the models were refused
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("reference", metavar="REFERENCE", help="the model that is right")
-    parser.add_argument("candidate", metavar="CANDIDATE", help="the model that is asked about")
-    parser.add_argument(
-        "--samples", metavar="WHERE", help="an .npz or .npy file, or a folder of .npy, .npz and picture files"
-    )
-    parser.add_argument(
-        "--layers",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="WHICH",
-        help="only these operators: indices, ranges (10:20), types, names or patterns of names",
-    )
-    parser.add_argument(
-        "--memory",
-        metavar="SIZE",
-        help="what may be held at once (default 512MB, or what a single operator takes, if that is more)",
-    )
-    parser.add_argument(
-        "--accelerator",
-        choices=("cpu", "builtin", "reference"),
-        default="cpu",
-        help="what runs the models: cpu (XNNPACK, the default), builtin or reference kernels",
-    )
-    parser.add_argument(
-        "--no-born-here",
-        dest="born_here",
-        action="store_false",
-        help="do not run operators alone: quicker, and says less about where errors arise",
-    )
-    parser.add_argument(
-        "--top", type=int, default=3, metavar="N", help="how many layers to show (3; -v shows all)"
-    )
+    option(parser, "reference", "the model that is right", metavar="REFERENCE")
+    option(parser, "candidate", "the model that is asked about", metavar="CANDIDATE")
+    option(parser, "--samples")
+    words = "only these operators: indices, ranges (10:20), types, names or patterns of names"
+    option(parser, "--layers", words, nargs="+", action="extend", default=[], metavar="WHICH")
+    words = "what may be held at once (default 512MB, or what a single operator takes, if that is more)"
+    option(parser, "--memory", words)
+    words = "what runs the models: cpu (XNNPACK, the default), builtin or reference kernels"
+    option(parser, "--accelerator", words)
+    words = "do not run operators alone: quicker, and says less about where errors arise"
+    option(parser, "--no-born-here", words, dest="born_here", action="store_false")
+    option(parser, "--top", "how many layers to show (3; -v shows all)", default=3, metavar="N")
     group = parser.add_argument_group("more files")
-    group.add_argument("--csv", metavar="FILE", help="layer statistics as TensorFlow's debugger writes them")
-    group.add_argument("--node-data", metavar="FILE", help="an overlay for Model Explorer")
-    group.add_argument("--plot", metavar="FILE", help="a picture of the layers, .svg or .png")
+    option(group, "--csv", "layer statistics as TensorFlow's debugger writes them", metavar="FILE")
+    option(group, "--node-data", "an overlay for Model Explorer", metavar="FILE")
+    option(group, "--plot", "a picture of the layers, .svg or .png", metavar="FILE")
     add_output_options(parser, "html")
 
 
 def run(args: argparse.Namespace) -> int:
     """Compare and report; the exit code says what it came to."""
-    need_a_file(args)
-    for output in (args.output, args.csv, args.node_data, args.plot):
-        refuse_to_overwrite(output, [args.reference, args.candidate])
-    try:
+    check_output(args, args.reference, args.candidate, beside=(args.csv, args.node_data, args.plot))
+    with asking(args, "comparing") as tell:
         if args.plot:
             check_plot(args.plot)
-        with progress("comparing") as tell:
-            drift = verbs.compare(
-                args.reference,
-                args.candidate,
-                args.samples,
-                layers=args.layers,
-                memory=args.memory,
-                accelerator=args.accelerator,
-                born_here=args.born_here,
-                tell=lambda turn, turns, sample: tell(
-                    f"sample {sample}" + (f", turn {turn} of {turns}" if turns > 1 else "")
-                ),
-            )
-    except (OutliveError, ValueError, OSError) as error:
-        return tell_failure(args, error)
+
+        def hear(turn: int, turns: int, sample: int) -> None:
+            tell(f"sample {sample}" + (f", turn {turn} of {turns}" if turns > 1 else ""))
+
+        drift = verbs.compare(**options_for(verbs.compare, args), tell=hear)
     _write_more(args, drift)
     return present(args, replace(drift, top=args.top))
 

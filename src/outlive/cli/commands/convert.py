@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.failures import tell_failure
-from outlive.cli.output import complain_lines, progress, refuse_to_overwrite, write_file
-from outlive.cli.present import add_telling_options, need_a_pipe, present
-from outlive.errors import OutliveError
+from outlive.cli.failures import asking, tell_failure
+from outlive.cli.options import add_telling_options, option, options_for
+from outlive.cli.output import complain_lines, write_file
+from outlive.cli.present import check_model_output, tell
 
 EXAMPLES = """\
 settings are those of tf.lite.TFLiteConverter and of its target_spec; lists have commas between
@@ -27,50 +27,28 @@ the model, the samples cannot be used or your function raised, 2 usage, 3 the wo
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument(
-        "source", metavar="SOURCE", help="a SavedModel folder, a .keras or .h5 file, or FILE.py::FUNCTION"
-    )
-    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="where to write the model")
-    parser.add_argument(
-        "--samples",
-        metavar="WHERE",
-        help="to quantize with: an .npz or .npy file, or a folder of .npy, .npz and picture files",
-    )
-    parser.add_argument(
-        "--signature",
-        nargs="+",
-        action="extend",
-        metavar="SHAPE:TYPE",
-        help="the arguments of the function to convert, such as 1x4:float32; ? is any size",
-    )
-    parser.add_argument(
-        "--setting",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a setting of the converter, such as optimizations=DEFAULT",
-    )
-    parser.add_argument("--memory", metavar="SIZE", help="what the worker may use")
-    parser.add_argument("--seconds", type=float, metavar="S", help="how long it may take")
+    words = "a SavedModel folder, a .keras or .h5 file, or FILE.py::FUNCTION"
+    option(parser, "source", words, metavar="SOURCE")
+    option(parser, "-o", "--output", "where to write the model", required=True, metavar="FILE")
+    words = "to quantize with: an .npz or .npy file, or a folder of .npy, .npz and picture files"
+    option(parser, "--samples", words)
+    words = "the arguments of the function to convert, such as 1x4:float32; ? is any size"
+    option(parser, "--signature", words, nargs="+", action="extend", metavar="SHAPE:TYPE")
+    words = "a setting of the converter, such as optimizations=DEFAULT"
+    option(parser, "--setting", words, several=True, metavar="NAME=VALUE")
+    option(parser, "--memory", "what the worker may use")
+    option(parser, "--seconds")
     add_telling_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Convert, write and report; the exit code says what it came to."""
-    need_a_pipe(args)
-    refuse_to_overwrite(args.output, [args.source.partition("::")[0]])
+    check_model_output(args, args.source.partition("::")[0])
     try:
-        with progress("converting") as tell:
-            made = verbs.convert(
-                args.source,
-                samples=args.samples,
-                signature=args.signature,
-                memory=args.memory,
-                seconds=args.seconds,
-                tell=lambda sample: tell(f"sample {sample}"),
-                **dict(map(_setting, args.setting)),
-            )
-    except (OutliveError, ValueError, TypeError, OSError) as error:
+        with asking(args, "converting") as hear:
+            options = {**options_for(verbs.convert, args), **dict(map(_setting, args.setting))}
+            made = verbs.convert(**options, tell=lambda sample: hear(f"sample {sample}"))
+    except TypeError as error:
         return tell_failure(args, error)
     except Exception as error:
         trace = getattr(error.__cause__, "text", "")  # of a function of the user's, in the worker
@@ -79,8 +57,7 @@ def run(args: argparse.Namespace) -> int:
         complain_lines(trace.rstrip())
         return exits.FINDINGS
     write_file(args.output, made.model)
-    made, args.output = replace(made, output_path=args.output), None  # the rest goes to standard output
-    return present(args, made)
+    return tell(args, replace(made, output_path=args.output))
 
 
 def _setting(word: str) -> tuple[str, str]:

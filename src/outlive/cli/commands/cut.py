@@ -7,10 +7,10 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from outlive.cli import exits
-from outlive.cli.output import complain, write_file
-from outlive.cli.present import present
-from outlive.errors import OutliveError
+from outlive.cli.failures import refusing
+from outlive.cli.options import option
+from outlive.cli.output import write_file
+from outlive.cli.present import tell
 
 EXAMPLES = """\
 examples:
@@ -27,65 +27,45 @@ examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("file", metavar="MODEL", help="a .tflite model")
+    option(parser, "file")
     which = parser.add_argument_group("what to cut out")
     one = which.add_mutually_exclusive_group()
-    one.add_argument("--ops", metavar="WHICH", help="operators: 5, 3,7,9 or 10:20 (20 left out)")
-    one.add_argument("--until", type=int, metavar="N", help="every operator up to N, and N itself")
-    which.add_argument(
-        "--outputs",
-        action="append",
-        default=[],
-        metavar="NAMES",
-        help="tensors that become the outputs, by name or #index; what they do not need is left out",
-    )
+    option(one, "--ops", "operators: 5, 3,7,9 or 10:20 (20 left out)", metavar="WHICH")
+    option(one, "--until", "every operator up to N, and N itself", metavar="N")
+    words = "tensors that become the outputs, by name or #index; what they do not need is left out"
+    option(which, "--outputs", words, several=True, metavar="NAMES")
     change = parser.add_argument_group("what to change in it")
-    change.add_argument(
-        "--input-shape",
-        action="append",
-        default=[],
-        metavar="NAME=SHAPE",
-        help="a fixed shape of an input, such as image=1x96x96x3; LiteRT works out the others in a worker",
-    )
-    change.add_argument(
-        "--make-input",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a constant, or a tensor in between, that becomes an input",
-    )
-    change.add_argument(
-        "--make-constant",
-        action="append",
-        default=[],
-        metavar="NAME=FILE.npy",
-        help="an input, or a tensor in between, that becomes a constant with the value in a .npy file",
-    )
+    words = "a fixed shape of an input, such as image=1x96x96x3; LiteRT works out the others in a worker"
+    option(change, "--input-shape", words, several=True, metavar="NAME=SHAPE")
+    words = "a constant, or a tensor in between, that becomes an input"
+    option(change, "--make-input", words, several=True, metavar="NAME")
+    words = "an input, or a tensor in between, that becomes a constant with the value in a .npy file"
+    option(change, "--make-constant", words, several=True, metavar="NAME=FILE.npy")
     output = parser.add_argument_group("output")
-    output.add_argument("-o", "--output", metavar="FILE", required=True, help="where to write the part")
-    output.add_argument(
-        "--format", choices=("text", "json"), default="text", help="how to show what was cut (default text)"
-    )
-    output.add_argument("-v", "--verbose", action="count", default=0, help="show more")
+    option(output, "-o", "--output", "where to write the part", metavar="FILE", required=True)
+    words = "how to show what was cut (default text)"
+    option(output, "--format", words, choices=("text", "json"), default="text")
+    option(output, "-v", "--verbose", "show more")
 
 
 def run(args: argparse.Namespace) -> int:
     """Cut, write and show; usage errors say what there is to choose from."""
     from outlive import verbs
 
-    try:
+    with refusing(args):
         _refuse_output(args)
         model = verbs.read(args.file)
-        part = verbs.cut(model, **_request(args, model))
-    except OutliveError as error:
-        complain(error)
-        return exits.FINDINGS
-    except (ValueError, OSError) as error:
-        complain(f"outlive cut: {error}")
-        return exits.USAGE
+        part = verbs.cut(
+            model,
+            ops=args.ops,
+            until=args.until,
+            outputs=_names(args.outputs, model) if args.outputs else None,
+            input_shapes=dict(_pairs(args.input_shape, "image=1x96x96x3")),
+            make_input=tuple(args.make_input),
+            make_constant={name: _load(path) for name, path in _pairs(args.make_constant, "mask=mask.npy")},
+        )
     write_file(args.output, part.model)
-    shown = argparse.Namespace(**{**vars(args), "output": None})
-    return present(shown, replace(part, path=args.output))
+    return tell(args, replace(part, path=args.output))
 
 
 def _refuse_output(args: argparse.Namespace) -> None:
@@ -93,17 +73,6 @@ def _refuse_output(args: argparse.Namespace) -> None:
         raise ValueError(f"{args.output} is the model itself; give the part another name")
     if os.path.isdir(args.output):
         raise ValueError(f"{args.output} is a folder; name the file to write")
-
-
-def _request(args: argparse.Namespace, model: Any) -> dict[str, Any]:
-    return {
-        "ops": args.ops,
-        "until": args.until,
-        "outputs": _names(args.outputs, model) if args.outputs else None,
-        "input_shapes": dict(_pairs(args.input_shape, "image=1x96x96x3")),
-        "make_input": tuple(args.make_input),
-        "make_constant": {name: _load(path) for name, path in _pairs(args.make_constant, "mask=mask.npy")},
-    }
 
 
 def _names(words: list[str], model: Any) -> list[str]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from outlive import verbs
 from outlive.cli import exits
+from outlive.cli.options import add_output_options, option
 from outlive.cli.output import complain, say, write_text
-from outlive.cli.present import add_output_options, present
+from outlive.cli.present import present
 from outlive.finding import shell_path
 from outlive.rendering import page_of
 from outlive.rendering.media.text import draw_text
@@ -30,9 +31,9 @@ examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("--copy", metavar="FOLDER", help="only copy the demo models to FOLDER")
-    parser.add_argument("--all", action="store_true", help="the whole tour, which takes some seconds more")
-    parser.add_argument("--report", metavar="FILE.html", help="leave a report to open in a browser")
+    option(parser, "--copy", "only copy the demo models to FOLDER", metavar="FOLDER")
+    option(parser, "--all", "the whole tour, which takes some seconds more")
+    option(parser, "--report", "leave a report to open in a browser", metavar="FILE.html")
     add_output_options(parser)
 
 

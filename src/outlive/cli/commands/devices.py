@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from outlive.cli.present import add_output_options, need_a_file, present
+from outlive.cli.options import add_output_options
+from outlive.cli.present import check_output, present
 
 EXAMPLES = """\
 examples:
@@ -24,5 +25,5 @@ def run(args: argparse.Namespace) -> int:
     """List them."""
     from outlive.verbs import devices
 
-    need_a_file(args)
+    check_output(args)
     return present(args, devices())

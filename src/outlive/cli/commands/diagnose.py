@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 
 from outlive import verbs
-from outlive.cli import exits
-from outlive.cli.output import complain, progress, refuse_to_overwrite, words_of
-from outlive.cli.present import add_output_options, need_a_file, present
-from outlive.cli.run_options import add_run_options, options_for
-from outlive.errors import OutliveError
+from outlive.cli.failures import asking
+from outlive.cli.options import add_output_options, add_run_options, option, options_for
+from outlive.cli.present import check_output, present
 
 EXAMPLES = """\
 examples:
@@ -23,34 +21,21 @@ exit codes: 0 it runs, 1 it was refused or is not sound, 3 it died
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("file", metavar="MODEL", help="a .tflite model")
+    option(parser, "file")
     add_run_options(parser, "--inputs", "--input", seconds=" (default 8)")
-    parser.add_argument(
-        "--reduce",
-        metavar="OUT.tflite",
-        help="write the smallest model found that ends so (few operators, small tensors), with repro.py",
-    )
-    parser.add_argument(
-        "--bundle", metavar="OUT.zip", help="write flights, findings, versions and the reproducer to a zip"
-    )
-    parser.add_argument(
-        "--with-weights", action="store_true", help="put the model itself into the bundle as well"
-    )
+    option(parser, "--accelerator")
+    option(parser, "--threads")
+    words = "write the smallest model found that ends so (few operators, small tensors), with repro.py"
+    option(parser, "--reduce", words, metavar="OUT.tflite")
+    words = "write flights, findings, versions and the reproducer to a zip"
+    option(parser, "--bundle", words, metavar="OUT.zip")
+    option(parser, "--with-weights", "put the model itself into the bundle as well")
     add_output_options(parser, "html")
 
 
 def run(args: argparse.Namespace) -> int:
     """Diagnose and report; the exit code says what it came to."""
-    need_a_file(args)
-    for output in (args.output, args.reduce, args.bundle):
-        refuse_to_overwrite(output, [args.file])
-    try:
-        with progress() as tell:
-            diagnosis = verbs.diagnose(args.file, **options_for(verbs.diagnose, args), tell=tell)
-    except OutliveError as error:
-        complain(error)
-        return exits.FINDINGS
-    except (ValueError, OSError) as error:
-        complain(f"outlive diagnose: {words_of(error, args.bundle, args.reduce)}")
-        return exits.USAGE
+    check_output(args, args.file, beside=(args.reduce, args.bundle))
+    with asking(args, "", args.bundle, args.reduce) as tell:
+        diagnosis = verbs.diagnose(args.file, **options_for(verbs.diagnose, args), tell=tell)
     return present(args, diagnosis)

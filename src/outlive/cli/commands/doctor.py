@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 
 from outlive import verbs
-from outlive.cli.present import add_output_options, present
+from outlive.cli.options import add_output_options, option
+from outlive.cli.present import present
 
 EXAMPLES = """\
 examples:
@@ -18,11 +19,8 @@ exit code 1 if models cannot be run here: no runtime is installed, or no process
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument(
-        "--clean",
-        action="store_true",
-        help="first remove all that is kept between runs, and temporary files and cgroups of killed programs",
-    )
+    words = "first remove all that is kept between runs, and temporary files and cgroups of killed programs"
+    option(parser, "--clean", words)
     add_output_options(parser)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 
 from outlive.cli import exits
+from outlive.cli.options import add_output_options, option
 from outlive.cli.output import complain, write_text
-from outlive.cli.present import add_output_options, present
+from outlive.cli.present import present
 
 EXAMPLES = """\
 examples:
@@ -18,7 +19,7 @@ examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("codes", nargs="*", metavar="CODE", help="a code such as F110, or a name")
+    option(parser, "codes", "a code such as F110, or a name", nargs="*", metavar="CODE")
     add_output_options(parser, "html")
 
 

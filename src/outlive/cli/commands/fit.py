@@ -8,11 +8,11 @@ from pathlib import Path
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.failures import tell_failure
-from outlive.cli.output import OutputError, progress, refuse_to_overwrite, writing
-from outlive.cli.present import add_telling_options, need_a_pipe, present
+from outlive.cli.failures import asking
+from outlive.cli.options import KERNELS_OF_CPU, add_telling_options, option, options_for
+from outlive.cli.output import OutputError, refuse_to_overwrite, writing
+from outlive.cli.present import check_model_output, tell
 from outlive.cli.signals import ended_like_ctrl_c
-from outlive.errors import OutliveError
 from outlive.rendering.fit_plot import plot_fit
 from outlive.rendering.plan_plot import check_plot
 from outlive.verbs.fit import JSON_NAME, SNIPPET_NAME, save_fit, save_targets
@@ -44,103 +44,60 @@ exit codes: 0 something fits, 1 the model or the samples are refused, 2 usage, 3
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument(
-        "model", metavar="MODEL", help="a .tflite, .keras or .h5 file, or a SavedModel folder"
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="OUT",
-        help=f"where the chosen model goes, a file or a folder; {JSON_NAME} and {SNIPPET_NAME} beside it",
-    )
+    option(parser, "model", "a .tflite, .keras or .h5 file, or a SavedModel folder", metavar="MODEL")
+    words = f"where the chosen model goes, a file or a folder; {JSON_NAME} and {SNIPPET_NAME} beside it"
+    option(parser, "-o", "--output", words, metavar="OUT")
     memory = parser.add_argument_group("the memory there is").add_mutually_exclusive_group(required=True)
-    memory.add_argument("--ram", metavar="SIZE", help="memory granted to the model, such as 8MB")
-    memory.add_argument(
-        "--device", metavar="NAME", help="a device by name, or a .toml file that describes one"
-    )
-    parser.add_argument("--flash", metavar="SIZE", help="what the file may have, such as 1MB")
+    option(memory, "--ram", "memory granted to the model, such as 8MB")
+    option(memory, "--device")
+    option(parser, "--flash", "what the file may have, such as 1MB", metavar="SIZE")
     loss = parser.add_argument_group("what it may cost")
-    loss.add_argument(
-        "--samples", metavar="WHERE", help="an .npz or .npy file, or a folder of .npy, .npz and picture files"
-    )
-    loss.add_argument(
-        "--metric",
-        metavar="FILE.py:NAME",
-        help="a function of predict, or of outputs and samples; more is better (default: like the original)",
-    )
-    loss.add_argument("--max-loss", metavar="SHARE", help="the most it may lose, such as 1%%")
+    option(loss, "--samples")
+    words = "a function of predict, or of outputs and samples; more is better (default: like the original)"
+    option(loss, "--metric", words, metavar="FILE.py:NAME")
+    option(loss, "--max-loss", "the most it may lose, such as 1%%", metavar="SHARE")
     start = parser.add_argument_group("where to start")
-    start.add_argument("--batch", type=int, metavar="N", help="another first dimension of every input")
-    start.add_argument(
-        "--input", action="append", default=[], metavar="NAME=SHAPE", help="another shape of an input"
-    )
-    start.add_argument(
-        "--accelerator",
-        choices=("cpu", "builtin", "reference", "tflm"),
-        help="only this one (default: XNNPACK and the builtin kernels; tflm on microcontrollers)",
-    )
-    start.add_argument("--threads", type=int, metavar="N", help="threads the model may use")
+    option(start, "--batch")
+    option(start, "--input", "another shape of an input", several=True, dest="inputs", metavar="NAME=SHAPE")
+    words = "only this one (default: XNNPACK and the builtin kernels; tflm on microcontrollers)"
+    option(start, "--accelerator", words, choices=(*KERNELS_OF_CPU, "tflm"), default=None)
+    option(start, "--threads")
     how = parser.add_argument_group("the search")
-    how.add_argument("--all", action="store_true", help="try and show every candidate")
-    how.add_argument("--seconds", type=float, metavar="S", help="how long it may take")
-    how.add_argument(
-        "--jobs", type=int, metavar="N", help="candidates side by side (default: half the cores)"
-    )
-    how.add_argument(
-        "--no-cache", dest="cache", action="store_false", help="find out anew what was found out before"
-    )
-    parser.add_argument("--plot", metavar="FILE", help="draw memory against loss as .svg or .png")
+    option(how, "--all", "try and show every candidate")
+    option(how, "--seconds")
+    option(how, "--jobs", "candidates side by side (default: half the cores)", metavar="N")
+    words = "find out anew what was found out before"
+    option(how, "--no-cache", words, dest="cache", action="store_false")
+    option(parser, "--plot", "draw memory against loss as .svg or .png", metavar="FILE")
     add_telling_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Search, write and report; the exit code says whether something fits."""
-    try:
+    with asking(args, "fitting") as hear, ended_like_ctrl_c():
         _check(args)
-        with ended_like_ctrl_c(), progress("fitting") as tell:
-            fit = verbs.fit(
-                args.model,
-                ram=args.ram,
-                device=args.device,
-                flash=args.flash,
-                samples=args.samples,
-                metric=args.metric,
-                max_loss=args.max_loss,
-                batch=args.batch,
-                inputs=args.input,
-                accelerator=args.accelerator,
-                threads=args.threads,
-                all=args.all,
-                seconds=args.seconds,
-                jobs=args.jobs,
-                cache=args.cache,
-                tell=tell,
-            )
-    except (OutliveError, ValueError, OSError) as error:
-        return tell_failure(args, error)
+        fit = verbs.fit(args.model, **options_for(verbs.fit, args), tell=hear)
     try:
         if args.output is not None:
             with writing(args.output):
                 fit = save_fit(fit, args.output)
     finally:  # what took so long to find out is not lost with the disk
-        args.output = None  # it is the model; what is said goes to standard output
         if args.plot:
             with writing(args.plot):
                 plot_fit(fit, args.plot)
-        code = present(args, fit)
+        code = tell(args, fit)
     return exits.INTERRUPTED if fit.stopped == "interrupted" else code
 
 
 def _check(args: argparse.Namespace) -> None:
     """What is wrong with the options is told before anything is tried."""
-    need_a_pipe(args)
+    check_model_output(args)
     if args.plot:
         check_plot(args.plot)
-        refuse_to_overwrite(args.plot, [args.model])
+        refuse_to_overwrite([args.model], args.plot)
     if args.output is not None:
         targets = save_targets(args.output)
-        for path in targets:
-            refuse_to_overwrite(str(path), [args.model])
+        refuse_to_overwrite([args.model], *map(str, targets))
         _check_folder(targets[0])
 
 

@@ -7,9 +7,10 @@ import sys
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import complain, writing
-from outlive.cli.present import add_output_options, present
-from outlive.cli.run_options import add_sandbox_option, options_for
+from outlive.cli.failures import tell_failure
+from outlive.cli.options import add_output_options, add_sandbox_option, option, options_for
+from outlive.cli.output import writing
+from outlive.cli.present import present
 from outlive.rendering import page_of
 from outlive.rendering.console import print_parts
 from outlive.rendering.media.text import draw_text
@@ -27,17 +28,13 @@ exit codes: the script's own if it ends by itself, 3 if it died or was ended at 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("-m", dest="as_module", action="store_true", help="SCRIPT is the name of a module")
-    parser.add_argument("--memory", metavar="SIZE", help="most private memory it may add, such as 2GB")
-    parser.add_argument("--seconds", type=float, metavar="S", help="most seconds it may take")
+    option(parser, "-m", "SCRIPT is the name of a module", dest="as_module")
+    option(parser, "--memory", "most private memory it may add, such as 2GB")
+    option(parser, "--seconds", "most seconds it may take")
     add_sandbox_option(parser, "off", "the script is your own, and off unless you ask for it")
     add_output_options(parser)
-    parser.add_argument(
-        "words",
-        nargs=argparse.PARSER,
-        metavar="SCRIPT",
-        help="a Python file, or a module with -m; what follows is for the script",
-    )
+    words = "a Python file, or a module with -m; what follows is for the script"
+    option(parser, "words", words, nargs=argparse.PARSER, metavar="SCRIPT")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -48,11 +45,10 @@ def run(args: argparse.Namespace) -> int:
         _check_output(args)
         sys.stdout.flush()
         end = guarded(*words)
+    except BrokenPipeError:
+        raise
     except (ValueError, OSError) as error:
-        if isinstance(error, BrokenPipeError):
-            raise
-        complain(f"outlive guard: {error}")
-        return exits.USAGE
+        return tell_failure(args, error)
     if args.format == "text" and args.output is None:
         print_parts(draw_text(page_of(end), args.verbose), sys.stderr)  # standard output is the script's
     else:

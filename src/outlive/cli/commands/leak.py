@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import complain, complain_lines, progress, refuse_to_overwrite, writing
-from outlive.cli.present import add_output_options, need_a_file, present
-from outlive.cli.run_options import options_for
+from outlive.cli.failures import asking
+from outlive.cli.options import add_output_options, option, options_for
+from outlive.cli.output import complain, complain_lines, writing
+from outlive.cli.present import check_output, present
 from outlive.errors import OutliveError
 from outlive.names import safe
 from outlive.verbs.leak import traceback_of
@@ -30,85 +30,48 @@ exit codes: 0 no leak found, 1 it leaks, 2 usage, 3 it died
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("target", metavar="MODEL|SCRIPT.py::FUNCTION", help="what to repeat")
-    parser.add_argument(
-        "--cycle",
-        choices=("load", "invoke", "resize", "all"),
-        default="all",
-        help="what to repeat of a model (default all, each in a worker of its own)",
-    )
-    parser.add_argument(
-        "--repeat", type=int, metavar="N", help="repeat exactly N times (default: until the verdict is clear)"
-    )
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=120.0,
-        metavar="S",
-        help="most seconds for each cycle, and for one round (default 120)",
-    )
+    option(parser, "target", "what to repeat", metavar="MODEL|SCRIPT.py::FUNCTION")
+    words = "what to repeat of a model (default all, each in a worker of its own)"
+    option(parser, "--cycle", words, choices=("load", "invoke", "resize", "all"), default="all")
+    option(parser, "--repeat", "repeat exactly N times (default: until the verdict is clear)", metavar="N")
+    option(parser, "--seconds", "most seconds for each cycle, and for one round (default 120)", default=120.0)
     size = parser.add_mutually_exclusive_group()
-    size.add_argument(
-        "--ram",
-        "--limit",
-        dest="ram",
-        metavar="SIZE",
-        help="the memory that would be full one day, such as 2GB",
-    )
-    size.add_argument("--device", metavar="NAME", help="the same, of a device that `outlive plan` knows")
-    parser.add_argument("--memory", metavar="SIZE", help="most private memory the worker may add")
-    parser.add_argument(
-        "--accelerator",
-        choices=("cpu", "builtin", "reference"),
-        default="cpu",
-        help="cpu is XNNPACK, builtin LiteRT's own kernels, reference the plain ones",
-    )
-    parser.add_argument("--threads", type=int, metavar="N", help="threads the model may use")
-    parser.add_argument("--runtime", choices=RUNTIMES, default="litert")
-    parser.add_argument("--plot", metavar="FILE", help="write the curves to an .svg or .png file")
+    words = "the memory that would be full one day, such as 2GB"
+    option(size, "--ram", "--limit", words, dest="ram", metavar="SIZE")
+    option(size, "--device", "the same, of a device that `outlive plan` knows")
+    option(parser, "--memory", "most private memory the worker may add")
+    option(parser, "--accelerator")
+    option(parser, "--threads")
+    option(parser, "--runtime", choices=RUNTIMES)
+    option(parser, "--plot", "write the curves to an .svg or .png file", metavar="FILE")
     add_output_options(parser, "html")
 
 
 def run(args: argparse.Namespace) -> int:
     """Repeat, and report; the exit code says what came of it."""
+    from outlive.rendering.leak_plot import draw_growth
     from outlive.rendering.plan_plot import check_plot
 
-    need_a_file(args)
-    try:
-        refuse_to_overwrite(args.output, [args.target.partition("::")[0]])
+    check_output(args, args.target.partition("::")[0])
+    with asking(args) as tell:
         if args.plot:
             check_plot(args.plot)
-        with progress() as tell:
+        try:
             growth = verbs.leak(
                 args.target,
                 **options_for(verbs.leak, args),
                 tell=lambda cycle, stage: tell(safe(f"{cycle}: {stage}", 100)),
             )
-    except OutliveError as error:
-        complain(error)
-        return exits.FINDINGS
-    except Exception as error:
-        return _failed(error)
+        except OutliveError:
+            raise
+        except Exception as error:
+            raised = traceback_of(error)  # what the function itself raised is shown as it would have shown it
+            if not raised:
+                raise
+            complain_lines(raised.rstrip())
+            complain("outlive leak: it raised this in its first round")
+            return exits.FINDINGS
     if args.plot:
-        _plot(args.plot, growth)
+        with writing(args.plot):
+            draw_growth(growth, args.plot)
     return present(args, growth)
-
-
-def _failed(error: Exception) -> int:
-    """What the function itself raised is shown as it would have shown it; what we refuse is usage."""
-    raised = traceback_of(error)
-    if raised:
-        complain_lines(raised.rstrip())
-        complain("outlive leak: it raised this in its first round")
-        return exits.FINDINGS
-    if not isinstance(error, (ValueError, OSError)):
-        raise error
-    complain(f"outlive leak: {error}")
-    return exits.USAGE
-
-
-def _plot(path: str, growth: Any) -> None:
-    from outlive.rendering.leak_plot import draw_growth
-
-    with writing(path):
-        draw_growth(growth, path)

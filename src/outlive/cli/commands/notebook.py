@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from outlive.cli import exits
-from outlive.cli.output import add_output_options, complain, write_json, write_plain
+from outlive.cli.options import FORMATS, option
+from outlive.cli.output import complain, write_plain
 from outlive.keeping import write_whole
 from outlive.names import safe
 
@@ -43,9 +44,13 @@ class StartupFile:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("action", choices=("install", "uninstall", "status"), help="what to do")
-    parser.add_argument("--profile", default="default", help="the IPython profile (default: default)")
-    add_output_options(parser)
+    option(parser, "action", "what to do", choices=("install", "uninstall", "status"))
+    words = "the IPython profile (default: default)"
+    option(parser, "--profile", words, default="default", action="store")
+    output = parser.add_argument_group("output")
+    words = f"{FORMATS['text']}, {FORMATS['json']}"
+    option(output, "--format", words, choices=("text", "json"), default="text")
+    option(output, "--output", "write to FILE instead of standard output", metavar="FILE")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -76,9 +81,10 @@ def startup_file(profile: str) -> Path:
 def _tell(args: argparse.Namespace, path: Path) -> None:
     there = path.exists()
     if args.format == "json":
-        from outlive.rendering.media.json import document_of
+        from outlive.rendering.media.json import document_of, dump
 
-        write_json(args, document_of(StartupFile(installed=there, path=str(path))))
+        document = document_of(StartupFile(installed=there, path=str(path)))
+        write_plain(args, dump(document) + "\n")
         return
     state = "new kernels load outlive by themselves" if there else "kernels do not load outlive by themselves"
     write_plain(args, safe(f"{state}: {path}{'' if there else ' is not there'}") + "\n")

@@ -6,19 +6,15 @@ import argparse
 from typing import TYPE_CHECKING
 
 from outlive.cli import exits
-from outlive.cli.output import complain, progress, refuse_to_overwrite, writing
-from outlive.cli.present import add_output_options, need_a_file, present, present_refusal
+from outlive.cli.options import add_micro_options, add_output_options, option, options_for
+from outlive.cli.output import complain, progress, writing
+from outlive.cli.present import check_output, present, present_refusal
 from outlive.errors import ModelError
-from outlive.verbs.plan import ABIS, ACCELERATORS, KERNELS, named_shapes
+from outlive.verbs.plan import ACCELERATORS, named_shapes
 
 if TYPE_CHECKING:
     from outlive.verbs.plan import Plan
 
-# Options that the verb takes under the same name.
-_PASSED = (
-    "batch", "threads", "preserve_all_tensors", "weight_cache", "word", "abi", "kernels", "measure", "ram",
-    "device", "here", "sweep", "compare",
-)  # fmt: skip
 EXAMPLES = """\
 examples:
   outlive plan model.tflite                              with XNNPACK, LiteRT's default
@@ -38,59 +34,32 @@ exit codes: 0 planned (and fits), 1 the file is broken or the runtime refuses th
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("file", nargs="?", metavar="FILE", help="a .tflite model")
-    parser.add_argument(
-        "--accelerator",
-        choices=ACCELERATORS,
-        help="cpu (default) is XNNPACK, builtin and reference are LiteRT's own kernels, tflm is Micro's",
-    )
-    parser.add_argument("--threads", type=int, metavar="N", help="threads the model may use")
-    parser.add_argument("--preserve-all-tensors", action="store_true", help="keep every tensor to the end")
-    parser.add_argument(
-        "--weight-cache", action="store_true", help="cpu: keep XNNPACK's packed weights in a mapped file"
-    )
+    option(parser, "file", "a .tflite model", nargs="?", metavar="FILE")
+    words = "cpu (default) is XNNPACK, builtin and reference are LiteRT's own kernels, tflm is Micro's"
+    option(parser, "--accelerator", words, choices=ACCELERATORS, default=None)
+    option(parser, "--threads")
+    option(parser, "--preserve-all-tensors", "keep every tensor to the end")
+    option(parser, "--weight-cache", "cpu: keep XNNPACK's packed weights in a mapped file")
     what_if = parser.add_argument_group("what if")
-    what_if.add_argument(
-        "--input",
-        action="append",
-        default=[],
-        metavar="NAME=SHAPE",
-        help="another shape of an input, such as image=1x512x512x3 or image=photo.npy "
-        "(may be given several times)",
+    words = (
+        "another shape of an input, such as image=1x512x512x3 or image=photo.npy (may be given several times)"
     )
-    what_if.add_argument("--batch", type=int, metavar="N", help="another first dimension of every input")
-    what_if.add_argument(
-        "--sweep",
-        action="append",
-        default=[],
-        metavar="NAME=A,B,C",
-        help="one table over values of batch, threads or an input: batch=1,2,4 or image=224,320",
-    )
-    what_if.add_argument(
-        "--compare",
-        default=(),
-        metavar="A,B,C",
-        help="settings side by side: builtin,cpu,cpu+weight-cache,builtin+preserve-all-tensors+threads=4",
-    )
-    what_if.add_argument("--measure", action="store_true", help="run it in a worker, and compare")
-    _configure_fit(parser)
-    parser.add_argument("--plot", metavar="FILE", help="draw live bytes and the arena as .svg or .png")
-    add_output_options(parser, "html", "csv", "trace", "overlay")
-
-
-def _configure_fit(parser: argparse.ArgumentParser) -> None:
+    option(what_if, "--input", words, several=True, metavar="NAME=SHAPE")
+    option(what_if, "--batch")
+    words = "one table over values of batch, threads or an input: batch=1,2,4 or image=224,320"
+    option(what_if, "--sweep", words, several=True, metavar="NAME=A,B,C")
+    words = "settings side by side: builtin,cpu,cpu+weight-cache,builtin+preserve-all-tensors+threads=4"
+    option(what_if, "--compare", words, default=(), metavar="A,B,C")
+    option(what_if, "--measure", "run it in a worker, and compare")
     fit = parser.add_argument_group("does it fit?")
     one = fit.add_mutually_exclusive_group()
-    one.add_argument("--ram", metavar="SIZE", help="memory granted to the model, such as 64MB")
-    one.add_argument("--device", metavar="NAME", help="a device by name, or a .toml file that describes one")
-    one.add_argument("--here", action="store_true", help="what this process may use: container, limits, RAM")
-    fit.add_argument("--devices", action="store_true", help="list the devices and exit")
-    micro = parser.add_argument_group("TensorFlow Lite Micro")
-    micro.add_argument("--word", type=int, choices=(32, 64), help="word size (default 32)")
-    micro.add_argument("--abi", choices=ABIS, help="layout of structures (default cortex-m)")
-    micro.add_argument(
-        "--kernels", choices=KERNELS, help="which kernels it is built with (default reference)"
-    )
+    option(one, "--ram")
+    option(one, "--device")
+    option(one, "--here", "what this process may use: container, limits, RAM")
+    option(fit, "--devices", "list the devices and exit")
+    add_micro_options(parser.add_argument_group("TensorFlow Lite Micro"))
+    option(parser, "--plot", "draw live bytes and the arena as .svg or .png", metavar="FILE")
+    add_output_options(parser, "html", "csv", "trace", "overlay")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -102,12 +71,7 @@ def run(args: argparse.Namespace) -> int:
             return _list_devices(args)
         _check_arguments(args)
         with progress("planning"):
-            found = plan(
-                args.file,
-                args.accelerator,
-                inputs=named_shapes(args.input),
-                **{name: getattr(args, name) for name in _PASSED},
-            )
+            found = plan(args.file, inputs=named_shapes(args.input), **options_for(plan, args))
         _draw(args, found)
     except ModelError as error:
         return present_refusal(args, "plan", args.file, error)
@@ -120,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
 def _list_devices(args: argparse.Namespace) -> int:
     from outlive.verbs import devices
 
-    need_a_file(args)
+    check_output(args)
     if args.format not in ("text", "json", "html"):
         raise ValueError(f"the list of devices has no --format {args.format}")
     return present(args, devices())
@@ -128,13 +92,12 @@ def _list_devices(args: argparse.Namespace) -> int:
 
 def _check_arguments(args: argparse.Namespace) -> None:
     """ValueError for what cannot be shown, before anything is planned."""
-    need_a_file(args)
+    check_output(args)
     if args.file is None:
         raise ValueError("name a model, or ask for --devices")
     if (args.sweep or args.compare) and args.format in ("trace", "overlay"):
         raise ValueError(f"a sweep or comparison is a table: ask for --format csv, not {args.format}")
-    refuse_to_overwrite(args.output, [args.file])
-    refuse_to_overwrite(args.plot, [args.file])
+    check_output(args, args.file, beside=(args.plot,))
     if args.plot:
         from outlive.rendering.plan_plot import check_plot
 

@@ -6,10 +6,10 @@ import argparse
 from dataclasses import replace
 
 from outlive import verbs
-from outlive.cli.failures import tell_failure
-from outlive.cli.output import progress, refuse_to_overwrite, write_file
-from outlive.cli.present import add_telling_options, need_a_pipe, present
-from outlive.errors import OutliveError
+from outlive.cli.failures import asking
+from outlive.cli.options import add_telling_options, option, options_for
+from outlive.cli.output import write_file
+from outlive.cli.present import check_model_output, tell
 from outlive.verbs.quantize import recipe_names
 
 EXAMPLES = """\
@@ -27,61 +27,32 @@ cannot be used), 2 usage, 3 the worker died
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("model", metavar="MODEL", help="a float .tflite model")
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="FILE", help="where to write the quantized model"
-    )
-    parser.add_argument(
-        "--recipe",
-        default="dynamic-int8",
-        metavar="NAME|FILE.json",
-        help=f"{', '.join(recipe_names())}, or a recipe of ai-edge-quantizer (default dynamic-int8)",
-    )
-    parser.add_argument(
-        "--samples", metavar="WHERE", help="for static recipes: an .npz or .npy file, or a folder"
-    )
+    option(parser, "model", "a float .tflite model", metavar="MODEL")
+    option(parser, "-o", "--output", "where to write the quantized model", required=True, metavar="FILE")
+    words = f"{', '.join(recipe_names())}, or a recipe of ai-edge-quantizer (default dynamic-int8)"
+    option(parser, "--recipe", words, default="dynamic-int8", metavar="NAME|FILE.json")
+    option(parser, "--samples", "for static recipes: an .npz or .npy file, or a folder")
     chosen = parser.add_argument_group("which operators (types, indices, names or patterns of names)")
-    chosen.add_argument(
-        "--skip", nargs="+", action="extend", default=[], metavar="WHICH", help="leave these float"
-    )
-    chosen.add_argument("--only", nargs="+", action="extend", default=[], metavar="WHICH", help="only these")
-    parser.add_argument(
-        "--io",
-        choices=("float", "int8"),
-        default="float",
-        help="inputs and outputs (default float)",
-    )
+    which = {"nargs": "+", "action": "extend", "default": [], "metavar": "WHICH"}
+    option(chosen, "--skip", "leave these float", **which)
+    option(chosen, "--only", "only these", **which)
+    option(parser, "--io", "inputs and outputs (default float)", choices=("float", "int8"), default="float")
     target = parser.add_argument_group("how good it has to be (the worst layers stay float until it is)")
-    target.add_argument("--until-sqnr", type=float, metavar="DB", help="signal to noise of all outputs")
-    target.add_argument("--until-agreement", type=float, metavar="SHARE", help="same winner, such as 0.99")
-    parser.add_argument("--memory", metavar="SIZE", help="what the worker may use")
-    parser.add_argument("--seconds", type=float, metavar="S", help="how long it may take")
-    parser.add_argument("--list", action="store_true", help="say what became of every operator")
+    option(target, "--until-sqnr", "signal to noise of all outputs", metavar="DB")
+    option(target, "--until-agreement", "same winner, such as 0.99", type=float, metavar="SHARE")
+    option(parser, "--memory", "what the worker may use")
+    option(parser, "--seconds")
+    option(parser, "--list", "say what became of every operator")
     add_telling_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Quantize, write and report; the exit code says what it came to."""
-    need_a_pipe(args)
-    refuse_to_overwrite(args.output, [args.model])
-    try:
-        with progress("quantizing") as tell:
-            made = verbs.quantize(
-                args.model,
-                args.recipe,
-                args.samples,
-                skip=args.skip,
-                only=args.only,
-                io=args.io,
-                memory=args.memory,
-                seconds=args.seconds,
-                until_sqnr=args.until_sqnr,
-                until_agreement=args.until_agreement,
-                tell=lambda sample: tell(f"sample {sample}"),
-            )
-    except (OutliveError, ValueError, OSError) as error:
-        return tell_failure(args, error)
+    check_model_output(args, args.model)
+    with asking(args, "quantizing") as hear:
+        made = verbs.quantize(
+            args.model, **options_for(verbs.quantize, args), tell=lambda sample: hear(f"sample {sample}")
+        )
     write_file(args.output, made.model)
-    made, args.output = replace(made, output_path=args.output), None  # the rest goes to standard output
     args.verbose = max(args.verbose, int(args.list))
-    return present(args, made)
+    return tell(args, replace(made, output_path=args.output))

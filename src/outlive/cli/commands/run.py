@@ -6,11 +6,18 @@ import argparse
 import warnings
 
 from outlive import verbs
-from outlive.cli import exits
-from outlive.cli.output import complain, words_of
-from outlive.cli.present import add_output_options, need_a_file, present, present_refusal
-from outlive.cli.run_options import add_run_options, add_sandbox_option, options_for
-from outlive.errors import LimitReached, OutliveError
+from outlive.cli.failures import refusing
+from outlive.cli.options import (
+    KERNELS_OF_CPU,
+    add_output_options,
+    add_run_options,
+    add_sandbox_option,
+    option,
+    options_for,
+)
+from outlive.cli.output import complain
+from outlive.cli.present import check_output, present, present_refusal
+from outlive.errors import LimitReached
 from outlive.verbs.run import RUNTIMES, AcceleratorWarning, with_plan
 
 EXAMPLES = """\
@@ -31,54 +38,39 @@ cannot fit the limit and was not started
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("file", metavar="FILE", help="a .tflite model")
-    add_run_options(parser, "--input", compiled=True)
+    option(parser, "file", "a .tflite model", metavar="FILE")
+    add_run_options(parser, "--input")
+    words = (
+        "cpu is XNNPACK, builtin LiteRT's own kernels, reference the plain ones, gpu the GPU, npu an NPU "
+        "through OpenVINO, auto the first that is fit for the model, stepping down when one dies"
+    )
+    option(parser, "--accelerator", words, choices=(*KERNELS_OF_CPU, "gpu", "npu", "auto"))
+    option(parser, "--threads")
     add_sandbox_option(parser, None, "auto, or what OUTLIVE_SANDBOX says, has it for LiteRT on CPUs")
-    parser.add_argument(
-        "--force", action="store_true", help="start it even if the plan says that it cannot fit --memory"
-    )
-    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="invoke N times (default 1)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of random inputs (default 0)")
-    parser.add_argument("--runtime", choices=RUNTIMES, default="litert")
-    parser.add_argument("--python", metavar="PATH", help="run the worker under another Python")
-    parser.add_argument(
-        "--delegate",
-        dest="delegates",
-        action="append",
-        default=[],
-        metavar="LIBRARY[,KEY=VALUE...]",
-        help="an accelerator's library with its options, loaded in the worker",
-    )
-    parser.add_argument(
-        "--quantize", action="store_true", help="turn floats for quantized inputs into their integers"
-    )
-    parser.add_argument(
-        "--dequantize", action="store_true", help="give quantized outputs as the real numbers they stand for"
-    )
-    parser.add_argument(
-        "--watch-outputs",
-        action="store_true",
-        help="run it twice, in memory filled with different bytes, and say which outputs it never wrote",
-    )
-    parser.add_argument("--save", metavar="FILE.npz", help="save the outputs as arrays")
+    option(parser, "--force", "start it even if the plan says that it cannot fit --memory")
+    option(parser, "--repeat", "invoke N times (default 1)", default=1, metavar="N")
+    option(parser, "--seed")
+    option(parser, "--runtime", choices=RUNTIMES)
+    option(parser, "--python", "run the worker under another Python", metavar="PATH")
+    words = "an accelerator's library with its options, loaded in the worker"
+    option(parser, "--delegate", words, dest="delegates", several=True, metavar="LIBRARY[,KEY=VALUE...]")
+    option(parser, "--quantize", "turn floats for quantized inputs into their integers")
+    option(parser, "--dequantize", "give quantized outputs as the real numbers they stand for")
+    words = "run it twice, in memory filled with different bytes, and say which outputs it never wrote"
+    option(parser, "--watch-outputs", words)
+    option(parser, "--save", "save the outputs as arrays", metavar="FILE.npz")
     add_output_options(parser, "html", "csv", "trace")
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the model and report; the exit code says how it ended."""
-    need_a_file(args)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AcceleratorWarning)  # told below, in the words of this command
+    check_output(args)
+    with refusing(args, args.save), warnings.catch_warnings():
+        warnings.simplefilter("ignore", AcceleratorWarning)  # told below, in the words of this command
+        try:
             flight = verbs.run(args.file, **options_for(verbs.run, args))
-    except LimitReached as error:
-        return present_refusal(args, "run", args.file, error, {"started": False, "died": False})
-    except OutliveError as error:
-        complain(error)
-        return exits.FINDINGS
-    except (ValueError, OSError) as error:
-        complain(f"outlive run: {words_of(error, args.save)}")
-        return exits.USAGE
+        except LimitReached as error:
+            return present_refusal(args, "run", args.file, error, {"started": False, "died": False})
     for name, why in flight.runtime.get("skipped", ()):
         complain(f"outlive run: {name} is not used: {why}")
     if args.format == "html":

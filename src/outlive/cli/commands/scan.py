@@ -10,8 +10,10 @@ from typing import Any
 
 from outlive import verbs
 from outlive.cli import exits
+from outlive.cli.failures import refusing
+from outlive.cli.options import option, options_for
 from outlive.cli.output import OutputError, complain
-from outlive.cli.present import present
+from outlive.cli.present import tell
 from outlive.cli.signals import ended_like_ctrl_c
 from outlive.verbs.scan import ScanInterrupted
 
@@ -35,59 +37,35 @@ _SUFFIXES = (".jsonl", ".csv", ".parquet", ".html")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("what", nargs="+", metavar="PATH", help="files, folders, patterns, or lists of them")
-    parser.add_argument(
-        "--device", action="append", default=[], metavar="NAME", help="does it fit? (several times)"
-    )
-    parser.add_argument("--run", action="store_true", help="run each in a worker; diagnose what ends badly")
-    parser.add_argument("--delegates", action="store_true", help="try each accelerator on each model")
-    parser.add_argument(
-        "--accelerator", choices=("cpu", "builtin", "reference"), default="cpu", help="what runs them"
-    )
-    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="calls of each run (5)")
-    parser.add_argument("--seconds", type=float, default=30.0, metavar="S", help="most for each call (30)")
-    parser.add_argument(
-        "--memory",
-        metavar="SIZE",
-        help="what models that run may add, one or several at once (default: what the machine has)",
-    )
-    parser.add_argument("--select", action="append", default=[], metavar="CODES", help="only these rules")
-    parser.add_argument("--ignore", action="append", default=[], metavar="CODES", help="all rules but these")
-    _add_engine(parser)
-    _add_comparison(parser)
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "-o", "--output", action="append", default=[], metavar="FILE",
-        help="the table: .jsonl, .csv, .parquet or .html (several times)",
-    )  # fmt: skip
-    group.add_argument("--resume", action="store_true", help="keep what the output has; do only the rest")
-    group.add_argument(
-        "--format", choices=("text", "json"), default="text", help="how to tell what it came to"
-    )
-    group.add_argument("-v", "--verbose", action="count", default=0, help="show more; -vv shows everything")
-
-
-def _add_engine(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("where")
-    group.add_argument("--jobs", type=int, metavar="N", help="models at the same time (default: processors)")
-    group.add_argument(
-        "--on", default="local", metavar="ENGINE",
-        help="local (default), dask://HOST:PORT, ray://HOST:PORT; dask://local or ray://local start one",
-    )  # fmt: skip
-    group.add_argument(
-        "--no-cache", dest="cache", action="store_false", help="do known files again, and keep nothing"
-    )
-
-
-def _add_comparison(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what got worse?")
-    group.add_argument("--against", metavar="OLD.jsonl", help="the rows of an older scan")
-    for name, usual in (("peak", "5%"), ("latency", "25%"), ("outputs", "0.1%")):
+    option(parser, "paths", "files, folders, patterns, or lists of them", nargs="+", metavar="PATH")
+    option(parser, "--device", "does it fit? (several times)", several=True)
+    option(parser, "--run", "run each in a worker; diagnose what ends badly")
+    option(parser, "--delegates", "try each accelerator on each model")
+    option(parser, "--accelerator", "what runs them")
+    option(parser, "--repeat", "calls of each run (5)", default=5, metavar="N")
+    option(parser, "--seconds", "most for each call (30)", default=30.0)
+    words = "what models that run may add, one or several at once (default: what the machine has)"
+    option(parser, "--memory", words)
+    option(parser, "--select", "only these rules", several=True, metavar="CODES")
+    option(parser, "--ignore", "all rules but these", several=True, metavar="CODES")
+    where = parser.add_argument_group("where")
+    option(where, "--jobs", "models at the same time (default: processors)", metavar="N")
+    words = "local (default), dask://HOST:PORT, ray://HOST:PORT; dask://local or ray://local start one"
+    option(where, "--on", words, default="local", metavar="ENGINE")
+    words = "do known files again, and keep nothing"
+    option(where, "--no-cache", words, dest="cache", action="store_false")
+    worse = parser.add_argument_group("what got worse?")
+    option(worse, "--against", "the rows of an older scan", metavar="OLD.jsonl")
+    for name, usual in (("peak", "5%%"), ("latency", "25%%"), ("outputs", "0.1%%")):
         told = "of the range of an output" if name == "outputs" else "of the old value"
-        group.add_argument(
-            f"--tolerance-{name}", metavar="SHARE", type=_share,
-            help=f"what is still the same, {told} (default {usual.replace('%', '%%')}, or [tool.outlive])",
-        )  # fmt: skip
+        words = f"what is still the same, {told} (default {usual}, or [tool.outlive])"
+        option(worse, f"--tolerance-{name}", words, metavar="SHARE", type=_share)
+    group = parser.add_argument_group("output")
+    words = "the table: .jsonl, .csv, .parquet or .html (several times)"
+    option(group, "-o", "--output", words, several=True, metavar="FILE")
+    option(group, "--resume", "keep what the output has; do only the rest")
+    option(group, "--format", "how to tell what it came to", choices=("text", "json"), default="text")
+    option(group, "-v", "--verbose")
 
 
 def _share(text: str) -> float:
@@ -107,45 +85,20 @@ def run(args: argparse.Namespace) -> int:
         if not output.endswith(_SUFFIXES):
             raise OutputError(f"--output {output}: say .jsonl, .csv, .parquet or .html")
     try:
-        with _progress() as tell, ended_like_ctrl_c():
-            scan = verbs.scan(
-                args.what,
-                device=args.device,
-                run=args.run,
-                delegates=args.delegates,
-                accelerator=args.accelerator,
-                repeat=args.repeat,
-                seconds=args.seconds,
-                memory=args.memory,
-                select=args.select,
-                ignore=args.ignore,
-                jobs=args.jobs,
-                on=args.on,
-                cache=args.cache,
-                against=args.against,
-                tolerance_peak=args.tolerance_peak,
-                tolerance_latency=args.tolerance_latency,
-                tolerance_outputs=args.tolerance_outputs,
-                output=args.output,
-                resume=args.resume,
-                tell=tell,
-            )
-    except (ValueError, OSError) as error:
-        complain(f"outlive scan: {error}")
-        return exits.USAGE
+        with refusing(args), _progress() as hear, ended_like_ctrl_c():
+            scan = verbs.scan(**options_for(verbs.scan, args), tell=hear)
     except ScanInterrupted as end:
         complain(f"outlive scan: {end}")
         return exits.INTERRUPTED
     if not scan.tally.files:
         complain("outlive scan: there is no model in what was named")
         return exits.USAGE
-    # The files are the tables; what is said goes to standard output.
-    return present(argparse.Namespace(format=args.format, output=None, verbose=args.verbose), scan)
+    return tell(args, scan)  # the files are the tables
 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[Any], None]]:
-    """A bar with rate, time left and deaths so far; nothing where nobody watches."""
+    """A bar with rate, time left and deaths so far; nothing where standard error is no terminal."""
     if not sys.stderr.isatty():
         yield lambda tally: None
         return
@@ -163,10 +116,10 @@ def _progress() -> Iterator[Callable[[Any], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("scanning", total=None, rate="", deaths="")
 
-        def tell(tally: Any) -> None:
+        def hear(tally: Any) -> None:
             elapsed = bar.tasks[0].elapsed or 0.0
             rate = f"{(tally.done - tally.resumed) / elapsed:,.1f} files/s" if elapsed > 0.5 else ""
             deaths = f"{tally.deaths:,} died" if tally.deaths else ""
             bar.update(task, total=tally.files, completed=tally.done, rate=rate, deaths=deaths)
 
-        yield tell
+        yield hear

@@ -6,9 +6,10 @@ import argparse
 
 from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.output import complain, refuse_to_overwrite, write_plain
-from outlive.cli.present import present
-from outlive.errors import OutliveError
+from outlive.cli.failures import refusing
+from outlive.cli.options import option, options_for
+from outlive.cli.output import write_plain
+from outlive.cli.present import check_output, present
 
 EXAMPLES = """\
 examples:
@@ -19,36 +20,27 @@ examples:
   outlive snippet model.tflite --runtime outlive                   an interpreter that cannot kill yours
 exit codes: 0 written, 1 the file is broken, 2 usage, or a type that the language cannot feed
 """
-_LANGUAGES = ("python", "c++", "c", "java")
-_RUNTIMES = ("litert", "outlive", "tensorflow", "tflite_runtime")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("file", metavar="MODEL", help="a .tflite model")
-    parser.add_argument("--lang", choices=_LANGUAGES, default="python", help="the language (default python)")
-    parser.add_argument("--signature", metavar="KEY", help="the signature to call, where there are several")
-    parser.add_argument(
-        "--runtime", choices=_RUNTIMES, default="litert", help="Python: whose Interpreter (default litert)"
-    )
+    option(parser, "file")
+    languages = ("python", "c++", "c", "java")
+    option(parser, "--lang", "the language (default python)", choices=languages, default="python")
+    option(parser, "--signature", "the signature to call, where there are several", metavar="KEY")
+    runtimes = ("litert", "outlive", "tensorflow", "tflite_runtime")
+    option(parser, "--runtime", "Python: whose Interpreter (default litert)", choices=runtimes)
     output = parser.add_argument_group("output")
-    output.add_argument(
-        "--format", choices=("text", "json"), default="text", help="text is the code alone (default)"
-    )
-    output.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
+    words = "text is the code alone (default)"
+    option(output, "--format", words, choices=("text", "json"), default="text")
+    option(output, "-o", "--output", "write to FILE instead of standard output", metavar="FILE")
 
 
 def run(args: argparse.Namespace) -> int:
     """Read the model and write the code."""
-    try:
-        refuse_to_overwrite(args.output, [args.file])
-        made = verbs.snippet(args.file, lang=args.lang, signature=args.signature, runtime=args.runtime)
-    except OutliveError as error:
-        complain(error)
-        return exits.FINDINGS
-    except (ValueError, OSError) as error:
-        complain(f"outlive snippet: {error}")
-        return exits.USAGE
+    check_output(args, args.file)
+    with refusing(args):
+        made = verbs.snippet(args.file, **options_for(verbs.snippet, args))
     if args.format == "json":
         return present(args, made)
     write_plain(args, made.text)

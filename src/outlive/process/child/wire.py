@@ -27,10 +27,13 @@ BLOCKED, SPINNING = 0, 1
 OK, FRAME_FOLLOWS = 0, 1
 HEADER_BYTES = 4096
 
+# The last words of a worker that has ended itself for holding more memory than it may.
+OWN_END = "outlive: the worker holds more memory than it may\n"
+
 STAGES = ("start", "load", "allocate", "set", "invoke", "get", "free", "idle")
 
 
-class Closed(Exception):
+class ConnectionClosed(Exception):
     """The other side is gone."""
 
 
@@ -51,7 +54,7 @@ def unpack_head(data: bytes) -> tuple[int, int]:
 
 
 def send(fd: int, header: dict[str, Any], payload: Any = b"") -> None:
-    """Answer with one frame; `Closed` if nobody can read it any more."""
+    """Answer with one frame; `ConnectionClosed` if nobody can read it any more."""
     for part in _parts(plain_text(header), payload):
         write_all(fd, part)
 
@@ -74,18 +77,18 @@ def write_all(fd: int, data: Any) -> None:
         try:
             view = view[os.write(fd, view) :]
         except OSError as error:
-            raise Closed(str(error)) from None
+            raise ConnectionClosed(str(error)) from None
 
 
 def read_exactly(fd: int, count: int) -> bytes:
-    """Exactly `count` bytes; `Closed` at the end of the stream."""
+    """Exactly `count` bytes; `ConnectionClosed` at the end of the stream."""
     data = bytearray()
     while len(data) < count:
         try:
             part = os.read(fd, min(count - len(data), 1 << 20))
         except OSError as error:
-            raise Closed(str(error)) from None
+            raise ConnectionClosed(str(error)) from None
         if not part:
-            raise Closed("end of stream")
+            raise ConnectionClosed("end of stream")
         data += part
     return bytes(data)

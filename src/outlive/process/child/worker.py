@@ -19,8 +19,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from . import confine, runtimes, sandbox, watchdog, wire
-from .guest import Guest
+from . import runtimes, wire
+from .model_host import ModelHost
+from .posix import memory_watchdog, own_process, sandbox
 
 # How long a worker stays awake after a call, waiting for the next one of a burst: an eighth of what the call
 # took, within bounds. Large tensors take their owner longer to fetch and to fill.
@@ -47,25 +48,25 @@ def main(
 ) -> None:
     """A worker that was started afresh, not forked: the same, with its own runtime to load."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    confine.follow(parent)
+    own_process.follow(parent)
     try:
         facts = runtimes.preload(message["runtime"])
     except BaseException as error:  # whatever a broken installation throws
         wire.send(replies, {"answer": "absent", "text": "%s: %s" % (type(error).__name__, error)})
         os._exit(70)
-    watchdog.watch_self(message["limits"].get("memory_bytes"))
+    memory_watchdog.watch_self(message["limits"].get("memory_bytes"))
     os._exit(run(message, [commands, replies, block, errors, faults, content], facts))
 
 
 def prepare() -> None:
     """In the nursery: do once what each worker would do after the fork."""
     platform.machine()
-    confine.prepare()
-    confine.make_stacks_small()
+    own_process.prepare()
+    own_process.make_stacks_small()
     sandbox.prepare()
     gc.collect()
     gc.freeze()  # what is never collected is never written to, and stays shared
-    confine.trim_heap()
+    own_process.trim_heap()
 
 
 def run(message: dict[str, Any], descriptors: list[int], facts: dict[str, Any] | None = None) -> int:
@@ -75,21 +76,21 @@ def run(message: dict[str, Any], descriptors: list[int], facts: dict[str, Any] |
     os.dup2(errors, 2)
     os.dup2(errors, 1)
     faulthandler.enable(os.fdopen(faults, "w"), all_threads=True)
-    confine.name_process("outlive-worker")
+    own_process.name_process("outlive-worker")
     try:
         os.chdir(message["cwd"])
     except OSError:
         pass  # the folder is gone: relative paths fail with the runtime's own words
-    applied = confine.limit(message["limits"])
+    applied = own_process.limit(message["limits"])
     server = _Server(commands, replies, block, errors, spin=message.get("spin", ""))
-    server.guest = Guest(message["runtime"], content, server.enter)
+    server.host = ModelHost(message["runtime"], content, server.enter)
     applied["sandbox"] = sandbox.enter(message["sandbox"])
-    memory = confine.memory() or None
+    memory = own_process.memory() or None
     ready = {"ready": os.getpid(), "limits": applied, "memory": memory, "facts": facts or {}}
     wire.send(replies, dict(ready, answer="ok"))
     try:
         server.serve()
-    except wire.Closed:
+    except wire.ConnectionClosed:
         return 0
     return 0
 
@@ -97,7 +98,7 @@ def run(message: dict[str, Any], descriptors: list[int], facts: dict[str, Any] |
 class _Server:
     """Waits for calls and answers them."""
 
-    guest: Guest
+    host: ModelHost
 
     def __init__(self, commands: int, replies: int, block: int, errors: int, spin: str) -> None:
         self._commands, self._replies, self._block, self._errors = commands, replies, block, errors
@@ -144,7 +145,7 @@ class _Server:
 
     def _answer_hot(self) -> None:
         """Answer a hot call, and those that come soon after it."""
-        words, invoke, clock = self._words, self.guest.invoke, time.perf_counter_ns
+        words, invoke, clock = self._words, self.host.invoke, time.perf_counter_ns
         spin, spin_ns = self._spin, self._spin_ns
         words[wire.WORKER_STATE] = wire.SPINNING if spin_ns else wire.BLOCKED
         awaited, settled = True, spin is not _spin_alone
@@ -173,13 +174,13 @@ class _Server:
                 # Calls come in a burst. Whoever is woken is put on the core of the one that woke it, and
                 # two that share one would stop each other at every turn.
                 settled = True
-                confine.leave_core(words[wire.PARENT_CORE])
+                own_process.leave_core(words[wire.PARENT_CORE])
 
     def _answer(self, header: dict[str, Any], payload: bytes) -> bool:
         verb = header["do"]
         if verb == "close":
             self.enter("free")
-            self.guest.close()
+            self.host.close()
             wire.send(self._replies, {"answer": "ok"})
             return False
         try:
@@ -190,7 +191,7 @@ class _Server:
         self.enter("idle")
         _cut(self._errors)
         if header.get("memory"):
-            reply["memory"] = confine.memory(self.guest.overlaid_bytes) or None
+            reply["memory"] = own_process.memory(self.host.overlaid_bytes) or None
         wire.send(self._replies, reply, data)
         return True
 
@@ -198,13 +199,13 @@ class _Server:
         if verb == "share":
             self._remap(header["size"])
             assert self._map is not None
-            self.guest.share(memoryview(self._map), self._block, header["inputs"], header["outputs"])
-            return {"overlaid": self.guest.overlaid_bytes}, b""
+            self.host.share(memoryview(self._map), self._block, header["inputs"], header["outputs"])
+            return {"overlaid": self.host.overlaid_bytes}, b""
         if verb == "open" and "compiled" in header:
-            from .compiled import CompiledGuest
+            from .compiled_model_host import CompiledModelHost
 
-            self.guest = CompiledGuest(self.guest)
-        action: Callable[..., tuple[dict[str, Any], bytes]] = getattr(self.guest, "do_" + verb)
+            self.host = CompiledModelHost(self.host)
+        action: Callable[..., tuple[dict[str, Any], bytes]] = getattr(self.host, "do_" + verb)
         return action(header, payload)
 
 
@@ -252,5 +253,5 @@ def _describe(error: BaseException) -> dict[str, Any]:
         "error": type(error).__name__[:_MOST_NAME],
         "text": str(error)[:_MOST_TEXT],
         "where": where,
-        "data_bytes": confine.data_bytes(),
+        "data_bytes": own_process.data_bytes(),
     }

@@ -6,63 +6,47 @@ import time
 from collections.abc import Iterator
 
 from outlive.kernel_deaths.record import KernelDeath, KernelDeaths, Record
-from outlive.rendering.page import (
-    Block,
-    Column,
-    Page,
-    PageVerdict,
-    Pre,
-    Section,
-    Table,
-    Words,
-    findings_sections,
-)
+from outlive.rendering import page as ui
 from outlive.rendering.pages.run import memory_chart
 from outlive.units import format_bytes, plural
 
 _MOST_LINES = 12
 
 
-def page(found: KernelDeaths) -> Page:
+def page(found: KernelDeaths) -> ui.Page:
     """The page of `outlive blackbox`."""
     if found.action in ("last", "show") and found.deaths:
         return _death(found.deaths[0])
     word = f"{plural(len(found.deaths), 'death')} of kernels" if found.deaths else "no kernel has died"
-    return Page(
+    return ui.Page(
         title="black box",
         kind="blackbox",
-        verdict=PageVerdict(tone="plain", word=word),
+        verdict=ui.PageVerdict("plain", word),
         sections=(_list(found),) if found.deaths else (),
     )
 
 
-def _list(found: KernelDeaths) -> Section:
-    columns = (
-        Column(title="name", kind="mono"),
-        Column(title="cell"),
-        Column(title="how"),
-        Column(title="what", wide=True),
-        Column(title="notebook or folder", kind="mono", wide=True),
-    )
+def _list(found: KernelDeaths) -> ui.Section:
+    columns = ui.columns("name: mono | cell | how | what: wide | notebook or folder: mono wide")
     rows = []
     for death in found.deaths:
         record, end = death.record, death.record.to_flight()
         how = end.signal or (f"exit code {end.exit_code}" if end.exit_code is not None else "unseen")
         said = f"{death.finding.code} {death.finding.headline}"
         rows.append((record.name, record.cell, how, said, record.notebook or record.folder))
-    table = Table(id="deaths", caption="The newest first", columns=columns, rows=rows, brief=len(rows))
-    return Section(id="list", title="Deaths", blocks=(table,))
+    table = ui.Table("deaths", "The newest first", columns, rows, brief=len(rows))
+    return ui.Section("list", "Deaths", (table,))
 
 
-def _death(death: KernelDeath) -> Page:
+def _death(death: KernelDeath) -> ui.Page:
     record = death.record
     moment = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.ended))
-    sections = findings_sections((death.finding,), "Why")
-    sections.append(Section(id="record", title="What was recorded", blocks=tuple(_record(death))))
-    return Page(
+    sections = ui.findings_sections((death.finding,), "Why")
+    sections.append(ui.Section("record", "What was recorded", tuple(_record(death))))
+    return ui.Page(
         title=record.notebook or record.name or "kernel",
         kind="blackbox",
-        verdict=PageVerdict(tone="bad", word=_headline(record), sentence=f"{moment}."),
+        verdict=ui.PageVerdict("bad", _headline(record), f"{moment}."),
         sections=tuple(sections),
     )
 
@@ -75,7 +59,7 @@ def _headline(record: Record) -> str:
     return f"the kernel died between two cells{after}"
 
 
-def _record(death: KernelDeath) -> Iterator[Block]:
+def _record(death: KernelDeath) -> Iterator[ui.Block]:
     """The cell, what was printed last, the Python stack, and memory."""
     record = death.record
     flight = record.to_flight()
@@ -86,14 +70,14 @@ def _record(death: KernelDeath) -> Iterator[Block]:
     )
     for title, lines in texts:
         if any(map(str.strip, lines)):
-            yield Pre(title=title, text="\n".join(_shortened(lines)), is_open=True, detail=0)
+            yield ui.Pre(title, "\n".join(_shortened(lines)), is_open=True, detail=0)
     if record.timeline:
         # The verdict of a death for want of memory says so itself.
-        yield Words(text=_memory(record), detail=1 if death.finding.code == "D501" else 0)
+        yield ui.Words(_memory(record), detail=1 if death.finding.code == "D501" else 0)
     if len(record.timeline) > 2:
         yield memory_chart(flight, None)
     if flight.fault_trace.strip():
-        yield Pre(title="all Python stacks", text=flight.fault_trace, detail=2)
+        yield ui.Pre("all Python stacks", flight.fault_trace, detail=2)
 
 
 def _memory(record: Record) -> str:

@@ -9,7 +9,7 @@ from outlive.diagnosis.examination import Examination
 from outlive.finding import Severity
 from outlive.model import Model, Tensor
 from outlive.names import safe
-from outlive.rendering.page import Listing, Page, Section, findings_sections, make_page
+from outlive.rendering import page as ui
 from outlive.rendering.pages.diagnose import diagnosis_section
 from outlive.rendering.pages.report import report_verdict
 from outlive.units import format_bytes, format_shape, plural
@@ -18,19 +18,19 @@ _NAME = 48
 _SHOWN_ENDS = 4
 
 
-def page(seen: Examination) -> Page:
+def page(seen: Examination) -> ui.Page:
     """Everything on one screen; a report has the rest."""
-    return make_page("checkup", seen.path or None, report_verdict(seen), (), _sections(seen))
+    return ui.make_page("checkup", seen.path or None, report_verdict(seen), (), _sections(seen))
 
 
-def _sections(seen: Examination) -> Iterator[Section]:
+def _sections(seen: Examination) -> Iterator[ui.Section]:
     model = seen.checked.reading.model
     if model is not None:
-        yield Section(id="model", title="Model", blocks=(Listing(items=tuple(_facts(model))),))
+        yield ui.Section("model", "Model", (ui.Listing(tuple(_facts(model))),))
     if seen.diagnosis is not None and seen.ended_badly:
         yield diagnosis_section(seen.diagnosis)
     noted = all(item.severity is Severity.NOTE for item in seen.findings)
-    for section in findings_sections(seen.findings):
+    for section in ui.findings_sections(seen.findings):
         # Why it dies comes first; what is only noted can wait.
         yield replace(section, detail=1 if seen.ended_badly and noted else 0)
 

@@ -9,21 +9,8 @@ from typing import Any
 
 from outlive.finding import Severity
 from outlive.names import safe
-from outlive.quant.nouns import Drift, OutputDrift, TensorDrift
-from outlive.rendering.page import (
-    Block,
-    Chart,
-    Column,
-    Listing,
-    Page,
-    PageVerdict,
-    Section,
-    Table,
-    Tile,
-    Words,
-    findings_sections,
-    make_page,
-)
+from outlive.quant import Drift, OutputDrift, TensorDrift
+from outlive.rendering import page as ui
 from outlive.rendering.pages.read import model_section, operators_section, what_is_known
 from outlive.units import format_bytes, format_shape, plural
 
@@ -31,23 +18,23 @@ _MOST_DECIBELS = 120.0
 _NAMED = 5
 
 
-def page(drift: Drift) -> Page:
+def page(drift: Drift) -> ui.Page:
     """The page of a comparison."""
     notes = [finding for finding in drift.findings if finding.severity is Severity.NOTE]
     sections = [
-        *findings_sections([finding for finding in drift.findings if finding not in notes]),
+        *ui.findings_sections([finding for finding in drift.findings if finding not in notes]),
         drift_section(drift),
-        *(replace(part, id="notes", detail=1) for part in findings_sections(notes, "Notes")),
+        *(replace(part, id="notes", detail=1) for part in ui.findings_sections(notes, "Notes")),
     ]
     if drift.source is not None:
         sections.append(replace(operators_section(drift.source, what_is_known(drift=drift)), detail=2))
         sections.append(replace(model_section(drift.source), detail=2))
-    made = make_page("compare", drift.candidate_path, drift_verdict(drift), drift_tiles(drift), sections)
+    made = ui.make_page("compare", drift.candidate_path, drift_verdict(drift), drift_tiles(drift), sections)
     candidate, reference = drift.candidate_path or "the candidate", drift.reference_path or "the reference"
     return replace(made, subtitle=f"{candidate} against {reference}")
 
 
-def drift_verdict(drift: Drift) -> PageVerdict:
+def drift_verdict(drift: Drift) -> ui.PageVerdict:
     """How good the outputs are, and the worst layer."""
     bad = [item for item in drift.findings if item.severity.value == "error"]
     outcome = drift.verdict
@@ -60,8 +47,8 @@ def drift_verdict(drift: Drift) -> PageVerdict:
         said.append(f"Most error arises in op {worst[0].op} {worst[0].op_type}.")
     if bad:
         first = f"{outcome.words[0].upper()}{outcome.words[1:]}."
-        return PageVerdict(tone="bad", word=bad[0].headline, sentence=" ".join([first, *said]))
-    return PageVerdict(tone=outcome.tone, word=outcome.words, sentence=" ".join(said))
+        return ui.PageVerdict("bad", bad[0].headline, " ".join([first, *said]))
+    return ui.PageVerdict(outcome.tone, outcome.words, " ".join(said))
 
 
 def _explained(drift: Drift) -> Iterator[str]:
@@ -83,68 +70,56 @@ def _strange_words(row: OutputDrift) -> str:
     return f"{found.not_finite:,} of {found.not_finite + found.num_elements:,} values are not finite"
 
 
-def drift_tiles(drift: Drift) -> Iterator[Tile]:
+def drift_tiles(drift: Drift) -> Iterator[ui.Tile]:
     """Sizes and samples."""
     share = drift.candidate_bytes / max(1, drift.reference_bytes)
-    yield Tile(
-        label="candidate", value=format_bytes(drift.candidate_bytes), note=f"{share:.0%} of the reference"
-    )
-    yield Tile(label="reference", value=format_bytes(drift.reference_bytes))
+    yield ui.Tile("candidate", format_bytes(drift.candidate_bytes), f"{share:.0%} of the reference")
+    yield ui.Tile("reference", format_bytes(drift.reference_bytes))
     turns = "" if drift.turns.count == 1 else f", in {drift.turns.count} turns"
-    yield Tile(
-        label="compared",
-        value=plural(len(drift.tensors), "tensor"),
-        note=plural(drift.samples, "sample") + turns,
-    )
+    yield ui.Tile("compared", plural(len(drift.tensors), "tensor"), plural(drift.samples, "sample") + turns)
 
 
-def drift_section(drift: Drift) -> Section:
+def drift_section(drift: Drift) -> ui.Section:
     """Where the error is, layer by layer."""
-    blocks: list[Block] = [_outputs(drift)]
+    blocks: list[ui.Block] = [_outputs(drift)]
     if drift.notes:
-        blocks.append(Listing(items=tuple(f"note: {note}" for note in drift.notes)))
+        blocks.append(ui.Listing(tuple(f"note: {note}" for note in drift.notes)))
     blocks += _worst(drift)
     rows = [row for row in drift.tensors if row.op is not None]
     if rows:
         blocks += [_born(rows, drift), _arrived(rows)]
     blocks += [*_unpaired(drift), _tensors(drift)]
     sizes = f"{format_bytes(drift.candidate_bytes)} and {format_bytes(drift.reference_bytes)}"
-    return Section(
-        id="drift",
-        title="Error of quantization",
-        blocks=tuple(blocks),
+    return ui.Section(
+        "drift",
+        "Error of quantization",
+        tuple(blocks),
         lead=f"{plural(len(drift.tensors), 'pair')} of tensors, {plural(drift.samples, 'sample')}, {sizes}.",
     )
 
 
-def _worst(drift: Drift) -> Iterator[Block]:
+def _worst(drift: Drift) -> Iterator[ui.Block]:
     """The layers that lose most, each by the error that arises in it alone."""
     rows = drift.worst(len(drift.tensors))
     if not rows:
         is_known = any(row.born_here is not None for row in drift.tensors)
         none = "No operator that was run alone adds an error." if is_known else "No operator was run alone."
-        yield Words(text=none)
+        yield ui.Words(none)
     else:
-        yield Table(
-            id="worst",
-            caption="Layers that lose accuracy, in steps of a grid that would just hold the values",
-            columns=(
-                Column(title="op", kind="number"),
-                Column(title="type", kind="mono"),
-                Column(title="layer", kind="mono", wide=True),
-                Column(title="steps", kind="number"),
-                Column(title="arises here, dB", kind="number"),
-                Column(title="with what arrives, dB", kind="number"),
-                Column(title="clipped", kind="share"),
-                Column(title="range used", kind="share"),
+        yield ui.Table(
+            "worst",
+            "Layers that lose accuracy, in steps of a grid that would just hold the values",
+            ui.columns(
+                "op: number | type: mono | layer: mono wide | steps: number | arises here, dB: number",
+                "with what arrives, dB: number | clipped: share | range used: share",
             ),
-            rows=[_worst_row(row) for row in rows],
+            [_worst_row(row) for row in rows],
             brief=drift.top,
         )
     left = [row for row in drift.tensors if row.alone and row.born_here is None]
     if left:
         reasons = "; ".join(sorted({row.alone for row in left}))
-        yield Words(text=f"{plural(len(left), 'operator')} could not be run alone: {reasons}", detail=1)
+        yield ui.Words(f"{plural(len(left), 'operator')} could not be run alone: {reasons}", detail=1)
 
 
 def _worst_row(row: TensorDrift) -> tuple[Any, ...]:
@@ -161,24 +136,19 @@ def _worst_row(row: TensorDrift) -> tuple[Any, ...]:
     )
 
 
-def _unpaired(drift: Drift) -> Iterator[Block]:
+def _unpaired(drift: Drift) -> Iterator[ui.Block]:
     for side in ("candidate", "reference"):
         rows = [row for row in drift.unpaired if row.model == side]
         if rows:
             named = ", ".join(f"{row.op_type} {safe(row.name, 44)!r}" for row in rows[:_NAMED])
             more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
-            yield Words(text=f"Without a partner in the {side}: {named}{more}", tone="warn")
+            yield ui.Words(f"Without a partner in the {side}: {named}{more}", tone="warn")
     if drift.unpaired:
-        yield Table(
-            id="unpaired",
-            caption="Tensors without a counterpart",
-            columns=(
-                Column(title="name", kind="mono", wide=True),
-                Column(title="of"),
-                Column(title="made by", kind="mono"),
-                Column(title="why", wide=True),
-            ),
-            rows=[(row.name, row.model, row.op_type, row.reason) for row in drift.unpaired],
+        yield ui.Table(
+            "unpaired",
+            "Tensors without a counterpart",
+            ui.columns("name: mono wide | of | made by: mono | why: wide"),
+            [(row.name, row.model, row.op_type, row.reason) for row in drift.unpaired],
             is_folded=True,
         )
 
@@ -187,7 +157,7 @@ def _label(row: TensorDrift) -> str:
     return f"op {row.op} {safe(row.op_type, 40)} {safe(row.name, 80)}"
 
 
-def _born(rows: list[TensorDrift], drift: Drift) -> Chart:
+def _born(rows: list[TensorDrift], drift: Drift) -> ui.Chart:
     steps = [row.blame if math.isfinite(row.blame) else None for row in rows]
     worst = max(rows, key=lambda row: row.blame if math.isfinite(row.blame) else 0.0)
     data: dict[str, Any] = {
@@ -198,12 +168,7 @@ def _born(rows: list[TensorDrift], drift: Drift) -> Chart:
         "y_kind": "number",
         "y_name": "steps",
         "series": [
-            {
-                "name": "steps of error that arises here",
-                "tone": "3",
-                "style": "bars",
-                "values": steps,
-            }
+            {"name": "steps of error that arises here", "tone": "3", "style": "bars", "values": steps}
         ],
         "labels": [_label(row) for row in rows],
     }
@@ -217,10 +182,10 @@ def _born(rows: list[TensorDrift], drift: Drift) -> Chart:
         }
         told = "; ".join(f"op {row.op} {safe(row.op_type, 30)} {row.blame:.2f}" for row in drift.worst(3))
         summary = f"In steps of a grid that would just hold the values. The worst: {told}."
-    return Chart(id="born", title="Where the error arises", summary=summary, data=data)
+    return ui.Chart("born", "Where the error arises", summary, data)
 
 
-def _arrived(rows: list[TensorDrift]) -> Chart:
+def _arrived(rows: list[TensorDrift]) -> ui.Chart:
     values = [None if row.metrics is None else _decibels(row.metrics.sqnr_db) for row in rows]
     known = [value for value in values if value is not None]
     gaps = sum(1 for row in rows if row.metrics is not None and math.isnan(row.metrics.sqnr_db))
@@ -251,9 +216,7 @@ def _arrived(rows: list[TensorDrift]) -> Chart:
             }
         ],
     }
-    return Chart(
-        id="arrived", title="Signal to noise, with what arrives from before", summary=least, data=data
-    )
+    return ui.Chart("arrived", "Signal to noise, with what arrives from before", least, data)
 
 
 def _decibels(value: float) -> float | None:
@@ -261,21 +224,18 @@ def _decibels(value: float) -> float | None:
     return None if math.isnan(value) else max(-_MOST_DECIBELS, min(value, _MOST_DECIBELS))
 
 
-def _outputs(drift: Drift) -> Table:
+def _outputs(drift: Drift) -> ui.Table:
     users = list(dict.fromkeys(name for row in drift.outputs for name in row.user_metrics))
-    return Table(
-        id="drift-outputs",
-        caption="Outputs",
-        columns=(
-            Column(title="output", kind="mono", wide=True),
-            Column(title="signal to noise, dB", kind="number"),
-            Column(title="cosine", kind="number"),
-            Column(title="largest error", kind="number"),
-            Column(title="same top-1", kind="share"),
-            *(Column(title=name, kind="number") for name in users),
-            Column(title="not compared", wide=True),
+    return ui.Table(
+        "drift-outputs",
+        "Outputs",
+        ui.columns(
+            "output: mono wide | signal to noise, dB: number | cosine: number",
+            "largest error: number | same top-1: share",
+            *(ui.Column(name, "number") for name in users),
+            "not compared: wide",
         ),
-        rows=[_output(row, users) for row in drift.outputs],
+        [_output(row, users) for row in drift.outputs],
     )
 
 
@@ -290,23 +250,16 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _tensors(drift: Drift) -> Table:
-    return Table(
-        id="drift-tensors",
-        caption="Every tensor that was compared",
-        columns=(
-            Column(title="op", kind="number"),
-            Column(title="type", kind="mono"),
-            Column(title="tensor", kind="mono", wide=True),
-            Column(title="shape", kind="mono"),
-            Column(title="values", kind="mono"),
-            Column(title="arises here, steps", kind="number"),
-            Column(title="signal to noise, dB", kind="number"),
-            Column(title="largest error", kind="number"),
-            Column(title="clipped", kind="share"),
-            Column(title="range used", kind="share"),
+def _tensors(drift: Drift) -> ui.Table:
+    return ui.Table(
+        "drift-tensors",
+        "Every tensor that was compared",
+        ui.columns(
+            "op: number | type: mono | tensor: mono wide | shape: mono | values: mono",
+            "arises here, steps: number | signal to noise, dB: number | largest error: number",
+            "clipped: share | range used: share",
         ),
-        rows=[_row(row) for row in drift.tensors],
+        [_row(row) for row in drift.tensors],
         detail=2,
     )
 

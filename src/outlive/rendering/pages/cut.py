@@ -4,42 +4,36 @@ from __future__ import annotations
 
 from collections import Counter
 
-from outlive.rendering.page import Block, Column, Listing, Page, PageVerdict, Section, Table, make_page
+from outlive.rendering import page as ui
 from outlive.surgery import Cut, CutTensor
 from outlive.units import format_bytes, format_shape, plural
 
 _KINDS, _RUNS = 8, 24
 
 
-def page(part: Cut) -> Page:
+def page(part: Cut) -> ui.Page:
     """The page of `outlive cut`."""
     whole = part.whole.subgraphs[0].operators if part.whole is not None else ()
     of_ops = f" of {len(whole):,}" if whole else ""
     of_bytes = f" of {format_bytes(part.whole.file_bytes)}" if part.whole is not None else ""
     word = f"{plural(len(part.ops), 'operator')}{of_ops}, {format_bytes(part.file_bytes)}{of_bytes}"
-    blocks: list[Block] = [_tensors("Inputs", part.inputs), _tensors("Outputs", part.outputs)]
-    sections = [Section(id="ends", title="Inputs and outputs", blocks=tuple(blocks))]
+    blocks: list[ui.Block] = [_tensors("Inputs", part.inputs), _tensors("Outputs", part.outputs)]
+    sections = [ui.Section("ends", "Inputs and outputs", tuple(blocks))]
     kinds = Counter(whole[index].name for index in part.ops if index < len(whole)).most_common()
     more = f" and {len(kinds) - _KINDS} other kinds" if len(kinds) > _KINDS else ""
     said = ", ".join(f"{count} {name[:48]}" for name, count in kinds[:_KINDS]) + more
-    listing = Listing(items=tuple(filter(None, (_runs(part.ops), said))))
-    sections.append(Section(id="operators", title="Operators of the whole", blocks=(listing,)))
+    listing = ui.Listing(tuple(filter(None, (_runs(part.ops), said))))
+    sections.append(ui.Section("operators", "Operators of the whole", (listing,)))
     for title, lines in (("State", part.state), ("Not true of the part, and left out", part.dropped)):
         if lines:
-            sections.append(Section(id=title.split()[0].lower(), title=title, blocks=(Listing(items=lines),)))
-    return make_page("cut", part.path, PageVerdict(tone="plain", word=word), (), sections)
+            sections.append(ui.Section(title.split()[0].lower(), title, (ui.Listing(lines),)))
+    return ui.make_page("cut", part.path, ui.PageVerdict("plain", word), (), sections)
 
 
-def _tensors(title: str, tensors: tuple[CutTensor, ...]) -> Table:
-    columns = (
-        Column(title="name", kind="mono", wide=True),
-        Column(title="shape", kind="mono"),
-        Column(title="type", kind="mono"),
-        Column(title="index", kind="number"),
-        Column(title="in the whole", kind="number"),
-    )
+def _tensors(title: str, tensors: tuple[CutTensor, ...]) -> ui.Table:
+    columns = ui.columns("name: mono wide | shape: mono | type: mono | index: number | in the whole: number")
     rows = [(item.name, format_shape(item.shape), item.dtype, item.index, item.original) for item in tensors]
-    return Table(id=title.lower(), caption=title, columns=columns, rows=rows)
+    return ui.Table(title.lower(), title, columns, rows)
 
 
 def _runs(ops: tuple[int, ...]) -> str:

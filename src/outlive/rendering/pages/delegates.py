@@ -6,20 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from outlive.accelerators import Accelerator, Coverage
-from outlive.rendering.page import (
-    Block,
-    Chart,
-    Column,
-    Listing,
-    Page,
-    PageVerdict,
-    Section,
-    Table,
-    Tile,
-    Words,
-    findings_sections,
-    make_page,
-)
+from outlive.rendering import page as ui
 from outlive.rendering.pages.read import model_sections, what_is_known
 from outlive.units import format_bytes, plural
 
@@ -36,14 +23,14 @@ TONES = {
 _MOST_INDICES = 8
 
 
-def page(coverage: Coverage) -> Page:
+def page(coverage: Coverage) -> ui.Page:
     """The page of what accelerators take and do."""
-    sections = [*findings_sections(coverage.findings), coverage_section(coverage)]
+    sections = [*ui.findings_sections(coverage.findings), coverage_section(coverage)]
     sections += model_sections(coverage.source, what_is_known(coverage=coverage))
-    return make_page("delegates", coverage.path, _verdict(coverage), _tiles(coverage), sections)
+    return ui.make_page("delegates", coverage.path, _verdict(coverage), _tiles(coverage), sections)
 
 
-def _verdict(coverage: Coverage) -> PageVerdict:
+def _verdict(coverage: Coverage) -> ui.PageVerdict:
     """Which accelerators run the model, and the quickest."""
     # What only compiles here, for another chip, says nothing of a run.
     here = [one for one in coverage.accelerators if one.available and one.outcome != "compiles"]
@@ -56,49 +43,43 @@ def _verdict(coverage: Coverage) -> PageVerdict:
     if dead:
         names = ", ".join(one.title for one in dead)
         word = f"{names} {'dies' if len(dead) == 1 else 'die'} on it"
-        return PageVerdict(tone="bad", word=word, sentence=sentence)
+        return ui.PageVerdict("bad", word, sentence)
     word = f"{len(good)} of {plural(len(here), 'accelerator')} here run it and agree"
-    return PageVerdict(tone="good" if len(good) == len(here) else "warn", word=word, sentence=sentence)
+    return ui.PageVerdict("good" if len(good) == len(here) else "warn", word, sentence)
 
 
-def _tiles(coverage: Coverage) -> Iterator[Tile]:
+def _tiles(coverage: Coverage) -> Iterator[ui.Tile]:
     """How much the first of them take."""
     for one in [one for one in coverage.accelerators if one.ops_taken is not None][:4]:
-        yield Tile(label=one.title, value=f"{one.ops_taken} of {one.ops_total}", note="operators taken")
+        yield ui.Tile(one.title, f"{one.ops_taken} of {one.ops_total}", "operators taken")
 
 
-def coverage_section(coverage: Coverage) -> Section:
+def coverage_section(coverage: Coverage) -> ui.Section:
     """Each accelerator, tried in a process of its own."""
-    blocks: list[Block] = [_table(coverage), *_times(coverage), *_refusals(coverage), *_notes(coverage)]
+    blocks: list[ui.Block] = [_table(coverage), *_times(coverage), *_refusals(coverage), *_notes(coverage)]
     if coverage.documented:
         blocks.append(_documented(coverage))
     if coverage.unknown:
-        blocks.append(Words(text=f"Nothing is known of {', '.join(coverage.unknown)}.", detail=1))
-    return Section(
-        id="accelerators",
-        title="Accelerators",
-        blocks=tuple(blocks),
+        blocks.append(ui.Words(f"Nothing is known of {', '.join(coverage.unknown)}.", detail=1))
+    return ui.Section(
+        "accelerators",
+        "Accelerators",
+        tuple(blocks),
         lead="Each was tried for real, in a process of its own, and held against the reference kernels.",
     )
 
 
-def _table(coverage: Coverage) -> Table:
-    return Table(
-        id="accelerators-table",
-        caption="What each takes and does",
-        columns=(
-            Column(title="accelerator"),
-            Column(title="which is", wide=True, detail=1),
-            Column(title="it", kind="chip", tones=TONES),
-            Column(title="operators taken", kind="number"),
-            Column(title="of", kind="number"),
-            Column(title="parts", kind="number"),
-            Column(title="milliseconds", kind="number"),
-            Column(title="peak", kind="bytes"),
-            Column(title="largest difference", kind="number"),
-            Column(title="where, or why not"),
+def _table(coverage: Coverage) -> ui.Table:
+    return ui.Table(
+        "accelerators-table",
+        "What each takes and does",
+        ui.columns(
+            "accelerator | which is: wide -v",
+            ui.Column("it", "chip", TONES),
+            "operators taken: number | of: number | parts: number | milliseconds: number",
+            "peak: bytes | largest difference: number | where, or why not",
         ),
-        rows=[_row(one) for one in coverage.accelerators],
+        [_row(one) for one in coverage.accelerators],
     )
 
 
@@ -122,7 +103,7 @@ def _row(one: Accelerator) -> tuple[Any, ...]:
     )
 
 
-def _times(coverage: Coverage) -> Iterator[Block]:
+def _times(coverage: Coverage) -> Iterator[ui.Block]:
     timed = [one for one in coverage.accelerators if one.milliseconds is not None]
     if len(timed) < 2:
         return
@@ -146,16 +127,16 @@ def _times(coverage: Coverage) -> Iterator[Block]:
         ],
         "x_labels": [one.name for one in timed],
     }
-    yield Chart(
-        id="times",
-        title="Milliseconds per invoke",
-        summary="; ".join(f"{one.title} {one.milliseconds:,.2f} ms" for one in timed)
+    yield ui.Chart(
+        "times",
+        "Milliseconds per invoke",
+        "; ".join(f"{one.title} {one.milliseconds:,.2f} ms" for one in timed)
         + f". The quickest is {quick.title}.",
-        data=data,
+        data,
     )
 
 
-def _refusals(coverage: Coverage) -> Iterator[Block]:
+def _refusals(coverage: Coverage) -> Iterator[ui.Block]:
     """What was left to the CPU: by reason, and each operator."""
     groups: dict[tuple[str, str, str], list[str]] = {}
     for one in coverage.accelerators:
@@ -164,19 +145,19 @@ def _refusals(coverage: Coverage) -> Iterator[Block]:
             ops += [] if item.op is None else [str(item.op)]
     if not groups:
         return
-    columns = (Column(title="accelerator"), Column(title="type", kind="mono"))
-    reason = Column(title="reason", wide=True)
-    yield Table(
-        id="reasons",
-        caption="Left to the CPU, and why",
-        columns=(*columns, Column(title="operators", kind="mono"), reason),
-        rows=[(name, kind, _shortened(ops), why) for (name, kind, why), ops in groups.items()],
+    columns = ui.columns("accelerator | type: mono")
+    reason = ui.Column("reason", wide=True)
+    yield ui.Table(
+        "reasons",
+        "Left to the CPU, and why",
+        ui.columns(*columns, "operators: mono", reason),
+        [(name, kind, _shortened(ops), why) for (name, kind, why), ops in groups.items()],
     )
-    yield Table(
-        id="refusals",
-        caption="Each operator that was left to the CPU",
-        columns=(columns[0], Column(title="op", kind="number"), columns[1], reason),
-        rows=[
+    yield ui.Table(
+        "refusals",
+        "Each operator that was left to the CPU",
+        ui.columns(columns[0], "op: number", columns[1], reason),
+        [
             (one.title, item.op, item.type, item.reason)
             for one in coverage.accelerators
             for item in one.refused
@@ -189,13 +170,13 @@ def _shortened(ops: Sequence[str]) -> str:
     return ", ".join(ops[:_MOST_INDICES]) + (" ..." if len(ops) > _MOST_INDICES else "")
 
 
-def _notes(coverage: Coverage) -> Iterator[Block]:
+def _notes(coverage: Coverage) -> Iterator[ui.Block]:
     said = [f"{one.name}: {words}" for one in coverage.accelerators for words in _remarks(one)]
     if said:
-        yield Listing(title="Notes", items=tuple(said[:60]))
+        yield ui.Listing(tuple(said[:60]), title="Notes")
     missing = [f"{one.name}: {one.install}" for one in coverage.accelerators if one.install]
     if missing:
-        yield Listing(title="To have those that are not here", items=tuple(missing), detail=1)
+        yield ui.Listing(tuple(missing), title="To have those that are not here", detail=1)
 
 
 def _remarks(one: Accelerator) -> Iterator[str]:
@@ -220,17 +201,12 @@ def _remarks(one: Accelerator) -> Iterator[str]:
         yield "found out earlier; --no-cache tries it again"
 
 
-def _documented(coverage: Coverage) -> Table:
-    return Table(
-        id="documented",
-        caption="Not here, and judged by their documents alone",
-        columns=(
-            Column(title="accelerator"),
-            Column(title="operators listed", kind="number"),
-            Column(title="of", kind="number"),
-            Column(title="document", wide=True),
-        ),
-        rows=[
+def _documented(coverage: Coverage) -> ui.Table:
+    return ui.Table(
+        "documented",
+        "Not here, and judged by their documents alone",
+        ui.columns("accelerator | operators listed: number | of: number | document: wide"),
+        [
             (
                 one.title,
                 one.ops_listed,

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from outlive.rendering.page import Column, Page, PageVerdict, Section, Table
+from outlive.rendering import page as ui
 from outlive.units import plural
 
 
-def page(listed: Any) -> Page:
+def page(listed: Any) -> ui.Page:
     """The page of `outlive devices`."""
-    columns = (
-        Column(title="name", kind="mono"),
-        Column(title=""),
-        Column(title="RAM", kind="bytes"),
-        Column(title="flash", kind="bytes"),
-        Column(title="document", wide=True),
-    )
+    columns = ui.columns("name: mono |  | RAM: bytes | flash: bytes | document: wide")
     sections = []
     for kind in ("board", "phone", "microcontroller"):
         rows = [
@@ -25,7 +19,7 @@ def page(listed: Any) -> Page:
             if device.kind == kind
         ]
         caption = plural(len(rows), kind)
-        table = Table(id=f"{kind}s", caption=caption, columns=columns, rows=rows, brief=len(rows))
-        sections.append(Section(id=kind, title=f"{kind.capitalize()}s", blocks=(table,)))
-    verdict = PageVerdict(tone="plain", word=plural(len(listed.devices), "device"))
-    return Page(title="Devices", kind="devices", verdict=verdict, sections=tuple(sections))
+        table = ui.Table(f"{kind}s", caption, columns, rows, brief=len(rows))
+        sections.append(ui.Section(kind, f"{kind.capitalize()}s", (table,)))
+    verdict = ui.PageVerdict("plain", plural(len(listed.devices), "device"))
+    return ui.Page(title="Devices", kind="devices", verdict=verdict, sections=tuple(sections))

@@ -8,20 +8,7 @@ from dataclasses import replace
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.finding import shell_path
 from outlive.process.flight import OpSeen
-from outlive.rendering.page import (
-    Block,
-    Column,
-    Command,
-    Findings,
-    Listing,
-    Page,
-    PageVerdict,
-    Section,
-    Table,
-    Words,
-    findings_sections,
-    make_page,
-)
+from outlive.rendering import page as ui
 from outlive.rendering.pages.read import model_sections, model_tiles, what_is_known
 from outlive.rendering.pages.run import flight_section
 from outlive.units import format_bytes, plural
@@ -29,50 +16,52 @@ from outlive.units import format_bytes, plural
 _TONES = {"ran": "good", "died": "bad", "deadline": "bad", "refused": "warn"}
 
 
-def page(diagnosis: Diagnosis) -> Page:
+def page(diagnosis: Diagnosis) -> ui.Page:
     """The page of a diagnosis."""
     sections = [diagnosis_section(diagnosis)]
     if diagnosis.end is not None:
         sections.append(replace(flight_section(diagnosis.end.flight), detail=1))
     told = {(item.code, item.op) for item in (diagnosis.verdict, *diagnosis.silent) if item is not None}
     others = [finding for finding in diagnosis.findings if (finding.code, finding.op) not in told]
-    sections += [replace(section, detail=1) for section in findings_sections(others, "What else was found")]
+    sections += [
+        replace(section, detail=1) for section in ui.findings_sections(others, "What else was found")
+    ]
     sections += model_sections(diagnosis.source, what_is_known())
     tiles = model_tiles(diagnosis.source) if diagnosis.source is not None else ()
-    return make_page("diagnose", diagnosis.path, diagnosis_verdict(diagnosis), tiles, sections)
+    return ui.make_page("diagnose", diagnosis.path, diagnosis_verdict(diagnosis), tiles, sections)
 
 
-def diagnosis_verdict(diagnosis: Diagnosis) -> PageVerdict:
+def diagnosis_verdict(diagnosis: Diagnosis) -> ui.PageVerdict:
     """How it ends, and why, in a sentence."""
     finding, end = diagnosis.verdict, diagnosis.end
     if finding is None:
-        return PageVerdict(tone="good", word="runs", sentence="It was run, and came back with its outputs.")
+        return ui.PageVerdict("good", "runs", "It was run, and came back with its outputs.")
     sentence = finding.headline + (f" ({finding.where})" if finding.where else "")
     if end is None:
         ran = any(trial.ran for trial in diagnosis.trials)
         word = "ran here, but is not sound" if ran else "cannot be run"
-        return PageVerdict(tone="warn", word=word, sentence=sentence)
+        return ui.PageVerdict("warn", word, sentence)
     flight = end.flight
     if end.manner == "deadline":
-        return PageVerdict(tone="bad", word=f"does not come back from {flight.stage}", sentence=sentence)
+        return ui.PageVerdict("bad", f"does not come back from {flight.stage}", sentence)
     if end.manner == "died":
         how = flight.signal or f"exit code {flight.exit_code}"
-        return PageVerdict(tone="bad", word=f"dies: {how} in {flight.stage}", sentence=sentence)
-    return PageVerdict(tone="bad", word=f"refused in {flight.stage}: {flight.error_type}", sentence=sentence)
+        return ui.PageVerdict("bad", f"dies: {how} in {flight.stage}", sentence)
+    return ui.PageVerdict("bad", f"refused in {flight.stage}: {flight.error_type}", sentence)
 
 
-def diagnosis_section(diagnosis: Diagnosis) -> Section:
+def diagnosis_section(diagnosis: Diagnosis) -> ui.Section:
     """Why it ends as it does."""
-    blocks: list[Block] = []
+    blocks: list[ui.Block] = []
     if diagnosis.verdict is not None:
-        blocks.append(Findings(findings=(diagnosis.verdict,)))
+        blocks.append(ui.Findings((diagnosis.verdict,)))
     if diagnosis.silent:
-        blocks.append(Findings(findings=diagnosis.silent))
+        blocks.append(ui.Findings(diagnosis.silent))
     blocks += _conclusions(diagnosis)
     if diagnosis.trials:
         blocks.append(_trials(diagnosis))
     lead = f"Cause: {diagnosis.cause}{_place(diagnosis.op)}." if diagnosis.cause else ""
-    return Section(id="diagnosis", title="Why", blocks=tuple(blocks), lead=lead)
+    return ui.Section("diagnosis", "Why", tuple(blocks), lead=lead)
 
 
 def _place(op: OpSeen | None) -> str:
@@ -83,46 +72,39 @@ def _place(op: OpSeen | None) -> str:
     return f", at op {index}{op.type}{subgraph}"
 
 
-def _conclusions(diagnosis: Diagnosis) -> Iterator[Block]:
+def _conclusions(diagnosis: Diagnosis) -> Iterator[ui.Block]:
     if diagnosis.end is None:
         return
     if diagnosis.works_with:
-        yield Words(text=f"It works with {', '.join(diagnosis.works_with)}.", tone="good")
+        yield ui.Words(f"It works with {', '.join(diagnosis.works_with)}.", tone="good")
     else:
-        yield Words(text="It works with nothing that was tried.", tone="warn")
+        yield ui.Words("It works with nothing that was tried.", tone="warn")
     if diagnosis.ruled_out:
-        yield Listing(title="Ruled out", items=diagnosis.ruled_out)
+        yield ui.Listing(diagnosis.ruled_out, title="Ruled out")
     running, needed = diagnosis.running, diagnosis.needed
     if running is not None and needed is not None and running.index not in (None, needed.index):
-        yield Words(
-            text=f"Running{_place(running)[4:]}; the first prefix that ends so ends with{_place(needed)[4:]}."
+        yield ui.Words(
+            f"Running{_place(running)[4:]}; the first prefix that ends so ends with{_place(needed)[4:]}."
         )
     made = diagnosis.reproducer
     if made is not None:
         size = f"{plural(len(made.ops), 'operator')}, {format_bytes(made.bytes)}"
-        yield Command(
-            command=f"python {shell_path(made.script)}",
-            words=f"The reproducer, the smallest model that ends so: {made.path}, {size}",
+        yield ui.Command(
+            f"python {shell_path(made.script)}",
+            f"The reproducer, the smallest model that ends so: {made.path}, {size}",
         )
     elif diagnosis.path:
-        yield Command(
-            command=f"outlive diagnose {shell_path(diagnosis.path)} --reduce small.tflite",
-            words="For a bug report, the smallest model that ends so:",
+        yield ui.Command(
+            f"outlive diagnose {shell_path(diagnosis.path)} --reduce small.tflite",
+            "For a bug report, the smallest model that ends so:",
         )
 
 
-def _trials(diagnosis: Diagnosis) -> Table:
-    return Table(
-        id="trials",
-        caption="What was tried, each in a process of its own",
-        columns=(
-            Column(title="with"),
-            Column(title="it", kind="chip", tones=_TONES),
-            Column(title="how it ended", wide=True),
-            Column(title="seconds", kind="number"),
-        ),
-        rows=[
-            (trial.name, trial.manner, trial.ending, round(trial.seconds, 3)) for trial in diagnosis.trials
-        ],
+def _trials(diagnosis: Diagnosis) -> ui.Table:
+    return ui.Table(
+        "trials",
+        "What was tried, each in a process of its own",
+        ui.columns("with", ui.Column("it", "chip", _TONES), "how it ended: wide | seconds: number"),
+        [(trial.name, trial.manner, trial.ending, round(trial.seconds, 3)) for trial in diagnosis.trials],
         detail=0 if diagnosis.end is None else 1,
     )

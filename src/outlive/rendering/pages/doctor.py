@@ -7,38 +7,29 @@ from itertools import groupby
 
 from outlive.cache import Usage
 from outlive.environment.checkup import Environment, State
-from outlive.rendering.page import (
-    Block,
-    Column,
-    Command,
-    Page,
-    PageVerdict,
-    Section,
-    Table,
-    findings_sections,
-)
+from outlive.rendering import page as ui
 from outlive.units import format_bytes, plural
 
 _TONES = {State.OK.value: "good", State.LIMITED.value: "warn", State.MISSING.value: "bad"}
 _ALL = 1_000
 
 
-def page(seen: Environment) -> Page:
+def page(seen: Environment) -> ui.Page:
     """The page of `outlive doctor`."""
-    return Page(
+    return ui.Page(
         title="this machine",
         kind="doctor",
         verdict=_verdict(seen),
         sections=(
             *_groups(seen),
-            *findings_sections(seen.findings, "What is wrong here"),
+            *ui.findings_sections(seen.findings, "What is wrong here"),
             *_remedies(seen),
             *_caches(seen),
         ),
     )
 
 
-def _verdict(seen: Environment) -> PageVerdict:
+def _verdict(seen: Environment) -> ui.PageVerdict:
     said = [
         f"{plural(count, 'thing')} {state.value}"
         for state in (State.MISSING, State.LIMITED)
@@ -46,52 +37,42 @@ def _verdict(seen: Environment) -> PageVerdict:
     ]
     sentence = f"{', '.join(said)}." if said else ""
     if seen.ready:
-        return PageVerdict(tone="good", word="models can be run here", sentence=sentence)
+        return ui.PageVerdict("good", "models can be run here", sentence)
     needed = (check.name for check in seen.checks if check.needed and check.state is State.MISSING)
-    return PageVerdict(tone="bad", word=f"not ready: {', '.join(needed)} missing", sentence=sentence)
+    return ui.PageVerdict("bad", f"not ready: {', '.join(needed)} missing", sentence)
 
 
-def _groups(seen: Environment) -> Iterator[Section]:
-    columns = (
-        Column(title="", kind="chip", tones=_TONES),
-        Column(title=""),
-        Column(title="", wide=True),
-        Column(title="", wide=True),
-    )
+def _groups(seen: Environment) -> Iterator[ui.Section]:
+    columns = ui.columns(ui.Column("", "chip", _TONES), " | : wide | : wide")
     for group, checks in groupby(seen.checks, key=lambda check: check.group):
         rows = [(check.state.value, check.name, check.found, check.meaning) for check in checks]
-        table = Table(id=f"{group}-table", caption="", columns=columns, rows=rows, brief=_ALL)
-        yield Section(id=group, title=group.capitalize(), blocks=(table,))
+        table = ui.Table(f"{group}-table", "", columns, rows, brief=_ALL)
+        yield ui.Section(group, group.capitalize(), (table,))
 
 
-def _remedies(seen: Environment) -> Iterator[Section]:
-    blocks: tuple[Block, ...] = tuple(
-        Command(command=check.remedy, words=check.name) for check in seen.checks if check.remedy
+def _remedies(seen: Environment) -> Iterator[ui.Section]:
+    blocks: tuple[ui.Block, ...] = tuple(
+        ui.Command(check.remedy, check.name) for check in seen.checks if check.remedy
     )
     if blocks:
-        yield Section(id="more", title="To get more", blocks=blocks)
+        yield ui.Section("more", "To get more", blocks)
 
 
-def _caches(seen: Environment) -> Iterator[Section]:
+def _caches(seen: Environment) -> Iterator[ui.Section]:
     """What was removed, if that was asked for, and what is kept between runs."""
     if seen.removed:
         gone = _usages("removed", [item for item in seen.removed if item.files])
-        yield Section(id="removed", title="Removed", lead=f"{_amount(seen.removed)}.", blocks=(gone,))
+        yield ui.Section("removed", "Removed", (gone,), lead=f"{_amount(seen.removed)}.")
     most = f"at most {format_bytes(seen.most_cache_bytes)} and {seen.most_cache_days} days"
     lead = f"{_amount(seen.caches)}, {most}."
     kept = _usages("kept", seen.caches)
-    yield Section(id="caches", title="Kept between runs", lead=lead, blocks=(kept,))
+    yield ui.Section("caches", "Kept between runs", (kept,), lead=lead)
 
 
-def _usages(ident: str, items: Sequence[Usage]) -> Table:
-    columns = (
-        Column(title=""),
-        Column(title="files", kind="number"),
-        Column(title="size", kind="bytes"),
-        Column(title="folder", kind="mono", wide=True),
-    )
+def _usages(ident: str, items: Sequence[Usage]) -> ui.Table:
+    columns = ui.columns(" | files: number | size: bytes | folder: mono wide")
     rows = [(item.name, item.files, item.size_bytes, str(item.folder)) for item in items]
-    return Table(id=f"{ident}-table", caption="", columns=columns, rows=rows)
+    return ui.Table(f"{ident}-table", "", columns, rows)
 
 
 def _amount(items: Sequence[Usage]) -> str:

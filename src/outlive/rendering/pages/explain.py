@@ -5,39 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from outlive.rendering.page import Block, Column, Page, PageVerdict, Section, Table, Words
+from outlive.rendering import page as ui
 from outlive.rules import Rule
 from outlive.units import plural
 
 
-def page(found: Any) -> Page:
+def page(found: Any) -> ui.Page:
     """The page of `outlive explain`."""
     if len(found.rules) == 1:
         (rule,) = found.rules
-        verdict = PageVerdict(tone="plain", word=rule.severity.value, sentence=rule.summary)
-        return Page(title=f"{rule.code} {rule.name}", kind="explain", verdict=verdict, sections=_parts(rule))
-    columns = (
-        Column(title="code", kind="mono"),
-        Column(title="severity"),
-        Column(title="name", kind="mono"),
-        Column(title="headline", wide=True),
-    )
+        verdict = ui.PageVerdict("plain", rule.severity.value, rule.summary)
+        return ui.Page(
+            title=f"{rule.code} {rule.name}", kind="explain", verdict=verdict, sections=_parts(rule)
+        )
+    columns = ui.columns("code: mono | severity | name: mono | headline: wide")
     rows = [(rule.code, rule.severity.value, rule.name, rule.summary) for rule in found.rules]
-    table = Table(id="rules", caption=plural(len(rows), "rule"), columns=columns, rows=rows, brief=len(rows))
-    verdict = PageVerdict(tone="plain", word=plural(len(rows), "rule"))
-    sections = (Section(id="rules", title="Rules", blocks=(table,)),)
-    return Page(title="Findings", kind="explain", verdict=verdict, sections=sections)
+    table = ui.Table("rules", plural(len(rows), "rule"), columns, rows, brief=len(rows))
+    verdict = ui.PageVerdict("plain", plural(len(rows), "rule"))
+    sections = (ui.Section("rules", "Rules", (table,)),)
+    return ui.Page(title="Findings", kind="explain", verdict=verdict, sections=sections)
 
 
-def _parts(rule: Rule) -> tuple[Section, ...]:
-    sections: list[Section] = []
+def _parts(rule: Rule) -> tuple[ui.Section, ...]:
+    sections: list[ui.Section] = []
     title = ""
     lines: list[str] = []
     for line in [*rule.doc.partition("\n")[2].splitlines(), "end"]:
         if line and not line.startswith(" "):
             if title:
-                blocks: tuple[Block, ...] = (Words(text=" ".join(lines)),)
-                sections.append(Section(id=title.lower().replace(" ", "-"), title=title, blocks=blocks))
+                blocks: tuple[ui.Block, ...] = (ui.Words(" ".join(lines)),)
+                sections.append(ui.Section(title.lower().replace(" ", "-"), title, blocks))
             title, lines = line, []
         else:
             lines.append(line.strip())

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from outlive.finding import Finding
+from outlive.rendering import page as ui
 from outlive.rendering.finding_text import count_findings
-from outlive.rendering.page import Page, PageVerdict, findings_sections, worst_tone
 
 
-def findings_page(findings: Sequence[Finding]) -> Page:
+def findings_page(findings: Sequence[Finding]) -> ui.Page:
     """The page of some findings."""
-    verdict = PageVerdict(tone=worst_tone(findings), word=count_findings(findings))
-    sections = tuple(findings_sections(findings))
-    return Page(title="Findings", kind="finding", verdict=verdict, sections=sections)
+    verdict = ui.PageVerdict(ui.worst_tone(findings), count_findings(findings))
+    sections = tuple(ui.findings_sections(findings))
+    return ui.Page(title="Findings", kind="finding", verdict=verdict, sections=sections)

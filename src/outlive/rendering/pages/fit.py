@@ -6,24 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 
 from outlive.finding import Tag, shell_path
-from outlive.fitting.nouns import Candidate, Fit, Outcome, Shortage
+from outlive.fitting import Candidate, Fit, Outcome, Shortage
 from outlive.names import safe
-from outlive.rendering.page import (
-    Block,
-    Cell,
-    Chart,
-    Column,
-    Command,
-    Listing,
-    Page,
-    PageVerdict,
-    Pre,
-    Section,
-    Table,
-    Tile,
-    Words,
-    make_page,
-)
+from outlive.rendering import page as ui
 from outlive.units import format_bytes, plural
 
 _TONES = {
@@ -49,29 +34,27 @@ _STOPPED = {
 _BRIEF = 8
 
 
-def page(fit: Fit) -> Page:
+def page(fit: Fit) -> ui.Page:
     """The page of a search."""
-    return make_page("fit", fit.source, fit_verdict(fit), _tiles(fit), _sections(fit))
+    return ui.make_page("fit", fit.source, fit_verdict(fit), _tiles(fit), _sections(fit))
 
 
-def fit_verdict(fit: Fit) -> PageVerdict:
+def fit_verdict(fit: Fit) -> ui.PageVerdict:
     """What fits, and what it costs; or that nothing does."""
     room = f"{fit.budget.title}: {format_bytes(fit.budget.ram_bytes)}"
     if fit.refusal:
-        return PageVerdict(
-            tone="bad", word="it does not run, however much memory there is", sentence=fit.refusal
-        )
+        return ui.PageVerdict("bad", "it does not run, however much memory there is", fit.refusal)
     if fit.chosen is None:
-        return PageVerdict(tone="bad", word="nothing that was tried fits", sentence=f"{room}.")
+        return ui.PageVerdict("bad", "nothing that was tried fits", f"{room}.")
     chosen = fit.chosen
     need = "" if chosen.needed_bytes is None else f" It needs {format_bytes(chosen.needed_bytes)} of {room}."
     cost = "" if chosen.loss is None else f" Loss {loss_words(fit, chosen.loss)}."
     warning = fit.caution
     but = f", but {warning.words}" if warning else ""
-    return PageVerdict(
-        tone=warning.tone if warning else "warn" if chosen.verdict == "tight" else "good",
-        word=f"{chosen.verdict}: {', '.join(chosen.candidate.steps) or 'as it is'}{but}",
-        sentence=f"{chosen.candidate.setting}.{need}{cost}",
+    return ui.PageVerdict(
+        warning.tone if warning else "warn" if chosen.verdict == "tight" else "good",
+        f"{chosen.verdict}: {', '.join(chosen.candidate.steps) or 'as it is'}{but}",
+        f"{chosen.candidate.setting}.{need}{cost}",
     )
 
 
@@ -84,56 +67,47 @@ def loss_words(fit: Fit, loss: float) -> str:
     return f"{loss:.2%}" if loss >= 0.0001 else f"{100 * loss:.1g}%"
 
 
-def _tiles(fit: Fit) -> Iterator[Tile]:
+def _tiles(fit: Fit) -> Iterator[ui.Tile]:
     chosen = fit.chosen
     if chosen is not None:
         if chosen.needed_bytes is not None:
             how = "planned" if chosen.measured_peak_bytes is None else "measured"
-            yield Tile(label=f"memory, {how}", value=format_bytes(chosen.needed_bytes), tone="good")
+            yield ui.Tile(f"memory, {how}", format_bytes(chosen.needed_bytes), tone="good")
         if chosen.file_bytes is not None:
-            yield Tile(
-                label="file",
-                value=format_bytes(chosen.file_bytes),
-                note=f"was {format_bytes(fit.original_bytes)}",
-            )
+            yield ui.Tile("file", format_bytes(chosen.file_bytes), f"was {format_bytes(fit.original_bytes)}")
         if chosen.loss is not None:
             warning = fit.caution
-            yield Tile(
-                label="loss",
-                value=loss_words(fit, chosen.loss),
-                note="indicative" if fit.is_indicative else fit.loss_by,
+            yield ui.Tile(
+                "loss",
+                loss_words(fit, chosen.loss),
+                "indicative" if fit.is_indicative else fit.loss_by,
                 tone=warning.tone if warning else "plain",
             )
         if chosen.milliseconds is not None:
-            yield Tile(label="invoke", value=f"{chosen.milliseconds:,.2f} ms")
+            yield ui.Tile("invoke", f"{chosen.milliseconds:,.2f} ms")
     tried = sum(1 for one in fit.candidates if one.verdict != "not tried")
     fitting = sum(1 for one in fit.candidates if one.fits)
-    yield Tile(label="tried", value=f"{tried}", note=f"{fitting} of them fit; {fit.seconds:,.1f} s")
+    yield ui.Tile("tried", f"{tried}", f"{fitting} of them fit; {fit.seconds:,.1f} s")
 
 
-def _sections(fit: Fit) -> Iterator[Section]:
+def _sections(fit: Fit) -> Iterator[ui.Section]:
     if fit.chosen is not None:
-        yield Section(id="chosen", title="Chosen", blocks=(_chosen(fit, fit.chosen), *_remarks(fit)))
+        yield ui.Section("chosen", "Chosen", (_chosen(fit, fit.chosen), *_remarks(fit)))
     elif fit.shortage is not None:
         blocks = (*_shortage(fit, fit.shortage), *_remarks(fit))
-        yield Section(id="shortage", title="Why nothing fits", blocks=blocks)
+        yield ui.Section("shortage", "Why nothing fits", blocks)
     elif remarks := tuple(_remarks(fit)):
-        yield Section(id="remarks", title="Remarks", blocks=remarks)
+        yield ui.Section("remarks", "Remarks", remarks)
     if fit.candidates:
         blocks = (*_front(fit), _candidates(fit))
-        yield Section(id="candidates", title="What was tried", blocks=blocks)
+        yield ui.Section("candidates", "What was tried", blocks)
     if fit.snippet:
-        block = Pre(title="Python that loads it as it was measured", text=fit.snippet, is_open=True)
-        yield Section(id="snippet", title="Use it", blocks=(block,))
+        block = ui.Pre("Python that loads it as it was measured", fit.snippet, is_open=True)
+        yield ui.Section("snippet", "Use it", (block,))
 
 
-def _chosen(fit: Fit, chosen: Outcome) -> Table:
-    return Table(
-        id="chosen-table",
-        caption=str(chosen.candidate),
-        columns=(Column(title=""), Column(title="", wide=True)),
-        rows=list(_facts(fit, chosen)),
-    )
+def _chosen(fit: Fit, chosen: Outcome) -> ui.Table:
+    return ui.Table("chosen-table", str(chosen.candidate), ui.columns(" | : wide"), list(_facts(fit, chosen)))
 
 
 def _facts(fit: Fit, chosen: Outcome) -> Iterator[tuple[str, str]]:
@@ -167,15 +141,15 @@ def _milliseconds(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _remarks(fit: Fit) -> Iterator[Block]:
+def _remarks(fit: Fit) -> Iterator[ui.Block]:
     """What else is to be said of the search, and the files that were written."""
     if fit.stopped:
-        yield Words(text=_STOPPED[fit.stopped], tone="warn")
+        yield ui.Words(_STOPPED[fit.stopped], tone="warn")
     if fit.refusal:
-        yield Command(command=_asking_why(fit), words="This says why:")
+        yield ui.Command(_asking_why(fit), "This says why:")
     lines = [f"note: {note}" for note in fit.notes] + [f"written: {path}" for path in fit.written_files]
     if lines:
-        yield Listing(items=tuple(lines))
+        yield ui.Listing(tuple(lines))
 
 
 def _asking_why(fit: Fit) -> str:
@@ -185,7 +159,7 @@ def _asking_why(fit: Fit) -> str:
     return f"outlive diagnose {shell_path(fit.source or 'MODEL')}"
 
 
-def _front(fit: Fit) -> Iterator[Block]:
+def _front(fit: Fit) -> Iterator[ui.Block]:
     known = [one for one in fit.candidates if one.needed_bytes is not None and one.loss is not None]
     if len(known) < 2:
         return
@@ -203,11 +177,11 @@ def _front(fit: Fit) -> Iterator[Block]:
         for one in known
     ]
     told = "; ".join(safe(str(one.candidate), 80) for one in front[:6])
-    yield Chart(
-        id="front",
-        title="Memory against loss",
-        summary=f"{plural(len(known), 'candidate')}. The least loss for its memory, smallest first: {told}.",
-        data={
+    yield ui.Chart(
+        "front",
+        "Memory against loss",
+        f"{plural(len(known), 'candidate')}. The least loss for its memory, smallest first: {told}.",
+        {
             "kind": "points",
             "x_kind": "bytes",
             "x_name": "memory",
@@ -249,26 +223,19 @@ def _words(one: Outcome) -> list[str]:
     return said
 
 
-def _candidates(fit: Fit) -> Table:
+def _candidates(fit: Fit) -> ui.Table:
     rows = sorted(fit.candidates, key=lambda row: _weight(fit, row))
-    return Table(
-        id="candidates-table",
-        caption=f"{plural(len(rows), 'candidate')}; ▸ no other is smaller, quicker and better at once",
-        columns=(
-            Column(title=""),
-            Column(title="#", kind="number", detail=1),
-            Column(title="candidate", wide=True),
-            Column(title="run with"),
-            Column(title="verdict", kind="chip", tones=_TONES),
-            Column(title="memory", kind="bytes"),
-            Column(title="measured", kind="bytes", detail=1),
-            Column(title="file", kind="bytes"),
-            Column(title="ms", kind="number"),
-            Column(title="loss", kind="share" if fit.loss_is_share else "number"),
-            Column(title="changes"),
-            Column(title="why", wide=True),
+    return ui.Table(
+        "candidates-table",
+        f"{plural(len(rows), 'candidate')}; ▸ no other is smaller, quicker and better at once",
+        ui.columns(
+            " | #: number -v | candidate: wide | run with",
+            ui.Column("verdict", "chip", _TONES),
+            "memory: bytes | measured: bytes -v | file: bytes | ms: number",
+            ui.Column("loss", "share" if fit.loss_is_share else "number"),
+            "changes | why: wide",
         ),
-        rows=[_row(fit, row) for row in rows],
+        [_row(fit, row) for row in rows],
         brief=len(rows) if fit.every else _BRIEF,
     )
 
@@ -280,7 +247,7 @@ def _weight(fit: Fit, row: Outcome) -> tuple[bool, bool, bool, bool, float]:
     return (not chosen, not row.fits, row.file_bytes is None, not row.on_front, size)
 
 
-def _row(fit: Fit, row: Outcome) -> tuple[Cell, ...]:
+def _row(fit: Fit, row: Outcome) -> tuple[ui.Cell, ...]:
     chosen = fit.chosen is not None and row.rank == fit.chosen.rank
     return (
         "●" if chosen else "▸" if row.on_front else "",
@@ -316,25 +283,25 @@ def _missing(fit: Fit, row: Outcome) -> str:
     return ", ".join(said)
 
 
-def _shortage(fit: Fit, shortage: Shortage) -> Iterator[Block]:
+def _shortage(fit: Fit, shortage: Shortage) -> Iterator[ui.Block]:
     smallest = shortage.smallest
     needed = "?" if smallest.needed_bytes is None else f"{smallest.needed_bytes:,} bytes"
     how = "planned" if smallest.measured_peak_bytes is None else "measured"
     tried = "The smallest that was tried" if fit.stopped else "The smallest"
-    yield Words(text=f"{tried}: {smallest.candidate}, {needed} {how}: {smallest.reason}", tone="warn")
+    yield ui.Words(f"{tried}: {smallest.candidate}, {needed} {how}: {smallest.reason}", tone="warn")
     if shortage.lower_bound_bytes is not None:
         least = f"{shortage.lower_bound_bytes:,} bytes"
-        yield Words(text=f"None of what was tried can get below {least}: so much is alive at once.")
+        yield ui.Words(f"None of what was tried can get below {least}: so much is alive at once.")
     if shortage.op is not None:
         named = ", ".join(f"{safe(name, 60)} ({format_bytes(size)})" for name, size in shortage.tensors[:3])
-        yield Words(text=f"Most is alive at op {shortage.op}, {safe(shortage.op_type, 40)}: {named}.")
+        yield ui.Words(f"Most is alive at op {shortage.op}, {safe(shortage.op_type, 40)}: {named}.")
     if shortage.tensors:
-        yield Table(
-            id="shortage-tensors",
-            caption="The tensors that are responsible",
-            columns=(Column(title="tensor", kind="mono", wide=True), Column(title="size", kind="bar")),
-            rows=shortage.tensors,
+        yield ui.Table(
+            "shortage-tensors",
+            "The tensors that are responsible",
+            ui.columns("tensor: mono wide | size: bar"),
+            shortage.tensors,
             is_folded=True,
         )
     if shortage.needed_changes:
-        yield Listing(title="What would have to change", items=shortage.needed_changes)
+        yield ui.Listing(shortage.needed_changes, title="What would have to change")

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from outlive.guarding.scripts import ScriptEnd
-from outlive.rendering.page import Page, PageVerdict, Section, Tone, findings_sections, make_page
+from outlive.guarding.script import ScriptEnd
+from outlive.rendering import page as ui
 from outlive.rendering.pages.run import memory_chart
 from outlive.units import format_bytes
 
 
-def page(end: ScriptEnd) -> Page:
+def page(end: ScriptEnd) -> ui.Page:
     """The page of `outlive guard`."""
     flight = end.flight
     word = "died" if end.exit_code is None else f"ended with exit code {end.exit_code}"
-    tone: Tone = "good" if end.exit_code == 0 else "bad" if end.exit_code is None else "warn"
+    tone: ui.Tone = "good" if end.exit_code == 0 else "bad" if end.exit_code is None else "warn"
     took = sum(seconds for _, seconds in flight.stages)
     peak = max([flight.peak_bytes or 0, *(point.bytes for point in flight.timeline)])
     sentence = f"Memory: {format_bytes(peak)} at most above what it began with, in {took:,.2f} s."
-    sections = findings_sections(end.findings)
+    sections = ui.findings_sections(end.findings)
     if len(flight.timeline) > 2:
-        sections.append(Section(id="memory", title="Memory", blocks=(memory_chart(flight, None),)))
-    verdict = PageVerdict(tone=tone, word=word, sentence=sentence)
-    return make_page("guard", end.script, verdict, (), sections)
+        sections.append(ui.Section("memory", "Memory", (memory_chart(flight, None),)))
+    verdict = ui.PageVerdict(tone, word, sentence)
+    return ui.make_page("guard", end.script, verdict, (), sections)

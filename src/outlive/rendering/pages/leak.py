@@ -6,23 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from outlive.growth.growth import LEAKS, NO_LEAK, Census, Growth, Stage
-from outlive.growth.growth_trend import WARM_UP_SHARE
-from outlive.growth.growth_verdict import tell_end
-from outlive.rendering.page import (
-    Block,
-    Chart,
-    Column,
-    Listing,
-    Page,
-    PageVerdict,
-    Section,
-    Table,
-    Tile,
-    Tone,
-    Words,
-    findings_sections,
-    make_page,
-)
+from outlive.growth.stage_verdict import tell_end
+from outlive.growth.trend import WARM_UP_SHARE
+from outlive.rendering import page as ui
 from outlive.rendering.pages.run import memory_chart
 from outlive.units import format_bytes, plural
 
@@ -42,63 +28,63 @@ _TONES = {"grows": "bad", "does not grow": "good", "not clear": "warn"}
 _MOST_POINTS = 1500
 
 
-def page(growth: Growth) -> Page:
+def page(growth: Growth) -> ui.Page:
     """The page of what grows."""
-    sections = [*findings_sections(growth.findings), *_sections(growth)]
-    return make_page("leak", growth.what, _verdict(growth), _tiles(growth), sections)
+    sections = [*ui.findings_sections(growth.findings), *_sections(growth)]
+    return ui.make_page("leak", growth.what, _verdict(growth), _tiles(growth), sections)
 
 
-def _verdict(growth: Growth) -> PageVerdict:
+def _verdict(growth: Growth) -> ui.PageVerdict:
     """The verdict of the worst cycle."""
     word = "it died during the rounds" if growth.died else growth.verdict
     sentence = f"{growth.worst.cycle}: {growth.worst}." if len(growth.stages) > 1 else f"{growth.worst}."
-    return PageVerdict(tone="bad" if growth.died else _tone(growth.verdict), word=word, sentence=sentence)
+    return ui.PageVerdict("bad" if growth.died else _tone(growth.verdict), word, sentence)
 
 
-def _tone(verdict: str) -> Tone:
+def _tone(verdict: str) -> ui.Tone:
     return "bad" if verdict == LEAKS else "good" if verdict == NO_LEAK else "warn"
 
 
-def _tiles(growth: Growth) -> Iterator[Tile]:
+def _tiles(growth: Growth) -> Iterator[ui.Tile]:
     """A tile for each cycle."""
     for stage in growth.stages:
         rate = f"{format_bytes(round(stage.bytes_per_iteration))} per round"
         value = rate if stage.verdict == LEAKS else stage.verdict if stage.rounds else "not measured"
         note = plural(stage.calls, "round")
-        yield Tile(label=stage.cycle, value=value, note=note, tone=_tone(stage.verdict))
+        yield ui.Tile(stage.cycle, value, note, tone=_tone(stage.verdict))
 
 
-def _sections(growth: Growth) -> Iterator[Section]:
+def _sections(growth: Growth) -> Iterator[ui.Section]:
     """A section for each cycle."""
     several = len(growth.stages) > 1
     for number, stage in enumerate(growth.stages):
         title = f"Cycle {stage.cycle}" if several else "Growth"
-        yield Section(id=f"cycle-{number}", title=title, blocks=tuple(_stage(stage, number, several)))
+        yield ui.Section(f"cycle-{number}", title, tuple(_stage(stage, number, several)))
 
 
-def _stage(stage: Stage, number: int, is_one_of_several: bool) -> Iterator[Block]:
+def _stage(stage: Stage, number: int, is_one_of_several: bool) -> Iterator[ui.Block]:
     if not stage.rounds:
-        yield Words(text=f"Not measured: {stage.problem}", tone="warn")
+        yield ui.Words(f"Not measured: {stage.problem}", tone="warn")
         return
     told = str(stage)
     if is_one_of_several:
-        yield Words(text=f"{told}.", tone=_tone(stage.verdict))
+        yield ui.Words(f"{told}.", tone=_tone(stage.verdict))
     for said in (stage.problem, stage.reason):
         if said and said not in told:
-            yield Words(text=said, tone="warn")
+            yield ui.Words(said, tone="warn")
     if len(stage.rounds) > 2:
         yield _curve(stage, number)
     if stage.trends:
         yield _rates(stage, number, 1 if is_one_of_several and stage.verdict != LEAKS else 0)
     if stage.ends:
-        yield Listing(title="When it would be full", items=tuple(tell_end(end) for end in stage.ends))
+        yield ui.Listing(tuple(tell_end(end) for end in stage.ends), title="When it would be full")
     if stage.census is not None:
         yield from _census(stage.census, number)
     if stage.flight is not None and len(stage.flight.timeline) > 2:
         yield memory_chart(stage.flight, None, f"death-{number}")
 
 
-def _curve(stage: Stage, number: int) -> Chart:
+def _curve(stage: Stage, number: int) -> ui.Chart:
     rounds = _thinned(stage.rounds)
     series: list[dict[str, Any]] = []
     for name, words, tone in _CURVES:
@@ -119,11 +105,11 @@ def _curve(stage: Stage, number: int) -> Chart:
         "moments": [{"x": warm, "name": "warm-up ends"}],
         "legend": [{"name": one["name"], "tone": one["tone"]} for one in series],
     }
-    return Chart(
-        id=f"growth-{number}",
-        title="Growth over the rounds",
-        summary=f"{said[0].upper()}{said[1:]}. What is shaded is warm-up, and left out of the rate.",
-        data=data,
+    return ui.Chart(
+        f"growth-{number}",
+        "Growth over the rounds",
+        f"{said[0].upper()}{said[1:]}. What is shaded is warm-up, and left out of the rate.",
+        data,
     )
 
 
@@ -132,22 +118,15 @@ def _thinned(rows: Sequence[Any]) -> list[Any]:
     return kept if kept[-1] is rows[-1] else [*kept, rows[-1]]
 
 
-def _rates(stage: Stage, number: int, detail: int) -> Table:
+def _rates(stage: Stage, number: int, detail: int) -> ui.Table:
     def said(name: str, value: float) -> str:
         return format_bytes(round(value)) if name.endswith("_bytes") else f"{value:.3g}"
 
-    return Table(
-        id=f"rates-{number}",
-        detail=detail,
-        caption="Rates, with the interval they lie in (99 %)",
-        columns=(
-            Column(title="quantity"),
-            Column(title="per round", kind="mono"),
-            Column(title="from", kind="mono"),
-            Column(title="to", kind="mono"),
-            Column(title="it", kind="chip", tones=_TONES),
-        ),
-        rows=[
+    return ui.Table(
+        f"rates-{number}",
+        "Rates, with the interval they lie in (99 %)",
+        ui.columns("quantity | per round: mono | from: mono | to: mono", ui.Column("it", "chip", _TONES)),
+        [
             (
                 _WORDS.get(name, name),
                 said(name, t.per_round),
@@ -157,25 +136,19 @@ def _rates(stage: Stage, number: int, detail: int) -> Table:
             )
             for name, t in stage.trends.items()
         ],
+        detail=detail,
     )
 
 
-def _census(census: Census, number: int) -> Iterator[Block]:
+def _census(census: Census, number: int) -> Iterator[ui.Block]:
     if census.keepers:
-        yield Table(
-            id=f"keepers-{number}",
-            caption=f"Python objects that became more, over {plural(census.rounds, 'round')}",
-            columns=(
-                Column(title="type", kind="mono"),
-                Column(title="per round", kind="number"),
-                Column(title="bytes each", kind="bytes"),
-                Column(title="kept in", kind="mono"),
-                Column(title="kept by", kind="mono", wide=True),
+        yield ui.Table(
+            f"keepers-{number}",
+            f"Python objects that became more, over {plural(census.rounds, 'round')}",
+            ui.columns(
+                "type: mono | per round: number | bytes each: bytes | kept in: mono | kept by: mono wide"
             ),
-            rows=[
-                (k.kind, k.per_round, k.bytes_each, k.container, " → ".join(k.kept_by))
-                for k in census.keepers
-            ],
+            [(k.kind, k.per_round, k.bytes_each, k.container, " → ".join(k.kept_by)) for k in census.keepers],
         )
     for what, rows in (
         ("sites", census.sites),
@@ -185,12 +158,11 @@ def _census(census: Census, number: int) -> Iterator[Block]:
     ):
         if rows:
             kind = "bytes" if what in ("sites", "mappings") else "number"
-            yield Table(
-                id=f"{what}-{number}",
-                caption=f"{what.capitalize()} that became more",
-                columns=(
-                    Column(title="what", kind="mono", wide=True),
-                    Column(title="per round", kind="bytes" if kind == "bytes" else "number"),
+            yield ui.Table(
+                f"{what}-{number}",
+                f"{what.capitalize()} that became more",
+                ui.columns(
+                    "what: mono wide", ui.Column("per round", "bytes" if kind == "bytes" else "number")
                 ),
-                rows=rows,
+                rows,
             )

@@ -10,30 +10,14 @@ from outlive.arena.accuracy import said_of
 from outlive.arena.budget import needed_bytes, worst_moment
 from outlive.arena.plan import OpLoad, Placement, Plan, PlannedSetting, Verdict, is_exact
 from outlive.names import safe
-from outlive.rendering.page import (
-    Block,
-    Cell,
-    Chart,
-    Choice,
-    Column,
-    Listing,
-    Page,
-    PageVerdict,
-    Section,
-    Table,
-    Tile,
-    Tone,
-    Words,
-    findings_sections,
-    make_page,
-)
+from outlive.rendering import page as ui
 from outlive.rendering.pages.read import model_section, model_tiles, operators_section, what_is_known
 from outlive.units import format_bytes, format_shape, plural
 
 _NAME = 120
 # Boxes beyond these are too small to be seen or hit; a browser draws this many at once.
 _MOST_BOXES = 20_000
-TONES: dict[str, Tone] = {
+TONES: dict[str, ui.Tone] = {
     "fits": "good",
     "tight": "warn",
     "may not fit": "warn",
@@ -63,11 +47,11 @@ _SIZES = (
 )
 
 
-def page(plan: Plan) -> Page:
+def page(plan: Plan) -> ui.Page:
     """The page of a plan."""
     rows = plan.sweep or plan.compare
     sections = [
-        *findings_sections(plan.findings),
+        *ui.findings_sections(plan.findings),
         *([_settings(rows)] if rows else []),
         plan_section(plan, plan.verdict, 1 if rows else 0),
     ]
@@ -76,15 +60,15 @@ def page(plan: Plan) -> Page:
         sections.append(replace(operators_section(plan.source, what_is_known(plan)), detail=2))
         sections.append(replace(model_section(plan.source), detail=2))
         tiles += model_tiles(plan.source)
-    return make_page("plan", plan.path, plan_verdict(plan, plan.verdict), tiles, sections)
+    return ui.make_page("plan", plan.path, plan_verdict(plan, plan.verdict), tiles, sections)
 
 
-def plan_section(plan: Plan, verdict: Verdict | None = None, detail: int = 0) -> Section:
+def plan_section(plan: Plan, verdict: Verdict | None = None, detail: int = 0) -> ui.Section:
     """Everything a plan says about memory."""
-    blocks: list[Block] = []
+    blocks: list[ui.Block] = []
     if plan.refusals:
         said = [f"op {item.op} {item.type}: {item.reason}" for item in plan.refusals[:20]]
-        blocks.append(Listing(title="The runtime refuses", items=tuple(said)))
+        blocks.append(ui.Listing(tuple(said), title="The runtime refuses"))
     else:
         blocks += [_parts(plan), *_charts(plan), *_unshared(plan)]
     blocks += _measured(plan)
@@ -92,11 +76,11 @@ def plan_section(plan: Plan, verdict: Verdict | None = None, detail: int = 0) ->
         blocks.append(_ways(verdict))
     if plan.unknown:
         blocks.append(
-            Listing(title="Not known", items=plan.unknown[:40], detail=0 if plan.bound == "lower" else 1)
+            ui.Listing(plan.unknown[:40], title="Not known", detail=0 if plan.bound == "lower" else 1)
         )
     if plan.assumed:
-        blocks.append(Listing(title="Assumed", items=plan.assumed[:40], detail=1))
-    return Section(id="memory", title="Memory", blocks=tuple(blocks), lead=_lead(plan), detail=detail)
+        blocks.append(ui.Listing(plan.assumed[:40], title="Assumed", detail=1))
+    return ui.Section("memory", "Memory", tuple(blocks), lead=_lead(plan), detail=detail)
 
 
 def _lead(plan: Plan) -> str:
@@ -122,26 +106,24 @@ def certainty(plan: Plan) -> str:
     )
 
 
-def plan_tiles(plan: Plan, verdict: Verdict | None = None) -> Iterator[Tile]:
+def plan_tiles(plan: Plan, verdict: Verdict | None = None) -> Iterator[ui.Tile]:
     """What is needed, and what is left."""
     needed = needed_bytes(plan)
     if needed is None:
-        yield Tile(label="memory", value="refused", note="the runtime does not take the model", tone="bad")
+        yield ui.Tile("memory", "refused", "the runtime does not take the model", tone="bad")
         return
     what = "smallest arena" if plan.accelerator == "tflm" else "peak memory"
-    yield Tile(label=f"{what}, planned", value=amount(plan, needed), note=certainty(plan))
+    yield ui.Tile(f"{what}, planned", amount(plan, needed), certainty(plan))
     if verdict is not None and verdict.margin_bytes is not None:
         left, ram = verdict.margin_bytes, format_bytes(verdict.budget.ram_bytes)
         word = "to spare" if left >= 0 else "too little"
         tone = TONES[verdict.word]
-        yield Tile(
-            label=f"of {ram}", value=f"{format_bytes(abs(left))} {word}", note=verdict.budget.title, tone=tone
-        )
+        yield ui.Tile(f"of {ram}", f"{format_bytes(abs(left))} {word}", verdict.budget.title, tone=tone)
 
 
-def _parts(plan: Plan) -> Table:
+def _parts(plan: Plan) -> ui.Table:
     whole = max(1, plan.peak_bytes or 0)
-    rows: list[Sequence[Cell]] = [
+    rows: list[Sequence[ui.Cell]] = [
         (
             part.name,
             part.bytes,
@@ -153,17 +135,14 @@ def _parts(plan: Plan) -> Table:
         if part.bytes
     ]
     rows += [(name, size, None, said, None) for name, size, said in _totals(plan) if size is not None]
-    return Table(
-        id="parts",
-        caption=f"Parts of the memory; {amount(plan, plan.peak_bytes)}, all its own",
-        columns=(
-            Column(title="part"),
-            Column(title="size", kind="bar"),
-            Column(title="share", kind="share"),
-            Column(title="how it is known", wide=True, detail=1),
-            Column(title="certainty", kind="chip", tones={"exact": "good", "estimate": "warn"}, detail=1),
+    return ui.Table(
+        "parts",
+        f"Parts of the memory; {amount(plan, plan.peak_bytes)}, all its own",
+        ui.columns(
+            "part | size: bar | share: share | how it is known: wide -v",
+            ui.Column("certainty", "chip", {"exact": "good", "estimate": "warn"}, detail=1),
         ),
-        rows=rows,
+        rows,
     )
 
 
@@ -179,7 +158,7 @@ def _totals(plan: Plan) -> Iterator[tuple[str, int | None, str]]:
     yield "lower bound", plan.lower_bound_bytes, "alive at one operator: no planner can do with less"
 
 
-def _measured(plan: Plan) -> Iterator[Block]:
+def _measured(plan: Plan) -> Iterator[ui.Block]:
     """Planned beside measured, stage by stage."""
     if plan.measured is None:
         return
@@ -198,18 +177,18 @@ def _measured(plan: Plan) -> Iterator[Block]:
     where = str(plan.measured.get("runtime") or "private memory above the worker's baseline")
     if rows:
         titles = ("part" if micro else "after", "planned", "measured", "difference", "")
-        columns = tuple(Column(title=title, wide=not title) for title in titles)
-        yield Table(id="measured", caption=f"Measured: {where}", columns=columns, rows=rows)
+        columns = tuple(ui.Column(title, wide=not title) for title in titles)
+        yield ui.Table("measured", f"Measured: {where}", columns, rows)
     explained = tuple(str(said) for said in plan.measured.get("explanation") or ())
     if explained:
-        yield Listing(items=explained, title="" if rows else "Measured")
+        yield ui.Listing(explained, title="" if rows else "Measured")
 
 
 def _difference(size: int | None, show: Callable[[int], str]) -> str:
     return "" if size is None else f"{'+' if size >= 0 else '-'}{show(abs(size))}"
 
 
-def _charts(plan: Plan) -> Iterator[Block]:
+def _charts(plan: Plan) -> Iterator[ui.Block]:
     if any(load.live_bytes for load in plan.ops):
         yield alive_chart(plan)
     arena = [place for place in plan.placements if place.subgraph == 0 and not place.persistent]
@@ -223,14 +202,14 @@ def _charts(plan: Plan) -> Iterator[Block]:
     ]
     if len(maps) > 1:
         largest_first = sorted(maps, key=lambda chart: -int(chart.data["most"]))
-        yield Choice(label="Which memory", charts=tuple(largest_first))
+        yield ui.Choice("Which memory", tuple(largest_first))
     elif maps:
         yield maps[0]
     else:
-        yield Words(text="This plan places no tensors in an arena.")
+        yield ui.Words("This plan places no tensors in an arena.")
 
 
-def alive_chart(plan: Plan) -> Chart:
+def alive_chart(plan: Plan) -> ui.Chart:
     """Bytes alive while each operator runs, the worst moment marked."""
     position, worst = max(enumerate(plan.ops), key=lambda item: item[1].live_bytes)
     moment = worst_moment(plan)
@@ -258,21 +237,17 @@ def alive_chart(plan: Plan) -> Chart:
         data["levels"] = [
             {"y": plan.arena_bytes, "name": f"arena {format_bytes(plan.arena_bytes)}", "tone": "soft"}
         ]
-    return Chart(
-        id="alive",
+    return ui.Chart(
+        "alive",
+        "Bytes alive while each operator runs",
+        summary,
+        data,
         detail=0,
-        title="Bytes alive while each operator runs",
-        summary=summary,
-        data=data,
-        table=Table(
-            id="alive-table",
-            caption="The same in numbers",
-            columns=(
-                Column(title="op", kind="number"),
-                Column(title="type", kind="mono"),
-                Column(title="alive", kind="bar"),
-            ),
-            rows=[(load.index, load.type, load.live_bytes) for load in plan.ops],
+        table=ui.Table(
+            "alive-table",
+            "The same in numbers",
+            ui.columns("op: number | type: mono | alive: bar"),
+            [(load.index, load.type, load.live_bytes) for load in plan.ops],
             is_folded=True,
         ),
     )
@@ -283,7 +258,7 @@ def _op_label(load: OpLoad) -> str:
     return f"op {load.index} {safe(load.type, 40)}{name}"
 
 
-def _map(ident: str, title: str, places: Sequence[Placement], plan: Plan) -> Chart:
+def _map(ident: str, title: str, places: Sequence[Placement], plan: Plan) -> ui.Chart:
     """Offset against operator, a box per tensor."""
     kept = sorted(places, key=lambda place: -place.size_bytes)[:_MOST_BOXES]
     ops = len(plan.ops)
@@ -320,28 +295,22 @@ def _map(ident: str, title: str, places: Sequence[Placement], plan: Plan) -> Cha
         "boxes": boxes,
         "worst": {"x": position, "name": f"worst moment: op {plan.ops[position].index}"},
     }
-    return Chart(
-        id=ident,
-        title=title,
-        summary=summary,
-        data=data,
+    return ui.Chart(
+        ident,
+        title,
+        summary,
+        data,
         hint="Drag to zoom both ways, double-click to see all.",
         table=_map_table(ident, kept, ops),
     )
 
 
-def _map_table(ident: str, places: Sequence[Placement], ops: int) -> Table:
-    return Table(
-        id=f"{ident}-table",
-        caption="The same in numbers, the largest first",
-        columns=(
-            Column(title="tensor", kind="number"),
-            Column(title="name", kind="mono", wide=True),
-            Column(title="size", kind="bar"),
-            Column(title="offset", kind="number"),
-            Column(title="alive"),
-        ),
-        rows=[
+def _map_table(ident: str, places: Sequence[Placement], ops: int) -> ui.Table:
+    return ui.Table(
+        f"{ident}-table",
+        "The same in numbers, the largest first",
+        ui.columns("tensor: number | name: mono wide | size: bar | offset: number | alive"),
+        [
             (place.tensor, place.name, place.size_bytes, place.offset_bytes, _life(place, ops))
             for place in places[:5000]
         ],
@@ -359,51 +328,45 @@ def _life(place: Placement, ops: int) -> str:
     return f"from {first} to {last}" if first != last else f"only at {first}"
 
 
-def _unshared(plan: Plan) -> Iterator[Block]:
+def _unshared(plan: Plan) -> Iterator[ui.Block]:
     if plan.unshared:
         rows = sorted(plan.unshared, key=lambda row: -row[2])
-        yield Table(
-            id="unshared",
-            caption="Tensors that could not share memory",
-            columns=(
-                Column(title="tensor", kind="number"),
-                Column(title="name", kind="mono", wide=True),
-                Column(title="size", kind="bar"),
-                Column(title="why", wide=True),
-            ),
-            rows=rows[:1000],
+        yield ui.Table(
+            "unshared",
+            "Tensors that could not share memory",
+            ui.columns("tensor: number | name: mono wide | size: bar | why: wide"),
+            rows[:1000],
             is_folded=True,
         )
 
 
-def _ways(verdict: Verdict) -> Table:
-    return Table(
-        id="ways",
-        caption="Ways that would fit",
-        columns=(
-            Column(title="way", wide=True),
-            Column(title="needs", kind="bytes"),
-            Column(title="results", kind="chip", tones={"same": "good", "change": "warn"}),
-            Column(title="options", kind="mono", wide=True),
+def _ways(verdict: Verdict) -> ui.Table:
+    return ui.Table(
+        "ways",
+        "Ways that would fit",
+        ui.columns(
+            "way: wide | needs: bytes",
+            ui.Column("results", "chip", {"same": "good", "change": "warn"}),
+            "options: mono wide",
         ),
-        rows=[
+        [
             (way.what, way.needed_bytes, "change" if way.changes_results else "same", " ".join(way.options))
             for way in verdict.ways
         ],
     )
 
 
-def plan_verdict(plan: Plan, verdict: Verdict | None) -> PageVerdict:
+def plan_verdict(plan: Plan, verdict: Verdict | None) -> ui.PageVerdict:
     """Whether it fits; without a budget, what it needs."""
     needed = needed_bytes(plan)
     if needed is None:
-        return PageVerdict(tone="bad", word="refused", sentence="It does not run on this runtime.")
+        return ui.PageVerdict("bad", "refused", "It does not run on this runtime.")
     need = f"needs {amount(plan, needed)}"
     if verdict is None:
-        return PageVerdict(tone="plain", word=need)
+        return ui.PageVerdict("plain", need)
     reasons = [reason[:1].upper() + reason[1:] for reason in verdict.reasons]
     said = ". ".join((f"It {need}; {_room(verdict)}", *reasons))
-    return PageVerdict(tone=TONES[verdict.word], word=verdict.word, sentence=f"{said}.")
+    return ui.PageVerdict(TONES[verdict.word], verdict.word, f"{said}.")
 
 
 def _room(verdict: Verdict) -> str:
@@ -421,13 +384,13 @@ def _room(verdict: Verdict) -> str:
     return f"{said} ({budget.source})"
 
 
-def _settings(rows: Sequence[PlannedSetting]) -> Section:
+def _settings(rows: Sequence[PlannedSetting]) -> ui.Section:
     names = list(dict.fromkeys(name for row in rows for name in row.setting))
     judged = any(row.verdict for row in rows)
-    columns = [Column(title=name, kind="mono") for name in names]
-    columns += [Column(title=title, kind="bar" if title == "peak" else "bytes") for title, _ in _SIZES]
-    columns += [Column(title="verdict", kind="chip", tones=TONES)] if judged else []
-    columns.append(Column(title="", wide=True))
+    columns = [ui.Column(name, "mono") for name in names]
+    columns += [ui.Column(title, "bar" if title == "peak" else "bytes") for title, _ in _SIZES]
+    columns += [ui.Column("verdict", "chip", TONES)] if judged else []
+    columns.append(ui.Column("", wide=True))
     cells = [
         [
             *(row.setting.get(name, "") for name in names),
@@ -437,5 +400,5 @@ def _settings(rows: Sequence[PlannedSetting]) -> Section:
         ]
         for row in rows
     ]
-    table = Table(id="settings-table", caption="Settings side by side", columns=tuple(columns), rows=cells)
-    return Section(id="settings", title="What if", blocks=(table,))
+    table = ui.Table("settings-table", "Settings side by side", tuple(columns), cells)
+    return ui.Section("settings", "What if", (table,))

@@ -13,7 +13,8 @@ from outlive.finding import Finding
 from outlive.model import Model, Operator, Signature, Subgraph, Tensor, TensorCard
 from outlive.model.file_parts import map_bytes
 from outlive.process.flight import Flight
-from outlive.quant.nouns import Drift
+from outlive.quant import Drift
+from outlive.rendering import page as ui
 from outlive.rendering.finding_text import count_findings
 from outlive.rendering.model_lists import (
     graph_list,
@@ -22,20 +23,6 @@ from outlive.rendering.model_lists import (
     shape_text,
     sparsity_sections,
     tensor_list,
-)
-from outlive.rendering.page import (
-    Block,
-    Cell,
-    Column,
-    Listing,
-    Page,
-    PageVerdict,
-    Section,
-    Table,
-    Tile,
-    broken_page,
-    findings_sections,
-    make_page,
 )
 from outlive.units import format_bytes, format_shape, plural
 
@@ -81,44 +68,32 @@ def _runs_on(flight: Flight | None) -> dict[int, str]:
     return {index: KERNELS if index in left else name for index in range(seen.operators)}
 
 
-def model_section(model: Model) -> Section:
+def model_section(model: Model) -> ui.Section:
     """What a caller has to know: inputs, outputs, and what the file is made of."""
     card = model.card
     ends = [_end("input", *pair) for pair in _with_cards(model.inputs, card.inputs if card else ())]
     ends += [_end("output", *pair) for pair in _with_cards(model.outputs, card.outputs if card else ())]
-    blocks: list[Block] = [
-        Table(
-            id="ends",
-            caption="Inputs and outputs",
-            columns=(
-                Column(title="", kind="text"),
-                Column(title="name", kind="mono", wide=True),
-                Column(title="shape", kind="mono"),
-                Column(title="type", kind="mono"),
-                Column(title="bytes", kind="bytes", detail=1),
-                Column(title="notes", wide=True),
-            ),
-            rows=ends,
+    blocks: list[ui.Block] = [
+        ui.Table(
+            "ends",
+            "Inputs and outputs",
+            ui.columns(" | name: mono wide | shape: mono | type: mono | bytes: bytes -v | notes: wide"),
+            ends,
         ),
-        Table(
-            id="file-bytes",
-            caption="Where the bytes of the file are",
-            columns=(
-                Column(title="what"),
-                Column(title="size", kind="bar"),
-                Column(title="share", kind="share"),
-                Column(title="count", kind="number"),
-            ),
-            rows=[
+        ui.Table(
+            "file-bytes",
+            "Where the bytes of the file are",
+            ui.columns("what | size: bar | share: share | count: number"),
+            [
                 (part.what, part.size_bytes, part.size_bytes / max(1, model.file_bytes), part.count)
                 for part in map_bytes(model)
             ],
         ),
     ]
-    return Section(id="model", title="The model", blocks=tuple(blocks))
+    return ui.Section("model", "The model", tuple(blocks))
 
 
-def model_sections(model: Model | None, known: Beside) -> list[Section]:
+def model_sections(model: Model | None, known: Beside) -> list[ui.Section]:
     """The operators and the model, where a page is about something else; a terminal shows them with -vv."""
     if model is None:
         return []
@@ -132,12 +107,12 @@ def _with_cards(
         yield tensor, cards[position] if position < len(cards) else None
 
 
-def _end(role: str, tensor: Tensor, card: TensorCard | None) -> tuple[Cell, ...]:
+def _end(role: str, tensor: Tensor, card: TensorCard | None) -> tuple[ui.Cell, ...]:
     notes = "; ".join(filter(None, (quantization_text(tensor.quantization), _card_text(card))))
     return (role, tensor.name, shape_text(tensor), tensor.dtype, tensor.size_bytes, notes)
 
 
-def operators_section(model: Model, known: Beside) -> Section:
+def operators_section(model: Model, known: Beside) -> ui.Section:
     """Every operator in a table; what is known only of the main subgraph stands beside its operators."""
     rows = [
         _operator(subgraph, operator, known)
@@ -148,35 +123,35 @@ def operators_section(model: Model, known: Beside) -> Section:
     if len(model.subgraphs) == 1:
         columns, rows = columns[1:], [row[1:] for row in rows]
     count = plural(len(rows), "operator")
-    table = Table(id="ops", caption=f"{count}, in the order they run", columns=tuple(columns), rows=rows)
-    return Section(id="operators", title="Operators", blocks=(table,))
+    table = ui.Table("ops", f"{count}, in the order they run", tuple(columns), rows)
+    return ui.Section("operators", "Operators", (table,))
 
 
-def _columns(known: Beside) -> Iterator[Column]:
-    yield Column(title="graph", kind="number")
-    yield Column(title="op", kind="number")
-    yield Column(title="type", kind="mono")
-    yield Column(title="output", kind="mono", wide=True)
-    yield Column(title="shape", kind="mono")
-    yield Column(title="values", kind="mono")
-    yield Column(title="output bytes", kind="bytes")
-    yield Column(title="weights", kind="bytes")
+def _columns(known: Beside) -> Iterator[ui.Column]:
+    yield ui.Column("graph", "number")
+    yield ui.Column("op", "number")
+    yield ui.Column("type", "mono")
+    yield ui.Column("output", "mono", wide=True)
+    yield ui.Column("shape", "mono")
+    yield ui.Column("values", "mono")
+    yield ui.Column("output bytes", "bytes")
+    yield ui.Column("weights", "bytes")
     if known.alive:
-        yield Column(title="alive", kind="bar")
+        yield ui.Column("alive", "bar")
     if known.runs_on:
-        yield Column(title="ran on", kind="chip", tones=colours(known.runs_on.values()))
+        yield ui.Column("ran on", "chip", colours(known.runs_on.values()))
     for number, (name, _) in enumerate(known.taken):
-        yield Column(title=name, kind="chip", tones={"takes": str(number % 7), "no": "plain"})
+        yield ui.Column(name, "chip", {"takes": str(number % 7), "no": "plain"})
     if known.error:
-        yield Column(title="error born here", kind="number")
+        yield ui.Column("error born here", "number")
 
 
-def _operator(subgraph: Subgraph, operator: Operator, known: Beside) -> list[Cell]:
+def _operator(subgraph: Subgraph, operator: Operator, known: Beside) -> list[ui.Cell]:
     outputs = _tensors(subgraph, operator.outputs)
     first = outputs[0] if outputs else None
     sizes = [tensor.size_bytes or 0 for tensor in outputs]
     main, at = subgraph.index == 0, operator.index
-    row: list[Cell] = [
+    row: list[ui.Cell] = [
         subgraph.index,
         at,
         operator.name,
@@ -216,15 +191,15 @@ def colours(words: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def model_tiles(model: Model) -> Iterator[Tile]:
+def model_tiles(model: Model) -> Iterator[ui.Tile]:
     """How large the file is, and how many operators it has."""
-    yield Tile(label="file", value=format_bytes(model.file_bytes), note=f"{model.file_bytes:,} bytes")
+    yield ui.Tile("file", format_bytes(model.file_bytes), f"{model.file_bytes:,} bytes")
     count = sum(len(subgraph.operators) for subgraph in model.subgraphs)
     graphs = plural(len(model.subgraphs), "subgraph")
-    yield Tile(label="operators", value=f"{count:,}", note=graphs)
+    yield ui.Tile("operators", f"{count:,}", graphs)
 
 
-def page(result: Any) -> Page:
+def page(result: Any) -> ui.Page:
     """The page of a model, or of the files that `outlive read` was given."""
     if isinstance(result, Model):
         return _model_page(result, summary_sections(result), ())
@@ -239,12 +214,12 @@ def page(result: Any) -> Page:
         ]
         return _files_page(result.files, sections)
     if last.reading.model is None or (last.judgement.errors and not result.tolerant):
-        return broken_page("read", last.path, last.judgement.findings)
+        return ui.broken_page("read", last.path, last.judgement.findings)
     shown = last.judgement.errors if result.shown else last.judgement.findings
     return _model_page(last.reading.model, _file(last, result), shown)
 
 
-def _model_page(model: Model, sections: Iterable[Section], findings: Sequence[Finding]) -> Page:
+def _model_page(model: Model, sections: Iterable[ui.Section], findings: Sequence[Finding]) -> ui.Page:
     facts = [f'"{model.description}"'] if model.description else []
     if model.min_runtime_version:
         facts.append(f"needs runtime {model.min_runtime_version} or later")
@@ -254,15 +229,15 @@ def _model_page(model: Model, sections: Iterable[Section], findings: Sequence[Fi
     graphs = plural(len(model.subgraphs), "subgraph")
     size = f"{format_bytes(model.file_bytes)}, schema {model.schema_version}"
     word = f"{size}, {plural(count, 'operator')} in {graphs}"
-    verdict = PageVerdict(tone="plain", word=word, sentence=", ".join(facts))
-    return make_page("read", model.path, verdict, (), (*sections, *findings_sections(findings)))
+    verdict = ui.PageVerdict("plain", word, ", ".join(facts))
+    return ui.make_page("read", model.path, verdict, (), (*sections, *ui.findings_sections(findings)))
 
 
-def _file(file: Any, result: Any) -> list[Section]:
+def _file(file: Any, result: Any) -> list[ui.Section]:
     """What was asked to be shown of a file; its summary if nothing was."""
     model = file.reading.model
     if model is None or (file.judgement.errors and not result.tolerant):
-        return findings_sections(file.judgement.findings)
+        return ui.findings_sections(file.judgement.findings)
     lists = {"ops": operator_list, "tensors": tensor_list, "graph": graph_list}
     sections = [section for name, make in lists.items() if name in result.shown for section in make(model)]
     if file.sparsity is not None:
@@ -270,28 +245,22 @@ def _file(file: Any, result: Any) -> list[Section]:
     return sections if result.shown else summary_sections(model)
 
 
-def _files_page(files: Sequence[Any], sections: Sequence[Section] = ()) -> Page:
-    columns = (
-        Column(title="file", kind="mono", wide=True),
-        Column(title="size", kind="bytes"),
-        Column(title="inputs", kind="mono"),
-        Column(title="outputs", kind="mono"),
-        Column(title="ops", kind="number"),
-        Column(title="custom", kind="mono"),
-        Column(title="weights", kind="mono"),
-        Column(title="findings", wide=True),
+def _files_page(files: Sequence[Any], sections: Sequence[ui.Section] = ()) -> ui.Page:
+    columns = ui.columns(
+        "file: mono wide | size: bytes | inputs: mono | outputs: mono | ops: number",
+        "custom: mono | weights: mono | findings: wide",
     )
     rows = [_file_row(file) for file in files]
-    table = Table(id="files", caption="Files", columns=columns, rows=rows, brief=len(rows))
+    table = ui.Table("files", "Files", columns, rows, brief=len(rows))
     bad = sum(bool(file.judgement.errors) for file in files)
     count = plural(len(files), "file")
     word = f"{bad} of {count} with errors" if bad else f"no error in {count}"
-    shown = sections or (Section(id="files", title="Files", blocks=(table,)),)
-    verdict = PageVerdict(tone="bad" if bad else "good", word=word)
-    return Page(title=plural(len(files), "model"), kind="read", verdict=verdict, sections=tuple(shown))
+    shown = sections or (ui.Section("files", "Files", (table,)),)
+    verdict = ui.PageVerdict("bad" if bad else "good", word)
+    return ui.Page(title=plural(len(files), "model"), kind="read", verdict=verdict, sections=tuple(shown))
 
 
-def _file_row(file: Any) -> Sequence[Cell]:
+def _file_row(file: Any) -> Sequence[ui.Cell]:
     model = file.reading.model
     if model is None or file.judgement.errors:
         worst = file.judgement.errors[0]
@@ -315,41 +284,36 @@ def _file_row(file: Any) -> Sequence[Cell]:
     )
 
 
-def summary_sections(model: Model) -> list[Section]:
+def summary_sections(model: Model) -> list[ui.Section]:
     """The summary of a model: inputs and outputs, operators by type, bytes, signatures, metadata."""
     return [
         model_section(model),
-        Section(id="types", title="Operators", blocks=(_types(model),)),
-        Section(id="more", title="More", blocks=tuple(_more(model)), detail=1),
+        ui.Section("types", "Operators", (_types(model),)),
+        ui.Section("more", "More", tuple(_more(model)), detail=1),
     ]
 
 
-def _types(model: Model) -> Table:
+def _types(model: Model) -> ui.Table:
     counts = Counter(
         f"{operator.name} (custom)" if operator.is_custom else operator.name for operator in model.operators()
     )
-    columns = (Column(title="type", kind="mono"), Column(title="count", kind="number"))
-    return Table(id="op-types", caption="Operators", columns=columns, rows=counts.most_common())
+    columns = ui.columns("type: mono | count: number")
+    return ui.Table("op-types", "Operators", columns, counts.most_common())
 
 
-def _more(model: Model) -> Iterator[Block]:
-    columns = (
-        Column(title="size", kind="bytes"),
-        Column(title="name", kind="mono", wide=True),
-        Column(title="shape", kind="mono"),
-        Column(title="type", kind="mono"),
-    )
+def _more(model: Model) -> Iterator[ui.Block]:
+    columns = ui.columns("size: bytes | name: mono wide | shape: mono | type: mono")
     rows = [
         (tensor.stored_bytes, tensor.name, format_shape(tensor.shape), tensor.dtype)
         for tensor in _biggest(model)
     ]
     if rows:
-        yield Table(id="constants", caption="Largest constants", columns=columns, rows=rows)
+        yield ui.Table("constants", "Largest constants", columns, rows)
     if model.signatures:
-        yield Listing(title="Signatures", items=tuple(map(_signature, model.signatures)))
+        yield ui.Listing(tuple(map(_signature, model.signatures)), title="Signatures")
     facts = tuple(_metadata(model))
     if facts:
-        yield Listing(title="Metadata", items=facts)
+        yield ui.Listing(facts, title="Metadata")
 
 
 def _signature(signature: Signature) -> str:

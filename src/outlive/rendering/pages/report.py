@@ -12,17 +12,8 @@ from dataclasses import replace
 from outlive.arena.budget import needed_bytes
 from outlive.diagnosis.examination import Examination
 from outlive.finding import Severity, shell_path
+from outlive.rendering import page as ui
 from outlive.rendering.finding_text import count_findings
-from outlive.rendering.page import (
-    Command,
-    Listing,
-    Page,
-    PageVerdict,
-    Section,
-    Tile,
-    findings_sections,
-    make_page,
-)
 from outlive.rendering.pages.check import check_verdict
 from outlive.rendering.pages.compare import drift_section
 from outlive.rendering.pages.delegates import coverage_section
@@ -33,7 +24,7 @@ from outlive.rendering.pages.run import flight_section, flight_tiles
 from outlive.units import format_bytes
 
 
-def report_verdict(seen: Examination) -> PageVerdict:
+def report_verdict(seen: Examination) -> ui.PageVerdict:
     """The worst that is known; if nothing is wrong, what it needs and that it runs."""
     checked, plan = seen.checked, seen.plan
     if seen.diagnosis is not None and seen.ended_badly:
@@ -47,14 +38,14 @@ def report_verdict(seen: Examination) -> PageVerdict:
     tight = checked.verdict is not None and checked.verdict.word == "tight"
     if seen.flight is None:
         word = f"no error found{fits}"
-        return PageVerdict(tone="warn" if tight else "plain", word=word, sentence=f"It was not run. {need}")
+        return ui.PageVerdict("warn" if tight else "plain", word, f"It was not run. {need}")
     warned = any(item.severity is Severity.WARNING for item in seen.findings)
-    return PageVerdict(tone="warn" if tight or warned else "good", word=f"runs{fits}", sentence=need)
+    return ui.PageVerdict("warn" if tight or warned else "good", f"runs{fits}", need)
 
 
-def _first_error(seen: Examination) -> PageVerdict:
+def _first_error(seen: Examination) -> ui.PageVerdict:
     first = next(item for item in seen.findings if item.severity is Severity.ERROR)
-    return PageVerdict(tone="bad", word=first.headline, sentence=first.where)
+    return ui.PageVerdict("bad", first.headline, first.where)
 
 
 def _need(seen: Examination) -> str:
@@ -72,24 +63,24 @@ def _need(seen: Examination) -> str:
     return " ".join(said)
 
 
-def page(seen: Examination) -> Page:
+def page(seen: Examination) -> ui.Page:
     """The whole page."""
     model, plan = seen.checked.reading.model, seen.plan
-    tiles: list[Tile] = []
+    tiles: list[ui.Tile] = []
     if plan is not None:
         tiles += plan_tiles(plan, seen.checked.verdict)
     if seen.flight is not None:
         tiles += flight_tiles(seen.flight, plan)
     if model is not None:
         tiles += model_tiles(model)
-    return make_page("report", seen.path or None, report_verdict(seen), tiles, _sections(seen))
+    return ui.make_page("report", seen.path or None, report_verdict(seen), tiles, _sections(seen))
 
 
-def _sections(seen: Examination) -> Iterator[Section]:
+def _sections(seen: Examination) -> Iterator[ui.Section]:
     model, plan = seen.checked.reading.model, seen.plan
     if seen.diagnosis is not None and seen.diagnosis.verdict is not None:
         yield diagnosis_section(seen.diagnosis)
-    yield from findings_sections(seen.findings)
+    yield from ui.findings_sections(seen.findings)
     yield from (replace(section, detail=1) for section in _parts(seen))
     if model is not None:
         known = what_is_known(plan, seen.flight, seen.coverage, seen.drift)
@@ -98,7 +89,7 @@ def _sections(seen: Examination) -> Iterator[Section]:
     yield _more(seen)
 
 
-def _parts(seen: Examination) -> Iterator[Section]:
+def _parts(seen: Examination) -> Iterator[ui.Section]:
     """What a terminal shows with -v."""
     if seen.plan is not None:
         yield plan_section(seen.plan, seen.checked.verdict)
@@ -110,10 +101,10 @@ def _parts(seen: Examination) -> Iterator[Section]:
         yield drift_section(seen.drift)
     not_done = ((f"not run: {seen.not_run}",) if seen.not_run else ()) + seen.notes
     if not_done:
-        yield Section(id="not-done", title="Not done", blocks=(Listing(items=not_done),))
+        yield ui.Section("not-done", "Not done", (ui.Listing(not_done),))
 
 
-def _more(seen: Examination) -> Section:
+def _more(seen: Examination) -> ui.Section:
     """What else can be asked about this model."""
     model = shell_path(seen.path or "MODEL")
     asked = [
@@ -123,5 +114,5 @@ def _more(seen: Examination) -> Section:
     ]
     if seen.coverage is None:
         asked.append(("What does each accelerator here take of it?", f"outlive delegates {model}"))
-    commands = tuple(Command(command=command, words=words) for words, command in asked)
-    return Section(id="more", title="Go on from here", blocks=commands, detail=1)
+    commands = tuple(ui.Command(command, words) for words, command in asked)
+    return ui.Section("more", "Go on from here", commands, detail=1)

@@ -9,20 +9,7 @@ from outlive.arena.plan import Plan, predict_stages
 from outlive.meter import Point
 from outlive.meter.timeline import thin
 from outlive.process.flight import Flight
-from outlive.rendering.page import (
-    Block,
-    Chart,
-    Column,
-    Page,
-    PageVerdict,
-    Pre,
-    Section,
-    Table,
-    Tile,
-    Words,
-    findings_sections,
-    make_page,
-)
+from outlive.rendering import page as ui
 from outlive.rendering.pages.read import model_sections, model_tiles, what_is_known
 from outlive.units import format_bytes, format_shape
 
@@ -30,28 +17,28 @@ _MOST_POINTS = 2000
 _MOST_STAGES = 500
 
 
-def page(flight: Flight) -> Page:
+def page(flight: Flight) -> ui.Page:
     """The page of a run."""
     model, plan = flight.source_model, flight.plan
     findings = () if flight.judge is None else flight.findings
-    sections = [*findings_sections(findings, "What happened"), flight_section(flight, plan)]
+    sections = [*ui.findings_sections(findings, "What happened"), flight_section(flight, plan)]
     sections += model_sections(model, what_is_known(plan, flight))
     tiles = [*flight_tiles(flight, plan), *(model_tiles(model) if model is not None else ())]
-    return make_page("run", flight.path, flight_verdict(flight), tiles, sections)
+    return ui.make_page("run", flight.path, flight_verdict(flight), tiles, sections)
 
 
-def flight_verdict(flight: Flight) -> PageVerdict:
+def flight_verdict(flight: Flight) -> ui.PageVerdict:
     """How a run ended, in a word and a sentence."""
     if flight.died:
         how = flight.signal or (f"exit code {flight.exit_code}" if flight.exit_code is not None else "unseen")
         ended = f"ended at the {flight.ended_by} limit" if flight.ended_by else f"died: {how}"
         where = "" if flight.op is None else f", in {flight.op.type}"
         sentence = f"It was in stage {flight.stage}{where}. The program that ran it goes on."
-        return PageVerdict(tone="bad", word=ended, sentence=sentence)
+        return ui.PageVerdict("bad", ended, sentence)
     if flight.error_type:
         said = " ".join(flight.error_text.split())[:400]
-        return PageVerdict(tone="bad", word="refused by the runtime", sentence=f"{flight.error_type}: {said}")
-    return PageVerdict(tone="good", word="runs", sentence=_ran(flight))
+        return ui.PageVerdict("bad", "refused by the runtime", f"{flight.error_type}: {said}")
+    return ui.PageVerdict("good", "runs", _ran(flight))
 
 
 def _ran(flight: Flight) -> str:
@@ -61,31 +48,31 @@ def _ran(flight: Flight) -> str:
     return f"{took}{peak}." if took else ""
 
 
-def flight_tiles(flight: Flight, plan: Plan | None = None) -> Iterator[Tile]:
+def flight_tiles(flight: Flight, plan: Plan | None = None) -> Iterator[ui.Tile]:
     """Time and memory, and how far the plan was off."""
     if flight.peak_bytes is not None:
         note = "until it died" if flight.died else "private, above the worker's baseline"
         if plan is not None and plan.peak_bytes and not flight.died and not flight.error_type:
             off = (flight.peak_bytes - plan.peak_bytes) / plan.peak_bytes
             note = f"{off:+.0%} against the plan"
-        yield Tile(label="peak memory, measured", value=format_bytes(flight.peak_bytes), note=note)
+        yield ui.Tile("peak memory, measured", format_bytes(flight.peak_bytes), note)
     invokes = [seconds for stage, seconds in flight.stages if stage.startswith("invoke")]
     if invokes and not flight.died:
         note = "the first" if len(invokes) == 1 else f"the best of {len(invokes)}"
-        yield Tile(label="invoke", value=f"{min(invokes) * 1000:,.2f} ms", note=note)
+        yield ui.Tile("invoke", f"{min(invokes) * 1000:,.2f} ms", note)
 
 
-def flight_section(flight: Flight, plan: Plan | None = None) -> Section:
+def flight_section(flight: Flight, plan: Plan | None = None) -> ui.Section:
     """Everything that was seen of a run."""
-    blocks: list[Block] = []
+    blocks: list[ui.Block] = []
     if len(flight.timeline) > 2:
         blocks.append(memory_chart(flight, plan))
     else:
-        blocks.append(Words(text="It was over before its memory could be watched."))
+        blocks.append(ui.Words("It was over before its memory could be watched."))
     blocks.append(_stages(flight, plan))
     blocks += _outputs(flight)
     blocks += _last_words(flight)
-    return Section(id="run", title="The run", blocks=tuple(blocks), lead=_lead(flight))
+    return ui.Section("run", "The run", tuple(blocks), lead=_lead(flight))
 
 
 def _lead(flight: Flight) -> str:
@@ -94,7 +81,7 @@ def _lead(flight: Flight) -> str:
     return f"Run{with_what} in a process of its own, watched from outside."
 
 
-def memory_chart(flight: Flight, plan: Plan | None, ident: str = "over-time") -> Chart:
+def memory_chart(flight: Flight, plan: Plan | None, ident: str = "over-time") -> ui.Chart:
     """Private memory over time; the stages as moments, what the plan expects of each as a dashed line."""
     points = thin(flight.timeline, _MOST_POINTS)
     return timeline_chart(points, _expected(points, plan), len(flight.timeline), ident)
@@ -102,7 +89,7 @@ def memory_chart(flight: Flight, plan: Plan | None, ident: str = "over-time") ->
 
 def timeline_chart(
     points: Sequence[Point], expected: Sequence[int] = (), measured: int = 0, ident: str = "over-time"
-) -> Chart:
+) -> ui.Chart:
     """Private memory over time, from `measured` points, with marks as moments."""
     peak = max(points, key=lambda point: point.bytes)
     series: list[dict[str, Any]] = [
@@ -129,22 +116,17 @@ def timeline_chart(
         "worst": {"x": peak.seconds, "y": peak.bytes, "name": f"most: {format_bytes(peak.bytes)}"},
         "legend": [{"name": one["name"], "tone": one["tone"]} for one in series],
     }
-    return Chart(
-        id=ident,
+    return ui.Chart(
+        ident,
+        "Memory over time" + (", measured against planned" if expected else ""),
+        summary,
+        data,
         detail=0,
-        title="Memory over time" + (", measured against planned" if expected else ""),
-        summary=summary,
-        data=data,
-        table=Table(
-            id=f"{ident}-table",
-            caption="The same in numbers",
-            columns=(
-                Column(title="seconds", kind="number"),
-                Column(title="private", kind="bytes"),
-                Column(title="resident", kind="bytes"),
-                Column(title="stage done"),
-            ),
-            rows=[(round(p.seconds, 5), p.bytes, p.rss_bytes, p.mark) for p in points],
+        table=ui.Table(
+            f"{ident}-table",
+            "The same in numbers",
+            ui.columns("seconds: number | private: bytes | resident: bytes | stage done"),
+            [(round(p.seconds, 5), p.bytes, p.rss_bytes, p.mark) for p in points],
             is_folded=True,
         ),
     )
@@ -166,48 +148,38 @@ def _expected(points: Sequence[Point], plan: Plan | None) -> list[int]:
     return found
 
 
-def _stages(flight: Flight, plan: Plan | None) -> Table:
+def _stages(flight: Flight, plan: Plan | None) -> ui.Table:
     marks = {point.mark: point.bytes for point in flight.timeline if point.mark}
     planned = {stage.name: stage.bytes for stage in predict_stages(plan)} if plan is not None else {}
-    columns = [
-        Column(title="stage"),
-        Column(title="milliseconds", kind="number"),
-        Column(title="memory after it", kind="bar"),
-    ]
+    columns = [*ui.columns("stage | milliseconds: number | memory after it: bar")]
     if planned:
-        columns.append(Column(title="planned", kind="bytes"))
+        columns.append(ui.Column("planned", "bytes"))
     rows: list[tuple[Any, ...]] = [
         (stage, round(seconds * 1000, 3), marks.get(stage), *((planned.get(stage),) if planned else ()))
         for stage, seconds in flight.stages[:_MOST_STAGES]
     ]
     # What a bad end is about is told by its finding.
     detail = 1 if flight.died or flight.error_type else 0
-    return Table(id="stages", caption="Stages", columns=tuple(columns), rows=rows, detail=detail)
+    return ui.Table("stages", "Stages", tuple(columns), rows, detail=detail)
 
 
-def _outputs(flight: Flight) -> Iterator[Block]:
+def _outputs(flight: Flight) -> Iterator[ui.Block]:
     if flight.outputs:
-        yield Table(
-            id="outputs",
-            caption="Outputs",
-            columns=(
-                Column(title="name", kind="mono", wide=True),
-                Column(title="shape", kind="mono"),
-                Column(title="type", kind="mono"),
-                Column(title="least", kind="number"),
-                Column(title="greatest", kind="number"),
-            ),
-            rows=[
+        yield ui.Table(
+            "outputs",
+            "Outputs",
+            ui.columns("name: mono wide | shape: mono | type: mono | least: number | greatest: number"),
+            [
                 (one.name, format_shape(one.shape), one.dtype, one.minimum, one.maximum)
                 for one in flight.outputs
             ],
         )
 
 
-def _last_words(flight: Flight) -> Iterator[Block]:
+def _last_words(flight: Flight) -> Iterator[ui.Block]:
     if flight.frames:
-        yield Pre(title="Native frames at the end", text="\n".join(flight.frames), is_open=flight.died)
+        yield ui.Pre("Native frames at the end", "\n".join(flight.frames), is_open=flight.died)
     if flight.fault_trace.strip():
-        yield Pre(title="Python's stack at the end", text=flight.fault_trace)
+        yield ui.Pre("Python's stack at the end", flight.fault_trace)
     if flight.stderr_tail.strip():
-        yield Pre(title="What it wrote to standard error", text=flight.stderr_tail)
+        yield ui.Pre("What it wrote to standard error", flight.stderr_tail)

@@ -7,24 +7,12 @@ from functools import cached_property
 from typing import Any
 
 from outlive.arena.plan import WORDS
-from outlive.fleet.comparing import Comparison
-from outlive.fleet.rows import OUTCOMES, Row
-from outlive.fleet.scanning import Scan, Tally
+from outlive.fleet import OUTCOMES, Row
+from outlive.fleet.regressions import ScanComparison
+from outlive.fleet.scanning import Scan, ScanCounts
 from outlive.names import safe
+from outlive.rendering import page as ui
 from outlive.rendering.fleet_tables import accelerators_in, why
-from outlive.rendering.page import (
-    Block,
-    Cell,
-    Column,
-    Listing,
-    Page,
-    PageVerdict,
-    Section,
-    Table,
-    Tile,
-    Tone,
-    Words,
-)
 from outlive.rendering.pages.plan import TONES
 from outlive.rules.catalogue import find_rule
 from outlive.units import plural
@@ -49,14 +37,14 @@ _SHOWN = 30
 _FITS = (*WORDS, "not planned")
 
 
-class _Rows(Sequence[Sequence[Cell]]):
+class _Rows(Sequence[Sequence[ui.Cell]]):
     """Rows of a table that are read from disk when somebody looks at them, and not before."""
 
-    def __init__(self, count: int, read: Callable[[], Iterable[Sequence[Cell]]]) -> None:
+    def __init__(self, count: int, read: Callable[[], Iterable[Sequence[ui.Cell]]]) -> None:
         self._count, self._read = count, read
 
     @cached_property
-    def _rows(self) -> list[Sequence[Cell]]:
+    def _rows(self) -> list[Sequence[ui.Cell]]:
         return list(self._read())
 
     def __len__(self) -> int:
@@ -66,17 +54,17 @@ class _Rows(Sequence[Sequence[Cell]]):
         return self._rows[place]
 
 
-def page(scan: Scan) -> Page:
+def page(scan: Scan) -> ui.Page:
     """The page: verdict, numbers, what got worse, what ended badly, findings, all files."""
     tally = scan.tally
-    sections: list[Section] = [] if scan.comparison is None else [_worse(scan.comparison)]
+    sections: list[ui.Section] = [] if scan.comparison is None else [_worse(scan.comparison)]
     if tally.done > _ALL_ROWS:
         sections += _ended_badly(scan)
     sections.append(_all_files(scan))
     sections += [*_devices(tally), *_causes(tally), *_findings(tally)]
     if scan.written:
-        sections.append(Section(id="written", title="Written", blocks=(Listing(items=scan.written),)))
-    return Page(
+        sections.append(ui.Section("written", "Written", (ui.Listing(scan.written),)))
+    return ui.Page(
         title=plural(tally.done, "file"),
         kind="scan",
         verdict=_verdict(scan),
@@ -85,27 +73,27 @@ def page(scan: Scan) -> Page:
     )
 
 
-def _verdict(scan: Scan) -> PageVerdict:
+def _verdict(scan: Scan) -> ui.PageVerdict:
     tally, found = scan.tally, scan.comparison
     said = " ".join((_outcomes(tally), _beside(tally, scan.engine)))
     if found is not None:
-        tone: Tone = "bad" if found.worse else "good"
+        tone: ui.Tone = "bad" if found.worse else "good"
         told = f"{plural(found.worse, 'thing')} got worse" if found.worse else "nothing got worse"
-        return PageVerdict(tone=tone, word=told, sentence=said)
+        return ui.PageVerdict(tone, told, said)
     if tally.deaths:
-        return PageVerdict(tone="bad", word=f"{plural(tally.deaths, 'model')} died or hung", sentence=said)
+        return ui.PageVerdict("bad", f"{plural(tally.deaths, 'model')} died or hung", said)
     bad = sum(count for name, count in tally.outcomes.items() if _OUTCOMES.get(name) != "good")
     if bad or tally.errors:
         words = f"{plural(max(bad, tally.errors), 'file')} with something wrong"
-        return PageVerdict(tone="warn", word=words, sentence=said)
-    return PageVerdict(tone="good", word="all well", sentence=said)
+        return ui.PageVerdict("warn", words, said)
+    return ui.PageVerdict("good", "all well", said)
 
 
-def _outcomes(tally: Tally) -> str:
+def _outcomes(tally: ScanCounts) -> str:
     return ", ".join(f"{tally.outcomes[name]:,} {name}" for name in OUTCOMES if tally.outcomes[name]) + "."
 
 
-def _beside(tally: Tally, engine: str) -> str:
+def _beside(tally: ScanCounts, engine: str) -> str:
     words = [f"Done on {safe(engine, 80)}"]
     if tally.same:
         words.append(f"{plural(tally.same, 'file')} like another one, looked at once")
@@ -116,58 +104,55 @@ def _beside(tally: Tally, engine: str) -> str:
     return ", ".join(words) + "."
 
 
-def _tiles(tally: Tally) -> tuple[Tile, ...]:
-    tiles = [
-        Tile(label=name, value=f"{count:,}", tone=_tone(name)) for name, count in tally.outcomes.most_common()
-    ]
+def _tiles(tally: ScanCounts) -> tuple[ui.Tile, ...]:
+    tiles = [ui.Tile(name, f"{count:,}", tone=_tone(name)) for name, count in tally.outcomes.most_common()]
     for device, words in list(tally.fits.items())[:6]:
         fit = words["fits"] + words["tight"]
-        tiles.append(Tile(label=device, value=f"{fit:,}", note=f"of {sum(words.values()):,} fit"))
+        tiles.append(ui.Tile(device, f"{fit:,}", f"of {sum(words.values()):,} fit"))
     if tally.same:
-        tiles.append(Tile(label="identical", value=f"{tally.same:,}", note="looked at once"))
+        tiles.append(ui.Tile("identical", f"{tally.same:,}", "looked at once"))
     return tuple(tiles)
 
 
-def _tone(name: str) -> Tone:
+def _tone(name: str) -> ui.Tone:
     found = _OUTCOMES.get(name, "plain")
     return "good" if found == "good" else "warn" if found == "warn" else "bad"
 
 
-def _all_files(scan: Scan) -> Section:
+def _all_files(scan: Scan) -> ui.Section:
     devices = [device.name for device in scan.order.devices]
     accelerators = tuple(accelerators_in(scan)) if scan.order.delegates else ()
     columns = [
-        Column(title="file", kind="mono", wide=True),
-        Column(title="outcome", kind="chip", tones=_OUTCOMES),
-        *(Column(title=name, kind="chip", tones=TONES) for name in devices),
-        Column(title="planned peak", kind="bytes"),
+        *ui.columns(
+            "file: mono wide",
+            ui.Column("outcome", "chip", _OUTCOMES),
+            *(ui.Column(name, "chip", TONES) for name in devices),
+            "planned peak: bytes",
+        )
     ]
     if scan.order.run:
-        columns += [Column(title="measured peak", kind="bytes"), Column(title="ms", kind="number")]
-    columns += [Column(title=name, kind="chip", tones=_TAKEN) for name in accelerators]
+        columns += [*ui.columns("measured peak: bytes | ms: number")]
+    columns += [ui.Column(name, "chip", _TAKEN) for name in accelerators]
     columns += [
-        Column(title="cause", detail=1),
-        Column(title="why", wide=True),
-        Column(title="errors", kind="number"),
-        Column(title="warnings", kind="number"),
-        Column(title="size", kind="bytes", detail=1),
-        Column(title="operators", kind="number", detail=2),
-        Column(title="codes", kind="mono", detail=2),
+        *ui.columns(
+            "cause: -v | why: wide | errors: number | warnings: number | size: bytes -v",
+            "operators: number -vv | codes: mono -vv",
+        )
     ]
 
-    def read() -> Iterator[tuple[Cell, ...]]:
+    def read() -> Iterator[tuple[ui.Cell, ...]]:
         return (_row(row, scan.order.run, devices, accelerators) for row in scan)
 
     rows = _Rows(len(scan), read)
-    table = Table(id="files", caption="all files", columns=tuple(columns), rows=rows, brief=_ALL_ROWS)
-    return Section(id="files", title="Files", blocks=(table,), detail=0 if len(scan) <= _ALL_ROWS else 1)
+    table = ui.Table("files", "all files", tuple(columns), rows, brief=_ALL_ROWS)
+    return ui.Section("files", "Files", (table,), detail=0 if len(scan) <= _ALL_ROWS else 1)
 
 
-def _row(row: Row, ran: bool, devices: Sequence[str], accelerators: Iterable[str]) -> tuple[Cell, ...]:
+def _row(row: Row, ran: bool, devices: Sequence[str], accelerators: Iterable[str]) -> tuple[ui.Cell, ...]:
     fits = {item.device: item.word for item in row.devices}
     taken = {item.name: item.outcome for item in row.accelerators}
     run = row.run
-    measured: tuple[Cell, ...] = (None, None) if run is None else (run.peak_bytes, run.milliseconds)
+    measured: tuple[ui.Cell, ...] = (None, None) if run is None else (run.peak_bytes, run.milliseconds)
     return (
         safe(row.path, _PATH),
         row.outcome,
@@ -185,9 +170,9 @@ def _row(row: Row, ran: bool, devices: Sequence[str], accelerators: Iterable[str
     )
 
 
-def _ended_badly(scan: Scan) -> Iterator[Section]:
+def _ended_badly(scan: Scan) -> Iterator[ui.Section]:
     """What did not go well, each once; the first of them where there are many."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[ui.Cell, ...]] = []
     count = 0
     for row in scan:
         if _OUTCOMES.get(row.outcome) != "good" and row.same_as is None:
@@ -196,22 +181,16 @@ def _ended_badly(scan: Scan) -> Iterator[Section]:
                 rows.append(_bad(row))
     if not count:
         return
-    columns = (
-        Column(title="file", kind="mono", wide=True),
-        Column(title="outcome", kind="chip", tones=_OUTCOMES),
-        Column(title="cause"),
-        Column(title="where"),
-        Column(title="why", wide=True),
+    columns = ui.columns(
+        "file: mono wide", ui.Column("outcome", "chip", _OUTCOMES), "cause | where | why: wide"
     )
-    blocks: list[Block] = [
-        Table(id="bad", caption="each once", columns=columns, rows=rows, brief=_SHOWN),
-    ]
+    blocks: list[ui.Block] = [ui.Table("bad", "each once", columns, rows, brief=_SHOWN)]
     if count > _SHOWN:
-        blocks.append(Words(text=f"and {count - _SHOWN:,} more: write them with -o results.html or .csv"))
-    yield Section(id="bad", title="What did not go well", blocks=tuple(blocks))
+        blocks.append(ui.Words(f"and {count - _SHOWN:,} more: write them with -o results.html or .csv"))
+    yield ui.Section("bad", "What did not go well", tuple(blocks))
 
 
-def _bad(row: Row) -> tuple[Cell, ...]:
+def _bad(row: Row) -> tuple[ui.Cell, ...]:
     death = row.death
     where = "" if death is None else ", ".join(filter(None, (death.signal, death.stage, death.op)))
     return (
@@ -223,40 +202,37 @@ def _bad(row: Row) -> tuple[Cell, ...]:
     )
 
 
-def _devices(tally: Tally) -> Iterator[Section]:
+def _devices(tally: ScanCounts) -> Iterator[ui.Section]:
     if not tally.fits:
         return
     words = [word for word in _FITS if any(counts[word] for counts in tally.fits.values())]
-    table = Table(
-        id="devices",
-        caption="how many files fit each",
-        columns=(Column(title="device"), *(Column(title=word, kind="number") for word in words)),
-        rows=[(device, *(counts[word] for word in words)) for device, counts in tally.fits.items()],
+    table = ui.Table(
+        "devices",
+        "how many files fit each",
+        ui.columns("device", *(ui.Column(word, "number") for word in words)),
+        [(device, *(counts[word] for word in words)) for device, counts in tally.fits.items()],
     )
-    yield Section(id="devices", title="Devices", blocks=(table,))
+    yield ui.Section("devices", "Devices", (table,))
 
 
-def _causes(tally: Tally) -> Iterator[Section]:
+def _causes(tally: ScanCounts) -> Iterator[ui.Section]:
     if tally.causes:
         told = ", ".join(f"{cause} {count:,}" for cause, count in tally.causes.most_common())
-        yield Section(id="causes", title="Causes", blocks=(Words(text=told),))
+        yield ui.Section("causes", "Causes", (ui.Words(told),))
 
 
-def _findings(tally: Tally) -> Iterator[Section]:
-    rows: list[tuple[Cell, ...]] = []
+def _findings(tally: ScanCounts) -> Iterator[ui.Section]:
+    rows: list[tuple[ui.Cell, ...]] = []
     for code, count in sorted(tally.codes.items(), key=lambda item: (_weight(item[0]), -item[1], item[0])):
         rule = find_rule(code)
         severity, words = ("", "") if rule is None else (rule.severity.value, rule.summary)
         rows.append((code, severity, count, words))
-    columns = (
-        Column(title="code", kind="mono"),
-        Column(title="severity", kind="chip", tones=_SEVERITIES),
-        Column(title="files", kind="number"),
-        Column(title="what", wide=True),
+    columns = ui.columns(
+        "code: mono", ui.Column("severity", "chip", _SEVERITIES), "files: number | what: wide"
     )
     if rows:
-        table = Table(id="findings", caption="by the number of files", columns=columns, rows=rows)
-        yield Section(id="findings", title="Findings", blocks=(table,))
+        table = ui.Table("findings", "by the number of files", columns, rows)
+        yield ui.Section("findings", "Findings", (table,))
 
 
 def _weight(code: str) -> int:
@@ -264,15 +240,10 @@ def _weight(code: str) -> int:
     return 3 if rule is None else ("error", "warning", "note").index(rule.severity.value)
 
 
-def _worse(found: Comparison) -> Section:
-    columns = (
-        Column(title="file", kind="mono", wide=True),
-        Column(title="what", kind="chip"),
-        Column(title="was"),
-        Column(title="is", wide=True),
-    )
+def _worse(found: ScanComparison) -> ui.Section:
+    columns = ui.columns("file: mono wide | what: chip | was | is: wide")
     rows = [(safe(item.path, _PATH), item.what, item.was, item.now) for item in found.regressions]
-    table = Table(id="worse", caption="what got worse", columns=columns, rows=rows)
+    table = ui.Table("worse", "what got worse", columns, rows)
     old = safe(str(found.old_path), 120)
     lead = f"{plural(found.compared, 'file')} compared with {old}, {found.added:,} new, {found.gone:,} gone."
-    return Section(id="worse", title="What got worse", blocks=(table,), lead=lead)
+    return ui.Section("worse", "What got worse", (table,), lead=lead)

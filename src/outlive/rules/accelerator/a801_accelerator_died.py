@@ -14,27 +14,21 @@ Limits
     It was seen on this machine, with this driver and this version of the runtime; others may differ.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.accelerators import Coverage
-from outlive.finding import Evidence, Fault, Severity, Sighting
 from outlive.rules.accelerator.telling_coverage import culprit, others_that_run, place, refusals
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Severity, Sighting, Sightings, rule
 
 
 @rule("A801", "accelerator-died", Severity.ERROR, since="0.1", cause="delegate-crash")
-def accelerator_died(coverage: Coverage) -> Iterator[Sighting]:
-    """See the module."""
+def accelerator_died(coverage: Coverage) -> Sightings:
     for one in coverage.accelerators:
         death = one.death
         if death is None or death.ended_by:
             continue
         how = death.signal or f"exit code {death.exit_code}"
         op = f", in {death.op_type}" if death.op_type else ""
-        facts = [Evidence(fact=f"its process ended with {how} at {death.stage}{op}", source="exit status")]
-        facts += [Evidence(fact=f"runs on {one.device}", source="its own report")] if one.device else []
+        facts = [Evidence(f"its process ended with {how} at {death.stage}{op}", "exit status")]
+        facts += [Evidence(f"runs on {one.device}", "its own report")] if one.device else []
         dying = [refusal for refusal in one.refused if refusal.reason.startswith("it dies")]
         found, operator = culprit(one)
         yield Sighting(

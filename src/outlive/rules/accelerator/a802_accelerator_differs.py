@@ -15,30 +15,24 @@ Limits
     5 % where half precision or quantized values are computed with.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.accelerators import Accelerator, Coverage
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.accelerator.telling_coverage import command, culprit, others_that_run, place
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 
 @rule("A802", "accelerator-differs", Severity.ERROR, since="0.1")
-def accelerator_differs(coverage: Coverage) -> Iterator[Sighting]:
-    """See the module."""
+def accelerator_differs(coverage: Coverage) -> Sightings:
     for one in coverage.accelerators:
         difference = one.difference
         if one.outcome != "differs" or difference is None:
             continue
         facts = [
             Evidence(
-                fact=f'output "{difference.output}" differs by {difference.largest:.3g} at most, '
+                f'output "{difference.output}" differs by {difference.largest:.3g} at most, '
                 f"{difference.mean:.3g} in the mean",
-                source=f"{difference.against} kernels",
+                f"{difference.against} kernels",
             ),
-            Evidence(fact=f"{difference.allowed:.3g} would be normal", source="arithmetic"),
+            Evidence(f"{difference.allowed:.3g} would be normal", "arithmetic"),
         ]
         found, operator = culprit(one)
         yield Sighting(
@@ -57,8 +51,8 @@ def _precise(coverage: Coverage, one: Accelerator) -> tuple[Remedy, ...]:
         return ()
     return (
         Remedy(
-            action="see whether single precision mends it (GpuOptions(enforce_f32=True))",
-            tag=Tag.CHANGES_RESULTS,
+            "see whether single precision mends it (GpuOptions(enforce_f32=True))",
+            Tag.CHANGES_RESULTS,
             command=command(coverage, "outlive", "delegates", "--only", "gpu-float32"),
         ),
     )

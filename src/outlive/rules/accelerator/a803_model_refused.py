@@ -14,26 +14,20 @@ Limits
     The message is the accelerator's own, and often names no operator.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.accelerators import Accelerator, Coverage
-from outlive.finding import Evidence, Fault, Severity, Sighting
 from outlive.rules.accelerator.remedies import advice
 from outlive.rules.accelerator.telling_coverage import others_that_run, place, refusals
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Severity, Sighting, Sightings, rule
 
 
 @rule("A803", "model-refused", Severity.WARNING, since="0.1", cause="delegate-refused")
-def model_refused(coverage: Coverage) -> Iterator[Sighting]:
-    """See the module."""
+def model_refused(coverage: Coverage) -> Sightings:
     for one in coverage.accelerators:
         if not one.available or one.outcome not in ("refused", "ended"):
             continue
         yield Sighting(
             where=place(coverage, one),
-            evidence=(Evidence(fact=_said(one), source="run"), *refusals(one.refused)),
+            evidence=(Evidence(_said(one), "run"), *refusals(one.refused)),
             why="it was compiled, and did not run" if one.compiles else "it could not be compiled",
             remedies=(*advice(one), *others_that_run(coverage, one)),
             fault=Fault.RUNTIME,

@@ -16,21 +16,15 @@ Limits
     Operators of the main graph only.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.accelerators import Accelerator, Coverage
-from outlive.finding import Evidence, Fault, Severity, Sighting
 from outlive.rules.accelerator.remedies import remedies_for
 from outlive.rules.accelerator.telling_coverage import place, refusals
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Severity, Sighting, Sightings, rule
 from outlive.units import format_bytes, plural
 
 
 @rule("A804", "partly-taken", Severity.NOTE, since="0.1")
-def partly_taken(coverage: Coverage) -> Iterator[Sighting]:
-    """See the module."""
+def partly_taken(coverage: Coverage) -> Sightings:
     for one in coverage.accelerators:
         count = one.ops_taken
         if (
@@ -43,7 +37,7 @@ def partly_taken(coverage: Coverage) -> Iterator[Sighting]:
         fact = f"takes {count} of {plural(one.ops_total, 'operator')}{parts}"
         yield Sighting(
             where=place(coverage, one),
-            evidence=(Evidence(fact=fact, source="run"), *refusals(one.refused)),
+            evidence=(Evidence(fact, "run"), *refusals(one.refused)),
             why=_why(one),
             remedies=remedies_for(coverage, one),
             fault=Fault.RUNTIME,

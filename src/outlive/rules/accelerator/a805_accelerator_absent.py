@@ -13,26 +13,20 @@ Limits
     What is looked for is what this version of the runtime looks for.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.accelerators import Coverage
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.accelerator.telling_coverage import place
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 
 @rule("A805", "accelerator-absent", Severity.NOTE, since="0.1")
-def accelerator_absent(coverage: Coverage) -> Iterator[Sighting]:
-    """See the module."""
+def accelerator_absent(coverage: Coverage) -> Sightings:
     for one in coverage.accelerators:
         if one.available or one.is_library:
             continue
-        install = Remedy(action="install what is missing", tag=Tag.SAME_RESULTS, command=one.install)
+        install = Remedy("install what is missing", Tag.SAME_RESULTS, command=one.install)
         yield Sighting(
             where=place(coverage, one),
-            evidence=(Evidence(fact=one.unavailable, source="this machine"),),
+            evidence=(Evidence(one.unavailable, "this machine"),),
             why="it was not tried, so nothing is known of it",
             remedies=(install,) if one.install else (),
             fault=Fault.MACHINE,

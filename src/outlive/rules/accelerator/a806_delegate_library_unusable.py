@@ -15,26 +15,20 @@ Limits
     Libraries that it needs in turn are found missing only when it is loaded.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.accelerators import Coverage
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.accelerator.telling_coverage import place
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 
 @rule("A806", "delegate-library-unusable", Severity.ERROR, since="0.1", cause="delegate-refused")
-def delegate_library_unusable(coverage: Coverage) -> Iterator[Sighting]:
-    """See the module."""
+def delegate_library_unusable(coverage: Coverage) -> Sightings:
     for one in coverage.accelerators:
         if one.available or not one.is_library:
             continue
         yield Sighting(
             where=place(coverage, one),
-            evidence=(Evidence(fact=one.unavailable, source=one.title),),
+            evidence=(Evidence(one.unavailable, one.title),),
             why="it was not loaded",
-            remedies=(Remedy(action=one.install, tag=Tag.SAME_RESULTS),) if one.install else (),
+            remedies=(Remedy(one.install, Tag.SAME_RESULTS),) if one.install else (),
             fault=Fault.MACHINE,
         )

@@ -13,24 +13,18 @@ Limits
     As the adapter describes itself.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.accelerators import Coverage
-from outlive.finding import Evidence, Fault, Severity, Sighting
 from outlive.rules.accelerator.telling_coverage import place
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Severity, Sighting, Sightings, rule
 
 
 @rule("A807", "software-gpu", Severity.NOTE, since="0.1")
-def software_gpu(coverage: Coverage) -> Iterator[Sighting]:
-    """See the module."""
+def software_gpu(coverage: Coverage) -> Sightings:
     for one in coverage.accelerators:
         if one.is_software and one.runs and one.name.startswith("gpu"):
             yield Sighting(
                 where=place(coverage, one),
-                evidence=(Evidence(fact=f"runs on {one.device}", source="its own report"),),
+                evidence=(Evidence(f"runs on {one.device}", "its own report"),),
                 why="its time and memory say nothing of a real GPU",
                 fault=Fault.MACHINE,
             )

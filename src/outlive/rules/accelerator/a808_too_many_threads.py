@@ -13,35 +13,29 @@ Limits
     What a container may use of the processors it sees is not looked at.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.accelerators import Coverage
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.rules.accelerator.telling_coverage import command
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import file_name
 from outlive.units import plural
 
 
 @rule("A808", "too-many-threads", Severity.WARNING, since="0.1")
-def too_many_threads(coverage: Coverage) -> Iterator[Sighting]:
-    """See the module."""
+def too_many_threads(coverage: Coverage) -> Sightings:
     threads, processors = coverage.threads, coverage.processors
     if threads is None or processors is None or threads <= processors:
         return
     yield Sighting(
         where=file_name(coverage.path),
         evidence=(
-            Evidence(fact=f"{threads} threads were asked for", source="arguments"),
-            Evidence(fact=f"this machine has {plural(processors, 'processor')}", source="system"),
+            Evidence(f"{threads} threads were asked for", "arguments"),
+            Evidence(f"this machine has {plural(processors, 'processor')}", "system"),
         ),
         why="threads beyond the processors only wait for each other",
         remedies=(
             Remedy(
-                action=f"ask for {processors}",
-                tag=Tag.SAME_RESULTS,
+                f"ask for {processors}",
+                Tag.SAME_RESULTS,
                 command=command(coverage, "outlive", "delegates", "--threads", str(processors)),
             ),
         ),

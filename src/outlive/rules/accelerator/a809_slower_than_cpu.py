@@ -13,22 +13,16 @@ Limits
     A few runs were timed, on a machine that may have been busy. Software in disguise is not judged.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.accelerators import Coverage
-from outlive.finding import Evidence, Fault, Severity, Sighting
 from outlive.rules.accelerator.telling_coverage import others_that_run, place
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Severity, Sighting, Sightings, rule
 
 _NOTABLY = 1.25
 _KERNELS = ("reference", "builtin")
 
 
 @rule("A809", "slower-than-cpu", Severity.NOTE, since="0.1")
-def slower_than_cpu(coverage: Coverage) -> Iterator[Sighting]:
-    """See the module."""
+def slower_than_cpu(coverage: Coverage) -> Sightings:
     named = {one.name: one for one in coverage.accelerators}
     cpu = named.get("xnnpack")
     if cpu is None or cpu.milliseconds is None:
@@ -41,8 +35,8 @@ def slower_than_cpu(coverage: Coverage) -> Iterator[Sighting]:
         yield Sighting(
             where=place(coverage, one),
             evidence=(
-                Evidence(fact=f"{one.milliseconds:,.2f} ms a run", source=one.name),
-                Evidence(fact=f"{cpu.milliseconds:,.2f} ms a run", source="xnnpack"),
+                Evidence(f"{one.milliseconds:,.2f} ms a run", one.name),
+                Evidence(f"{cpu.milliseconds:,.2f} ms a run", "xnnpack"),
             ),
             why="it takes longer than the CPU, and memory of its own",
             remedies=others_that_run(coverage, one),

@@ -13,27 +13,21 @@ Limits
     What is looked for is what this version of the runtime looks for.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.interpreter.compiled_ways import Absent
-from outlive.rules.engine import rule
+from outlive.interpreter.compiled_accelerators import Absent
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 
 @rule("A810", "accelerator-not-here", Severity.ERROR, since="0.1", cause="missing-runtime")
-def accelerator_not_here(accelerator: Absent) -> Iterator[Sighting]:
-    """See the module."""
+def accelerator_not_here(accelerator: Absent) -> Sightings:
     yield Sighting(
         where=f"accelerator {accelerator.name}",
-        evidence=(Evidence(fact=accelerator.missing, source="this machine"),),
+        evidence=(Evidence(accelerator.missing, "this machine"),),
         why="it was asked for by name, so nothing else was tried",
         remedies=(
-            Remedy(action="install what is missing", tag=Tag.SAME_RESULTS, command=accelerator.install),
+            Remedy("install what is missing", Tag.SAME_RESULTS, command=accelerator.install),
             Remedy(
-                action="leave the choice to outlive",
-                tag=Tag.CHANGES_RESULTS,
+                "leave the choice to outlive",
+                Tag.CHANGES_RESULTS,
                 command="outlive run FILE --accelerator auto",
             ),
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from outlive.accelerators import Accelerator, Coverage, Refusal
+from outlive.accelerators import Accelerator, Coverage, OpRefusal
 from outlive.finding import Remedy, Tag
 from outlive.rules.accelerator.telling_coverage import command
 from outlive.units import plural
@@ -42,9 +42,9 @@ def _split(coverage: Coverage, one: Accelerator) -> Iterator[Remedy]:
     before, behind = first, one.ops_total - 1 - last
     ends = [words for count, words in ((before, "before"), (behind, "behind")) if count]
     yield Remedy(
-        action=f"run ops {first} to {last} as their own model, and what is {' and '.join(ends)} on the CPU",
+        f"run ops {first} to {last} as their own model, and what is {' and '.join(ends)} on the CPU",
+        Tag.CHANGES_MODEL,
         effect=f"it then takes all {plural(len(one.taken), 'operator')} in one partition",
-        tag=Tag.CHANGES_MODEL,
         command=command(coverage, "outlive", "cut", "--ops", f"{first}:{last + 1}", "-o", "part.tflite"),
     )
 
@@ -56,14 +56,10 @@ def advice(one: Accelerator) -> Iterator[Remedy]:
         for pattern, action in _ADVICE:
             if action not in seen and re.search(pattern, refusal.reason):
                 seen.add(action)
-                yield Remedy(
-                    action=f"{refusal.type}: {action}",
-                    effect=_effect(one, refusal),
-                    tag=Tag.CHANGES_MODEL,
-                )
+                yield Remedy(f"{refusal.type}: {action}", Tag.CHANGES_MODEL, effect=_effect(one, refusal))
 
 
-def _effect(one: Accelerator, refusal: Refusal) -> str:
+def _effect(one: Accelerator, refusal: OpRefusal) -> str:
     """How much would be taken then, where that could be computed."""
     for would in one.what_ifs:
         if (would.type, would.reason) == (refusal.type, refusal.reason):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from outlive.accelerators import Accelerator, Coverage, Refusal
+from outlive.accelerators import Accelerator, Coverage, OpRefusal
 from outlive.finding import Evidence, OpPlace, Remedy, Tag
-from outlive.rules import telling
-from outlive.rules.telling import file_name
+from outlive.rules import wording as telling
+from outlive.rules.wording import file_name
 from outlive.units import plural
 
 _SHOWN = 4
@@ -39,16 +39,16 @@ def others_that_run(coverage: Coverage, one: Accelerator) -> tuple[Remedy, ...]:
     names = {"xnnpack": "cpu"}
     return tuple(
         Remedy(
-            action=f"run it with {other.name}",
+            f"run it with {other.name}",
+            Tag.SAME_RESULTS,
             effect=f"{other.milliseconds:,.2f} ms a run",
-            tag=Tag.SAME_RESULTS,
             command=command(coverage, "outlive", "run", "--accelerator", names.get(other.name, other.name)),
         )
         for other in fit[:1]
     )
 
 
-def refusals(refused: Sequence[Refusal]) -> Iterator[Evidence]:
+def refusals(refused: Sequence[OpRefusal]) -> Iterator[Evidence]:
     """The operators that were left to the CPU, grouped by reason; how many more where there are many."""
     groups: dict[tuple[str, str, str], list[int]] = {}
     for refusal in refused:
@@ -57,9 +57,9 @@ def refusals(refused: Sequence[Refusal]) -> Iterator[Evidence]:
             known.append(refusal.op)
     for (kind, reason, source), ops in list(groups.items())[:_SHOWN]:
         listed = ", ".join(map(str, ops[:_INDICES])) + (" ..." if len(ops) > _INDICES else "")
-        yield Evidence(fact=f"{kind}{f' (op {listed})' if ops else ''}: {reason}", source=source or "run")
+        yield Evidence(f"{kind}{f' (op {listed})' if ops else ''}: {reason}", source or "run")
     if len(groups) > _SHOWN:
-        yield Evidence(fact=f"{plural(len(groups) - _SHOWN, 'more reason')}", source="run")
+        yield Evidence(f"{plural(len(groups) - _SHOWN, 'more reason')}", "run")
 
 
 def culprit(one: Accelerator) -> tuple[tuple[Evidence, ...], OpPlace | None]:
@@ -69,6 +69,6 @@ def culprit(one: Accelerator) -> tuple[tuple[Evidence, ...], OpPlace | None]:
         return (), None
     listed = ", ".join(f"op {op} {kind}" for op, kind in zip(found.ops[:_SHOWN], found.types, strict=False))
     more = f" and {len(found.ops) - _SHOWN} more" if len(found.ops) > _SHOWN else ""
-    fact = Evidence(fact=f"a model of {listed}{more} and no others {found.how}", source="bisection")
+    fact = Evidence(f"a model of {listed}{more} and no others {found.how}", "bisection")
     single = len(found.ops) == 1
     return (fact,), OpPlace(subgraph=0, index=found.ops[0], type=found.types[0]) if single else None

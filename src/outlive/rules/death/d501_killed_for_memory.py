@@ -17,14 +17,9 @@ Limits
     would look the same.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
 from outlive.process.flight import Flight
 from outlive.rules import shortage
-from outlive.rules.engine import rule
+from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.witness import cause, is_kernel, limited_command, place, subject
 
 # It may have this share of what there is; the rest is for the caller and the system.
@@ -32,14 +27,11 @@ _SHARE = 0.7
 
 
 @rule("D501", "killed-for-memory", Severity.ERROR, since="0.1")
-def killed_for_memory(flight: Flight) -> Iterator[Sighting]:
-    """See the module."""
+def killed_for_memory(flight: Flight) -> Sightings:
     if cause(flight) != "killed-for-memory":
         return
     see = Remedy(
-        action="see how much memory this machine and container have",
-        tag=Tag.SAME_RESULTS,
-        command="outlive doctor",
+        "see how much memory this machine and container have", Tag.SAME_RESULTS, command="outlive doctor"
     )
     yield Sighting(
         headline=shortage.headline(flight, f"{subject(flight)} was killed for using too much memory"),
@@ -58,4 +50,4 @@ def _limit(flight: Flight) -> tuple[Remedy, ...]:
         return ()
     action = "give it a limit below that, to be told in words instead"
     size = f"{max(1, int(room.bytes * _SHARE / 1e6))}MB"
-    return (Remedy(action=action, tag=Tag.SAME_RESULTS, command=limited_command(flight, size)),)
+    return (Remedy(action, Tag.SAME_RESULTS, command=limited_command(flight, size)),)

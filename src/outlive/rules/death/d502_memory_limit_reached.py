@@ -16,14 +16,9 @@ Limits
     without words, an uncaught std::bad_alloc, and a null pointer followed with half the limit in use.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
 from outlive.process.flight import Flight
 from outlive.rules import shortage
-from outlive.rules.engine import rule
+from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.witness import amount, cause, doer, place
 
 # What the runtime did when it did not get the memory.
@@ -34,8 +29,7 @@ _AFTER = {
 
 
 @rule("D502", "memory-limit-reached", Severity.ERROR, since="0.1")
-def memory_limit_reached(flight: Flight) -> Iterator[Sighting]:
-    """See the module."""
+def memory_limit_reached(flight: Flight) -> Sightings:
     if cause(flight) != "memory-limit":
         return
     yield Sighting(
@@ -60,4 +54,4 @@ def _see(flight: Flight) -> tuple[Remedy, ...]:
     if amount(flight.limits.get("memory_bytes")) is not None or shortage.had(flight) is None:
         return ()
     action = "see how much memory this machine and container have; no limit was set, so that is the limit"
-    return (Remedy(action=action, tag=Tag.SAME_RESULTS, command="outlive doctor"),)
+    return (Remedy(action, Tag.SAME_RESULTS, command="outlive doctor"),)

@@ -15,25 +15,17 @@ Limits
     fifth of a second.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.witness import cause, is_function, memory, native_stack, place, was_busy
 
-_DOCTOR = Remedy(action="see whether workers can start here", tag=Tag.SAME_RESULTS, command="outlive doctor")
+_DOCTOR = Remedy("see whether workers can start here", Tag.SAME_RESULTS, command="outlive doctor")
 _LOOPS = Remedy(
-    action="look for loops (WHILE) that may not end",
-    tag=Tag.SAME_RESULTS,
-    command="outlive read FILE --graph",
+    "look for loops (WHILE) that may not end", Tag.SAME_RESULTS, command="outlive read FILE --graph"
 )
 
 _STACKS = Remedy(
-    action="see where each thread stood: the flight's fault_trace has all their Python stacks",
-    tag=Tag.SAME_RESULTS,
+    "see where each thread stood: the flight's fault_trace has all their Python stacks", Tag.SAME_RESULTS
 )
 # By whether it used a processor at the end; None: nobody could look.
 _CAUSES = {True: "infinite-loop", False: "hang", None: ""}
@@ -45,8 +37,7 @@ _CONFIDENCE = {
 
 
 @rule("D503", "deadline-missed", Severity.ERROR, since="0.1")
-def deadline_missed(flight: Flight) -> Iterator[Sighting]:
-    """See the module."""
+def deadline_missed(flight: Flight) -> Sightings:
     if cause(flight) != "deadline":
         return
     seconds = flight.limits.get("seconds")
@@ -56,12 +47,7 @@ def deadline_missed(flight: Flight) -> Iterator[Sighting]:
     starting, function = flight.stage == "start", is_function(flight)
     yield Sighting(
         where=place(flight),
-        evidence=(
-            Evidence(fact=waited, source="deadline"),
-            *_activity(flight),
-            *native_stack(flight),
-            *memory(flight),
-        ),
+        evidence=(Evidence(waited, "deadline"), *_activity(flight), *native_stack(flight), *memory(flight)),
         why="the worker did not come to life in time, and outlive ended it" if starting else _why(flight),
         remedies=_remedies(flight, "" if function else longer) if not starting else (_DOCTOR,),
         confidence="certain" if starting else _CONFIDENCE[was_busy(flight)],
@@ -76,7 +62,7 @@ def _activity(flight: Flight) -> tuple[Evidence, ...]:
         return ()
     threads = flight.activity.get("threads", 1)
     fact = f"at its deadline it used {share:.0%} of a processor, with {threads} thread{'s' * (threads != 1)}"
-    return (Evidence(fact=fact, source="process table"),)
+    return (Evidence(fact, "process table"),)
 
 
 def _why(flight: Flight) -> str:
@@ -90,8 +76,6 @@ def _remedies(flight: Flight, longer: str) -> tuple[Remedy, ...]:
     if was_busy(flight) is False:
         return (_STACKS,)
     more = Remedy(
-        action="give it more time (seconds=), to learn whether it is slow",
-        tag=Tag.SAME_RESULTS,
-        command=longer,
+        "give it more time (seconds=), to learn whether it is slow", Tag.SAME_RESULTS, command=longer
     )
     return (more, _STACKS) if is_function(flight) else (more, _LOOPS)

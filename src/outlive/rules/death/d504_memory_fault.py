@@ -15,31 +15,23 @@ Limits
     Which byte of the model or of the input is to blame is not told by the signal alone.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.tensorflow_words import in_tensorflow
 from outlive.rules.witness import cause, is_function, is_null, other_kernels, place, witness
 
-_CHECK = Remedy(action="check whether the file is sound", tag=Tag.SAME_RESULTS, command="outlive read FILE")
+_CHECK = Remedy("check whether the file is sound", Tag.SAME_RESULTS, command="outlive read FILE")
 _OWN_COPY = Remedy(
-    action="give the model as bytes, which nobody else can change",
-    tag=Tag.SAME_RESULTS,
+    "give the model as bytes, which nobody else can change",
+    Tag.SAME_RESULTS,
     command="Interpreter(model_content=open(FILE, 'rb').read())",
 )
 
-_ARGUMENTS = Remedy(
-    action="look at the shapes, indices and sizes that this op is given", tag=Tag.CHANGES_RESULTS
-)
+_ARGUMENTS = Remedy("look at the shapes, indices and sizes that this op is given", Tag.CHANGES_RESULTS)
 
 
 @rule("D504", "memory-fault", Severity.ERROR, since="0.1")
-def memory_fault(flight: Flight) -> Iterator[Sighting]:
-    """See the module."""
+def memory_fault(flight: Flight) -> Sightings:
     if cause(flight) != "memory-fault":
         return
     cut = flight.signal == "SIGBUS"

@@ -15,13 +15,8 @@ Limits
     A damaged heap is often noticed long after it was damaged, and in another place.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.witness import cause, is_function, other_kernels, place, witness
 
 # What the C library prints before it gives up on a heap: glibc, malloc/malloc.c.
@@ -29,13 +24,10 @@ _HEAP_WORDS = ("corrupted", "double free", "malloc():", "free():", "realloc():",
 
 
 @rule("D505", "runtime-abort", Severity.ERROR, since="0.1")
-def runtime_abort(flight: Flight) -> Iterator[Sighting]:
-    """See the module."""
+def runtime_abort(flight: Flight) -> Sightings:
     if cause(flight) != "abort":
         return
-    check = Remedy(
-        action="check whether the file is sound", tag=Tag.SAME_RESULTS, command="outlive read FILE"
-    )
+    check = Remedy("check whether the file is sound", Tag.SAME_RESULTS, command="outlive read FILE")
     yield Sighting(
         headline="native code ended the process itself" if is_function(flight) else "",
         where=place(flight),

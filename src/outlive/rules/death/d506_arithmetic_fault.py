@@ -15,29 +15,22 @@ Limits
     signal alone does not say.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.witness import cause, is_function, place, witness
 
 
 @rule("D506", "arithmetic-fault", Severity.ERROR, since="0.1")
-def arithmetic_fault(flight: Flight) -> Iterator[Sighting]:
-    """See the module."""
+def arithmetic_fault(flight: Flight) -> Sightings:
     if cause(flight) != "arithmetic-fault":
         return
     running = flight.stage in ("invoke", "call")
     values = Remedy(
-        action="keep 0 out of integer divisors, and -1 where the smallest integer is divided",
-        tag=Tag.CHANGES_RESULTS,
+        "keep 0 out of integer divisors, and -1 where the smallest integer is divided", Tag.CHANGES_RESULTS
     )
     sizes = Remedy(
-        action="look for strides, sizes and constant divisors of zero",
-        tag=Tag.SAME_RESULTS,
+        "look for strides, sizes and constant divisors of zero",
+        Tag.SAME_RESULTS,
         command="outlive read FILE --ops",
     )
     smallest = flight.division is not None and flight.division[1] == -1
@@ -54,9 +47,7 @@ def arithmetic_fault(flight: Flight) -> Iterator[Sighting]:
 def _numbers(flight: Flight) -> tuple[Evidence, ...]:
     if flight.division is None:
         return ()
-    return (
-        Evidence(fact="it divided {:,} by {:,}".format(*flight.division), source="processor's registers"),
-    )
+    return (Evidence("it divided {:,} by {:,}".format(*flight.division), "processor's registers"),)
 
 
 def _why(flight: Flight) -> str:

@@ -15,13 +15,8 @@ Limits
     The signal may also have been sent by another process.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.witness import cause, other_kernels, place, subject, witness
 
 _MEANS = {
@@ -34,12 +29,11 @@ _MEANS = {
 
 
 @rule("D507", "other-signal", Severity.ERROR, since="0.1")
-def other_signal(flight: Flight) -> Iterator[Sighting]:
-    """See the module."""
+def other_signal(flight: Flight) -> Sightings:
     if cause(flight) != "other-signal":
         return
     code = flight.signal in ("SIGILL", "SIGTRAP")
-    doctor = Remedy(action="see what this machine allows", tag=Tag.SAME_RESULTS, command="outlive doctor")
+    doctor = Remedy("see what this machine allows", Tag.SAME_RESULTS, command="outlive doctor")
     yield Sighting(
         headline=f"{subject(flight)} was ended by an unusual signal",
         where=place(flight),

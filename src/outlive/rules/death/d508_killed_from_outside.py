@@ -15,19 +15,13 @@ Limits
     cannot be told from another.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.witness import cause, doer, memory, place, status, subject
 
 
 @rule("D508", "killed-from-outside", Severity.ERROR, since="0.1")
-def killed_from_outside(flight: Flight) -> Iterator[Sighting]:
-    """See the module."""
+def killed_from_outside(flight: Flight) -> Sightings:
     if cause(flight) == "outside":
         yield _interrupted(flight) if flight.ended_by else _signalled(flight)
 
@@ -36,9 +30,9 @@ def _interrupted(flight: Flight) -> Sighting:
     return Sighting(
         headline=f"{subject(flight)} was ended from outside",
         where=place(flight),
-        evidence=(Evidence(fact=f"the call was given up: {flight.ended_by}", source="caller"),),
+        evidence=(Evidence(f"the call was given up: {flight.ended_by}", "caller"),),
         why="nobody waited for the answer any more, so outlive ended the process that was busy with it",
-        remedies=(Remedy(action="call again; the next call gets a new process", tag=Tag.SAME_RESULTS),),
+        remedies=(Remedy("call again; the next call gets a new process", Tag.SAME_RESULTS),),
         fault=Fault.OUTLIVE,
     )
 
@@ -50,12 +44,12 @@ def _signalled(flight: Flight) -> Sighting:
     return Sighting(
         headline=f"{subject(flight)} was ended from outside",
         where=place(flight),
-        evidence=(status(flight), Evidence(fact=kills, source="kernel counters"), *memory(flight)),
+        evidence=(status(flight), Evidence(kills, "kernel counters"), *memory(flight)),
         why=f"the signal came neither from the {doer(flight)} nor from outlive",
         remedies=(
             Remedy(
-                action="look for the sender in the system's log",
-                tag=Tag.SAME_RESULTS,
+                "look for the sender in the system's log",
+                Tag.SAME_RESULTS,
                 command="journalctl --since -10min",
             ),
         ),

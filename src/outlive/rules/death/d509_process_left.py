@@ -14,28 +14,18 @@ Limits
     It does not know who called exit().
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.witness import cause, doer, is_function, place, subject, witness
 
 
 @rule("D509", "process-left", Severity.ERROR, since="0.1")
-def process_left(flight: Flight) -> Iterator[Sighting]:
-    """See the module."""
+def process_left(flight: Flight) -> Sightings:
     if cause(flight) != "left":
         return
     starting = flight.stage == "start"
-    read = Remedy(
-        action="read what it printed", tag=Tag.SAME_RESULTS, command="print(error.flight.stderr_tail)"
-    )
-    doctor = Remedy(
-        action="see whether workers can start here", tag=Tag.SAME_RESULTS, command="outlive doctor"
-    )
+    read = Remedy("read what it printed", Tag.SAME_RESULTS, command="print(error.flight.stderr_tail)")
+    doctor = Remedy("see whether workers can start here", Tag.SAME_RESULTS, command="outlive doctor")
     yield Sighting(
         headline=f"{subject(flight)} ended by itself without an answer",
         where=place(flight),

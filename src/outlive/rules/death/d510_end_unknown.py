@@ -14,19 +14,13 @@ Limits
     together with the worker, or does not answer.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.witness import cause, is_function, is_kernel, place, subject, witness
 
 
 @rule("D510", "end-unknown", Severity.ERROR, since="0.1")
-def end_unknown(flight: Flight) -> Iterator[Sighting]:
-    """See the module."""
+def end_unknown(flight: Flight) -> Sightings:
     if cause(flight) != "unknown":
         return
     yield Sighting(
@@ -42,7 +36,7 @@ def end_unknown(flight: Flight) -> Iterator[Sighting]:
 
 def _again(flight: Flight) -> Remedy:
     return Remedy(
-        action="run it again; a new one is started by itself",
-        tag=Tag.SAME_RESULTS,
+        "run it again; a new one is started by itself",
+        Tag.SAME_RESULTS,
         command="" if is_function(flight) else "outlive run FILE",
     )

@@ -14,13 +14,8 @@ Limits
     The message is the runtime's own; only missing operators are recognised in it.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.witness import cause, memory, place
 
 _LINES_SHOWN = 4
@@ -29,13 +24,12 @@ _FLEX, _CUSTOM = "Select TensorFlow op(s)", "unresolved custom op"
 
 
 @rule("D511", "runtime-refusal", Severity.ERROR, since="0.1")
-def runtime_refusal(flight: Flight) -> Iterator[Sighting]:
-    """See the module."""
+def runtime_refusal(flight: Flight) -> Sightings:
     if cause(flight) != "refusal":
         return
     lines = [line.strip() for line in flight.error_text.splitlines() if line.strip()]
     said = [f"it said: {line}" for line in lines[:_LINES_SHOWN]] or ["it said nothing"]
-    words = tuple(Evidence(fact=fact, source=flight.error_type) for fact in said)
+    words = tuple(Evidence(fact, flight.error_type) for fact in said)
     yield Sighting(
         where=place(flight),
         evidence=(*words, *memory(flight)),
@@ -69,4 +63,4 @@ def _remedy(text: str, runtime: str) -> Remedy:
         action, command = "check whether the file is sound", "outlive read FILE"
     else:
         action, command = "see which operator a node number means", "outlive read FILE --graph"
-    return Remedy(action=action, tag=Tag.SAME_RESULTS, command=command)
+    return Remedy(action, Tag.SAME_RESULTS, command=command)

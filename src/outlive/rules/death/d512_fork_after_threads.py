@@ -15,28 +15,20 @@ Limits
     What the copies wait for is not looked at; another cause of their waiting is possible, and less likely.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.witness import cause, place
 
 _SPAWN = Remedy(
-    action="start processes afresh instead of forking them",
-    tag=Tag.SAME_RESULTS,
+    "start processes afresh instead of forking them",
+    Tag.SAME_RESULTS,
     command='multiprocessing.get_context("spawn").Pool(...)',
 )
-_EARLIER = Remedy(
-    action="fork before the first op: before anything of the library has run", tag=Tag.SAME_RESULTS
-)
+_EARLIER = Remedy("fork before the first op: before anything of the library has run", Tag.SAME_RESULTS)
 
 
 @rule("D512", "fork-after-threads", Severity.ERROR, since="0.1", cause="fork-after-threads")
-def fork_after_threads(flight: Flight) -> Iterator[Sighting]:
-    """See the module."""
+def fork_after_threads(flight: Flight) -> Sightings:
     if cause(flight) != "forked":
         return
     threads = flight.activity["threads"]
@@ -45,9 +37,9 @@ def fork_after_threads(flight: Flight) -> Iterator[Sighting]:
     yield Sighting(
         where=place(flight),
         evidence=(
-            Evidence(fact=f"{copies} beside it", source="process table"),
-            Evidence(fact=f"it has {threads} threads, and a copy has one", source="process table"),
-            Evidence(fact="neither used a processor at the deadline", source="process table"),
+            Evidence(f"{copies} beside it", "process table"),
+            Evidence(f"it has {threads} threads, and a copy has one", "process table"),
+            Evidence("neither used a processor at the deadline", "process table"),
         ),
         why="a fork copies one thread and all locks: what another thread held stays locked in the copy",
         remedies=(_SPAWN, _EARLIER),

@@ -16,13 +16,8 @@ Limits
     the stack.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.tensorflow_words import failed_check, running_op
 from outlive.rules.witness import cause, native_stack, place, status
 
@@ -34,21 +29,19 @@ _KINDS = {
 
 
 @rule("D513", "check-failed", Severity.ERROR, since="0.1")
-def check_failed(flight: Flight) -> Iterator[Sighting]:
-    """See the module."""
+def check_failed(flight: Flight) -> Sightings:
     if cause(flight) != "check-failed":
         return
     check = failed_check(flight)
     assert check is not None
     op = running_op(flight)
     values = Remedy(
-        action=f"look at what {op or 'the op'} is given: shapes, ranks, indices, sizes",
-        tag=Tag.CHANGES_RESULTS,
+        f"look at what {op or 'the op'} is given: shapes, ranks, indices, sizes", Tag.CHANGES_RESULTS
     )
     yield Sighting(
         where=place(flight),
         evidence=(
-            Evidence(fact=f"{check.text} ({check.file}, line {check.line})", source="standard error"),
+            Evidence(f"{check.text} ({check.file}, line {check.line})", "standard error"),
             status(flight),
             *native_stack(flight),
         ),

@@ -16,25 +16,20 @@ Limits
     A worker that was taken over and keeps to the protocol can still answer with wrong numbers.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.witness import cause, is_function, last_words, place
 
 
 @rule("D514", "malformed-answer", Severity.ERROR, since="0.2")
-def malformed_answer(flight: Flight) -> Iterator[Sighting]:
+def malformed_answer(flight: Flight) -> Sightings:
     """A worker that no longer speaks the protocol."""
     if cause(flight) == "malformed":
         last = last_words(flight)
-        printed = (Evidence(fact=f"it printed last: {last}", source="standard error"),) if last else ()
+        printed = (Evidence(f"it printed last: {last}", "standard error"),) if last else ()
         yield Sighting(
             where=place(flight),
-            evidence=(Evidence(fact=flight.error_text or "not a frame", source="protocol"), *printed),
+            evidence=(Evidence(flight.error_text or "not a frame", "protocol"), *printed),
             why="the process no longer runs outlive's own code as it was written: its memory was overwritten",
             remedies=_remedies(flight),
             confidence="certain; what overwrote its memory is not known",
@@ -43,12 +38,10 @@ def malformed_answer(flight: Flight) -> Iterator[Sighting]:
 
 
 def _remedies(flight: Flight) -> tuple[Remedy, ...]:
-    again = Remedy(action="discard the results of this run", tag=Tag.SAME_RESULTS)
+    again = Remedy("discard the results of this run", Tag.SAME_RESULTS)
     if is_function(flight):
         return (again,)
     check = Remedy(
-        action="look for what the file has that overwrites memory",
-        tag=Tag.SAME_RESULTS,
-        command="outlive diagnose FILE",
+        "look for what the file has that overwrites memory", Tag.SAME_RESULTS, command="outlive diagnose FILE"
     )
     return (check, again)

@@ -15,13 +15,8 @@ Limits
     The system names the resource it lacks, not who uses it up.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.witness import cause, place
 
 # What the system says (errno.h, strerror), and the command that shows the limit.
@@ -29,12 +24,12 @@ _LIMITS = (("open files", "ulimit -n"), ("unavailable", "ulimit -u"), ("memory",
 
 
 @rule("D515", "system-refused-worker", Severity.ERROR, since="0.2")
-def system_refused_worker(flight: Flight) -> Iterator[Sighting]:
+def system_refused_worker(flight: Flight) -> Sightings:
     """A process, a pipe or memory that could not be had."""
     if cause(flight) == "system-refusal":
         yield Sighting(
             where=place(flight),
-            evidence=(Evidence(fact=flight.error_text, source="system"),),
+            evidence=(Evidence(flight.error_text, "system"),),
             why="outlive runs models in processes of their own, and the system refused what these need",
             remedies=(_remedy(flight.error_text.lower()),),
             fault=Fault.MACHINE,
@@ -45,7 +40,5 @@ def _remedy(said: str) -> Remedy:
     for words, command in _LIMITS:
         if words in said:
             action = "close interpreters that are not needed, or raise the limit"
-            return Remedy(action=action, tag=Tag.SAME_RESULTS, command=command)
-    return Remedy(
-        action="see what this machine lacks to start workers", tag=Tag.SAME_RESULTS, command="outlive doctor"
-    )
+            return Remedy(action, Tag.SAME_RESULTS, command=command)
+    return Remedy("see what this machine lacks to start workers", Tag.SAME_RESULTS, command="outlive doctor")

@@ -16,14 +16,10 @@ Limits
     Where no limit is seen to be reached, memory for the thread's stack may have been what was refused.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.witness import amount, cause, is_function, native_stack, place, status, thread_words
 
 _RAISE = {"pids.max": "docker run --pids-limit 4096 ...", "RLIMIT_NPROC": "ulimit -u 4096"}
@@ -31,15 +27,14 @@ _WHOSE = {"pids.max": "the container or service", "RLIMIT_NPROC": "this user"}
 
 
 @rule("D516", "threads-refused", Severity.ERROR, since="0.2", cause="threads-refused")
-def threads_refused(flight: Flight) -> Iterator[Sighting]:
-    """See the module."""
+def threads_refused(flight: Flight) -> Sightings:
     if cause(flight) != "threads-refused":
         return
     seen = flight.limits.get("threads")
     known: dict[str, Any] = seen if isinstance(seen, dict) else {}
     said = thread_words(flight)
     source = "standard error" if flight.died else flight.error_type
-    words = (Evidence(fact=f"it said: {said}", source=source),) if said else ()
+    words = (Evidence(f"it said: {said}", source),) if said else ()
     ended = (status(flight), *native_stack(flight)) if flight.died else ()
     by, limit = known.get("by"), amount(known.get("limit"))
     yield Sighting(
@@ -56,30 +51,28 @@ def threads_refused(flight: Flight) -> Iterator[Sighting]:
 def _counts(known: dict[str, Any]) -> Iterator[Evidence]:
     asked, running = amount(known.get("asked")), amount(known.get("running"))
     if asked is not None:
-        yield Evidence(fact=f"{asked:,} threads were asked for", source="num_threads")
+        yield Evidence(f"{asked:,} threads were asked for", "num_threads")
     if running is not None:
-        yield Evidence(fact=f"{running:,} were running", source="tracer")
+        yield Evidence(f"{running:,} were running", "tracer")
     by, limit = str(known.get("by") or ""), amount(known.get("limit"))
     if by in _WHOSE and limit is not None:
         fact = f"{_WHOSE[by]} may have {limit:,} processes and threads, and has refused more"
-        yield Evidence(fact=fact, source=by)
+        yield Evidence(fact, by)
 
 
 def _fewer(flight: Flight, known: dict[str, Any]) -> Iterator[Remedy]:
     if is_function(flight):
         action = "let the library have fewer threads (TensorFlow: tf.config.threading)"
-        yield Remedy(action=action, tag=Tag.SAME_RESULTS)
+        yield Remedy(action, Tag.SAME_RESULTS)
     else:
         running = amount(known.get("running")) or 1
         few = max(1, running // 2)
-        yield Remedy(
-            action="use fewer threads", tag=Tag.SAME_RESULTS, command=f"outlive run FILE --threads {few}"
-        )
+        yield Remedy("use fewer threads", Tag.SAME_RESULTS, command=f"outlive run FILE --threads {few}")
 
 
 def _raised(known: dict[str, Any]) -> Iterator[Remedy]:
     by = str(known.get("by") or "")
     if by in _RAISE:
-        yield Remedy(action=f"raise {by}", tag=Tag.SAME_RESULTS, command=_RAISE[by])
+        yield Remedy(f"raise {by}", Tag.SAME_RESULTS, command=_RAISE[by])
     else:
-        yield Remedy(action="see which limits there are", tag=Tag.SAME_RESULTS, command="outlive doctor")
+        yield Remedy("see which limits there are", Tag.SAME_RESULTS, command="outlive doctor")

@@ -14,27 +14,21 @@ Limits
     What one run gave is looked at; with other values an output may be larger still.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, OpPlace, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Subgraph
 from outlive.process.flight import Flight, OutputSeen
-from outlive.rules.engine import rule
-from outlive.rules.telling import operator_name
+from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import operator_name, operator_place
 from outlive.units import count_elements, format_shape
 
 _ASK = Remedy(
-    action="ask for the shape after each run",
-    tag=Tag.SAME_RESULTS,
+    "ask for the shape after each run",
+    Tag.SAME_RESULTS,
     command='interpreter.get_output_details()[0]["shape"]',
 )
 
 
 @rule("D520", "outgrown-output", Severity.WARNING, since="0.1", cause="runtime-shape-from-input")
-def outgrown_output(flight: Flight, model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def outgrown_output(flight: Flight, model: Model) -> Sightings:
     if flight.died or flight.error_type or not model.subgraphs:
         return
     graph = model.subgraphs[0]
@@ -43,7 +37,7 @@ def outgrown_output(flight: Flight, model: Model) -> Iterator[Sighting]:
             yield from _sight(graph, output)
 
 
-def _sight(graph: Subgraph, output: OutputSeen) -> Iterator[Sighting]:
+def _sight(graph: Subgraph, output: OutputSeen) -> Sightings:
     tensor = graph.tensors[output.index]
     held, given = count_elements(tensor.shape), count_elements(output.shape)
     if not tensor.has_rank and not tensor.shape:
@@ -51,15 +45,15 @@ def _sight(graph: Subgraph, output: OutputSeen) -> Iterator[Sighting]:
     if not held or given is None or given <= held:
         return
     maker = next((step for step in graph.operators if tensor.index in step.outputs), None)
-    made = () if maker is None else (Evidence(fact=f"{operator_name(maker)} makes it", source="file"),)
+    made = () if maker is None else (Evidence(f"{operator_name(maker)} makes it", "file"),)
     yield Sighting(
         where=f'output "{tensor.name}", tensor {tensor.index}',
         evidence=(
-            Evidence(fact=f"the run gave {format_shape(output.shape)}", source="run"),
-            Evidence(fact=f"the file says {format_shape(tensor.shape)}", source="file"),
+            Evidence(f"the run gave {format_shape(output.shape)}", "run"),
+            Evidence(f"the file says {format_shape(tensor.shape)}", "file"),
             *made,
         ),
         why="values that the model is given decide its size; it hurts where buffers are made before the run",
         remedies=(_ASK,),
-        op=None if maker is None else OpPlace(subgraph=graph.index, index=maker.index, type=maker.name),
+        op=None if maker is None else operator_place(maker, graph.index),
     )

@@ -14,14 +14,10 @@ Limits
     Zeros and ones are tried; other values may be refused as well, and for other reasons.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from outlive.finding import Evidence, Fault, OpPlace, Remedy, Severity, Sighting, Tag
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, OpPlace, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.witness import place
 
 _LINES_SHOWN = 2
@@ -39,8 +35,7 @@ class RefusedValues:
 
 
 @rule("D521", "refused-values", Severity.WARNING, since="0.1")
-def refused_values(refused: RefusedValues) -> Iterator[Sighting]:
-    """See the module."""
+def refused_values(refused: RefusedValues) -> Sightings:
     flight = refused.flight
     if flight.died or not flight.error_type:
         return
@@ -52,14 +47,14 @@ def refused_values(refused: RefusedValues) -> Iterator[Sighting]:
     yield Sighting(
         where=where,
         evidence=(
-            Evidence(fact=f"all inputs were {refused.values}", source="inputs"),
-            *(Evidence(fact=f"it said: {line}", source=flight.error_type) for line in said),
+            Evidence(f"all inputs were {refused.values}", "inputs"),
+            *(Evidence(f"it said: {line}", flight.error_type) for line in said),
         ),
         why=refused.meaning,
         remedies=(
             Remedy(
-                action="set every input to a value that means something to it",
-                tag=Tag.CHANGES_RESULTS,
+                "set every input to a value that means something to it",
+                Tag.CHANGES_RESULTS,
                 command="outlive diagnose FILE --inputs values.npz",
             ),
         ),

@@ -13,33 +13,25 @@ Limits
     The import error is quoted as Python gave it. What is known of its reason is told by E402 to E404.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.environment.import_words import PACKAGES, own_rule
 
 
 @rule("E401", "runtime-missing", Severity.ERROR, since="0.1", cause="missing-runtime")
-def runtime_missing(absence: str) -> Iterator[Sighting]:
-    """See the module."""
+def runtime_missing(absence: str) -> Sightings:
     if own_rule(absence):
         return
     package = next((name for word, name in PACKAGES.items() if word in absence), "ai-edge-litert")
     absent = "No module named" in absence
     install = Remedy(
-        action="install it there" if absent else "install it there anew",
-        tag=Tag.SAME_RESULTS,
+        "install it there" if absent else "install it there anew",
+        Tag.SAME_RESULTS,
         command=f"python -m pip install {'' if absent else '--force-reinstall '}{package}",
     )
-    doctor = Remedy(
-        action="see which runtimes this machine has", tag=Tag.SAME_RESULTS, command="outlive doctor"
-    )
+    doctor = Remedy("see which runtimes this machine has", Tag.SAME_RESULTS, command="outlive doctor")
     yield Sighting(
         where="worker",
-        evidence=(Evidence(fact=absence, source="import"),),
+        evidence=(Evidence(absence, "import"),),
         why="the Python environment of the worker has no such package"
         if absent
         else "the package is in the Python environment of the worker, and does not load",

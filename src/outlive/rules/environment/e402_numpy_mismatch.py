@@ -15,35 +15,29 @@ Limits
     The import error is quoted as Python gave it.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.environment.import_words import PACKAGES, numpy_mismatch
 
 
 @rule("E402", "numpy-mismatch", Severity.ERROR, since="0.1", cause="missing-runtime")
-def numpy_mismatched(absence: str) -> Iterator[Sighting]:
-    """See the module."""
+def numpy_mismatched(absence: str) -> Sightings:
     if not numpy_mismatch(absence):
         return
     runtime = "tensorflow" if "tensorflow" in absence else "tflite_runtime"
     older = Remedy(
-        action="give the runtime an environment with the older numpy, and let workers run there",
-        tag=Tag.SAME_RESULTS,
+        "give the runtime an environment with the older numpy, and let workers run there",
+        Tag.SAME_RESULTS,
         command=f"python3 -m venv old && old/bin/pip install 'numpy<2' {PACKAGES[runtime]}"
         f" && outlive run FILE --runtime {runtime} --python old/bin/python",
     )
     newer = Remedy(
-        action="or run the model with LiteRT, which is built for numpy 2",
-        tag=Tag.SAME_RESULTS,
+        "or run the model with LiteRT, which is built for numpy 2",
+        Tag.SAME_RESULTS,
         command="python -m pip install ai-edge-litert && outlive run FILE --runtime litert",
     )
     yield Sighting(
         where="worker",
-        evidence=(Evidence(fact=absence, source="import"),),
+        evidence=(Evidence(absence, "import"),),
         why="its compiled part was made for numpy 1, and finds numpy 2",
         remedies=(older, newer),
         fault=Fault.MACHINE,

@@ -14,12 +14,7 @@ Limits
     Which package brings the library is said for Debian and Ubuntu, and only where it is known.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.environment.import_words import missing_library, missing_version, numpy_mismatch
 
 # What brings a library on Debian and Ubuntu, by how its name begins.
@@ -40,28 +35,24 @@ _BRINGERS = {
 
 
 @rule("E403", "system-library-missing", Severity.ERROR, since="0.1", cause="missing-runtime")
-def system_library_missing(absence: str) -> Iterator[Sighting]:
-    """See the module."""
+def system_library_missing(absence: str) -> Sightings:
     library = missing_library(absence)
     if not library or missing_version(absence) or numpy_mismatch(absence):
         return
     bringer = next((name for start, name in _BRINGERS.items() if library.startswith(start)), "")
     known = Remedy(
-        action="install it with the system's package manager",
-        tag=Tag.SAME_RESULTS,
+        "install it with the system's package manager",
+        Tag.SAME_RESULTS,
         command=f"sudo apt install {bringer}",
     )
     unknown = Remedy(
-        action="find out which package brings it, and install that",
-        tag=Tag.SAME_RESULTS,
+        "find out which package brings it, and install that",
+        Tag.SAME_RESULTS,
         command=f"apt-file search {library}",
     )
     yield Sighting(
         where="worker",
-        evidence=(
-            Evidence(fact=f"{library} was not found", source="loader"),
-            Evidence(fact=absence, source="import"),
-        ),
+        evidence=(Evidence(f"{library} was not found", "loader"), Evidence(absence, "import")),
         why="the runtime is built on a library that this system does not have",
         remedies=(known if bringer else unknown,),
         fault=Fault.MACHINE,

@@ -14,37 +14,28 @@ Limits
     Which older version would do is not known.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.environment.import_words import missing_version
 
 
 @rule("E404", "c-library-too-old", Severity.ERROR, since="0.1", cause="missing-runtime")
-def c_library_too_old(absence: str) -> Iterator[Sighting]:
-    """See the module."""
+def c_library_too_old(absence: str) -> Sightings:
     wanted = missing_version(absence)
     if not wanted:
         return
     image = Remedy(
-        action="use a system or an image that is newer",
-        tag=Tag.SAME_RESULTS,
+        "use a system or an image that is newer",
+        Tag.SAME_RESULTS,
         command="docker run --rm -it -v .:/models python:3.12-slim bash",
     )
     older = Remedy(
-        action="or let pip choose a build for this system: it takes none that cannot be loaded",
-        tag=Tag.SAME_RESULTS,
+        "or let pip choose a build for this system: it takes none that cannot be loaded",
+        Tag.SAME_RESULTS,
         command="python -m pip install --only-binary :all: --force-reinstall ai-edge-litert",
     )
     yield Sighting(
         where="worker",
-        evidence=(
-            Evidence(fact=f"{wanted} is wanted and not there", source="loader"),
-            Evidence(fact=absence, source="import"),
-        ),
+        evidence=(Evidence(f"{wanted} is wanted and not there", "loader"), Evidence(absence, "import")),
         why="the package was built on a newer system than this one",
         remedies=(image, older),
         fault=Fault.MACHINE,

@@ -15,29 +15,18 @@ Limits
     Why a container or a kernel refuses is not known beyond the error that it gives.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 
 @rule("E405", "sandbox-missing", Severity.ERROR, since="0.1")
-def sandbox_missing(unsandboxed: str) -> Iterator[Sighting]:
-    """See the module."""
-    see = Remedy(
-        action="see which parts of it this machine has",
-        tag=Tag.SAME_RESULTS,
-        command="outlive doctor",
-    )
+def sandbox_missing(unsandboxed: str) -> Sightings:
+    see = Remedy("see which parts of it this machine has", Tag.SAME_RESULTS, command="outlive doctor")
     less = Remedy(
-        action='or say sandbox="auto" (--sandbox auto), which uses the parts that there are',
-        tag=Tag.SAME_RESULTS,
+        'or say sandbox="auto" (--sandbox auto), which uses the parts that there are', Tag.SAME_RESULTS
     )
     yield Sighting(
         where="worker",
-        evidence=(Evidence(fact=unsandboxed or "the worker entered none", source="worker"),),
+        evidence=(Evidence(unsandboxed or "the worker entered none", "worker"),),
         why="the kernel, or the container around this program, does not give all parts of the sandbox",
         remedies=(see, less),
         fault=Fault.MACHINE,

@@ -14,13 +14,8 @@ Limits
     Versions are those that the packages say they have.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.environment.surroundings import Surroundings, as_version
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 # The first version that was built for numpy 2; none for a line that has ended. TensorFlow: release notes of
 # 2.18.0. tflite-runtime ended with 2.14.0, before numpy 2 came out.
@@ -29,8 +24,7 @@ _TITLES = {"tflite_runtime": "tflite-runtime", "tensorflow": "TensorFlow"}
 
 
 @rule("E411", "runtime-for-older-numpy", Severity.WARNING, since="0.1", cause="missing-runtime")
-def runtime_for_older_numpy(surroundings: Surroundings) -> Iterator[Sighting]:
-    """See the module."""
+def runtime_for_older_numpy(surroundings: Surroundings) -> Sightings:
     numpy = surroundings.packages.get("numpy", "")
     if as_version(numpy)[:1] < (2,):
         return
@@ -45,14 +39,14 @@ def _sight(name: str, version: str, numpy: str) -> Sighting:
     return Sighting(
         where=f"{title} {version}",
         evidence=(
-            Evidence(fact=f"{title} {version} was built for numpy 1", source="installed packages"),
-            Evidence(fact=f"numpy {numpy} is installed", source="installed packages"),
+            Evidence(f"{title} {version} was built for numpy 1", "installed packages"),
+            Evidence(f"numpy {numpy} is installed", "installed packages"),
         ),
         why="a compiled module of numpy 1 cannot be loaded beside numpy 2",
         remedies=(
             Remedy(
-                action="give it an environment of its own, and let workers run there",
-                tag=Tag.SAME_RESULTS,
+                "give it an environment of its own, and let workers run there",
+                Tag.SAME_RESULTS,
                 command=f"python3 -m venv old && old/bin/pip install 'numpy<2' {package}=={version}"
                 f" && outlive run FILE --runtime {name} --python old/bin/python",
             ),

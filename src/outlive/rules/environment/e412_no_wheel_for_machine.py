@@ -15,13 +15,8 @@ Limits
     The builds are those of ai-edge-litert 2.3.0. Those of others, such as Linux distributions, are not known.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.environment.surroundings import Surroundings
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 # What ai-edge-litert 2.3.0 has on PyPI: manylinux_2_27 for x86_64 and aarch64, macosx_12_0_arm64, win_amd64,
 # each for cp310 to cp314.
@@ -30,26 +25,25 @@ _BUILDS = {"Linux": ("x86_64", "aarch64"), "Darwin": ("arm64",), "Windows": ("AM
 _PYTHONS = ((3, 10), (3, 14))
 _GLIBC = (2, 27)
 _SLIM = Remedy(
-    action="use an image with glibc",
-    tag=Tag.SAME_RESULTS,
+    "use an image with glibc",
+    Tag.SAME_RESULTS,
     command="docker run --rm -it -v .:/models python:3.12-slim bash",
 )
 _OLDER_RUNTIME = Remedy(
-    action="use the older tflite-runtime, with Python 3.11 or older and numpy 1",
-    tag=Tag.SAME_RESULTS,
+    "use the older tflite-runtime, with Python 3.11 or older and numpy 1",
+    Tag.SAME_RESULTS,
     command="python3.11 -m venv old && old/bin/pip install 'numpy<2' tflite-runtime",
 )
 _OTHER_PYTHON = Remedy(
-    action="use a Python that there is a build for",
-    tag=Tag.SAME_RESULTS,
+    "use a Python that there is a build for",
+    Tag.SAME_RESULTS,
     command="python3.12 -m venv .venv && .venv/bin/pip install ai-edge-litert",
 )
-_OTHER_MACHINE = Remedy(action="use a 64-bit system that there is a build for", tag=Tag.SAME_RESULTS)
+_OTHER_MACHINE = Remedy("use a 64-bit system that there is a build for", Tag.SAME_RESULTS)
 
 
 @rule("E412", "no-wheel-for-machine", Severity.ERROR, since="0.1", cause="missing-runtime")
-def no_wheel_for_machine(surroundings: Surroundings) -> Iterator[Sighting]:
-    """See the module."""
+def no_wheel_for_machine(surroundings: Surroundings) -> Sightings:
     if "litert" in surroundings.packages:
         return
     found = list(_obstacles(surroundings))
@@ -58,7 +52,7 @@ def no_wheel_for_machine(surroundings: Surroundings) -> Iterator[Sighting]:
     remedies = {remedy.action: remedy for _, remedy in found}
     yield Sighting(
         where=f"{surroundings.system} {surroundings.architecture}",
-        evidence=tuple(Evidence(fact=fact, source="this machine") for fact, _ in found),
+        evidence=tuple(Evidence(fact, "this machine") for fact, _ in found),
         why=f"{_RELEASE} was not built for that",
         remedies=tuple(remedies.values()),
         fault=Fault.MACHINE,

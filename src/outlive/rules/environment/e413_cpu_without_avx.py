@@ -15,18 +15,12 @@ Limits
     A TensorFlow of your own build may do without.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.environment.surroundings import Surroundings
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 
 @rule("E413", "cpu-without-avx", Severity.WARNING, since="0.1", cause="missing-runtime")
-def cpu_without_avx(surroundings: Surroundings) -> Iterator[Sighting]:
-    """See the module."""
+def cpu_without_avx(surroundings: Surroundings) -> Sightings:
     version, flags = surroundings.packages.get("tensorflow"), surroundings.cpu_flags
     on_x86 = surroundings.architecture in ("x86_64", "AMD64")
     if version is None or not on_x86 or not flags or "avx" in flags:
@@ -34,19 +28,19 @@ def cpu_without_avx(surroundings: Surroundings) -> Iterator[Sighting]:
     yield Sighting(
         where=f"TensorFlow {version}",
         evidence=(
-            Evidence(fact="the processor's flags do not name avx", source="/proc/cpuinfo"),
-            Evidence(fact=f"TensorFlow {version} is installed", source="installed packages"),
+            Evidence("the processor's flags do not name avx", "/proc/cpuinfo"),
+            Evidence(f"TensorFlow {version} is installed", "installed packages"),
         ),
         why="TensorFlow's packages use AVX without asking (tensorflow.org/install/pip)",
         remedies=(
             Remedy(
-                action="run .tflite models with LiteRT",
-                tag=Tag.SAME_RESULTS,
+                "run .tflite models with LiteRT",
+                Tag.SAME_RESULTS,
                 command="outlive run FILE --runtime litert",
             ),
             Remedy(
-                action="in a virtual machine, pass the processor through",
-                tag=Tag.SAME_RESULTS,
+                "in a virtual machine, pass the processor through",
+                Tag.SAME_RESULTS,
                 command="qemu-system-x86_64 -cpu host ...",
             ),
         ),

@@ -14,13 +14,8 @@ Limits
     How many files the rest of the program holds is not known.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.environment.surroundings import Surroundings
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 # What this process holds for one interpreter: counted in /proc/self/fd over several of them.
 _EACH = 6
@@ -28,25 +23,22 @@ _FEW = 128
 
 
 @rule("E414", "few-descriptors", Severity.WARNING, since="0.1")
-def few_descriptors(surroundings: Surroundings) -> Iterator[Sighting]:
-    """See the module."""
+def few_descriptors(surroundings: Surroundings) -> Sightings:
     limit = surroundings.limits.get("NOFILE")
     if limit is None or limit >= _FEW:
         return
     yield Sighting(
         where="RLIMIT_NOFILE",
         evidence=(
-            Evidence(fact=f"at most {limit:,} files may be open", source="resource limits"),
-            Evidence(
-                fact=f"room for about {max(0, limit // _EACH - 3)} interpreters at once", source="count"
-            ),
+            Evidence(f"at most {limit:,} files may be open", "resource limits"),
+            Evidence(f"room for about {max(0, limit // _EACH - 3)} interpreters at once", "count"),
         ),
         why="each worker needs pipes and shared memory, and those are open files",
         remedies=(
-            Remedy(action="raise the limit", tag=Tag.SAME_RESULTS, command="ulimit -n 4096"),
+            Remedy("raise the limit", Tag.SAME_RESULTS, command="ulimit -n 4096"),
             Remedy(
-                action="close interpreters that are done",
-                tag=Tag.SAME_RESULTS,
+                "close interpreters that are done",
+                Tag.SAME_RESULTS,
                 command="with outlive.Interpreter(...) as interpreter: ...",
             ),
         ),

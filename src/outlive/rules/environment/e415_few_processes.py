@@ -15,20 +15,14 @@ Limits
     How many processes the user has already is not looked at.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.environment.surroundings import Surroundings
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 _FEW = 64
 
 
 @rule("E415", "few-processes", Severity.WARNING, since="0.1")
-def few_processes(surroundings: Surroundings) -> Iterator[Sighting]:
-    """See the module."""
+def few_processes(surroundings: Surroundings) -> Sightings:
     own = None if surroundings.is_root else surroundings.limits.get("NPROC")
     limits = (
         ("RLIMIT_NPROC", own, "ulimit -u 4096"),
@@ -39,17 +33,11 @@ def few_processes(surroundings: Surroundings) -> Iterator[Sighting]:
         return
     yield Sighting(
         where=" and ".join(name for name, _, _ in low),
-        evidence=tuple(
-            Evidence(fact=f"at most {limit:,} processes and threads", source=name) for name, limit, _ in low
-        ),
+        evidence=tuple(Evidence(f"at most {limit:,} processes and threads", name) for name, limit, _ in low),
         why="each model runs in a process of its own, and its threads count as well",
         remedies=(
-            *(Remedy(action="raise the limit", tag=Tag.SAME_RESULTS, command=line) for _, _, line in low),
-            Remedy(
-                action="use one thread",
-                tag=Tag.SAME_RESULTS,
-                command="outlive run FILE --threads 1",
-            ),
+            *(Remedy("raise the limit", Tag.SAME_RESULTS, command=line) for _, _, line in low),
+            Remedy("use one thread", Tag.SAME_RESULTS, command="outlive run FILE --threads 1"),
         ),
         fault=Fault.MACHINE,
     )

@@ -14,13 +14,8 @@ Limits
     How much a runtime reserves depends on its version and the number of threads.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.environment.surroundings import Surroundings
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.units import format_bytes
 
 # LiteRT and numpy with a few threads reserve about 1 GiB, TensorFlow several.
@@ -28,20 +23,19 @@ _ENOUGH_BYTES = 4 << 30
 
 
 @rule("E416", "little-address-space", Severity.WARNING, since="0.1", cause="out-of-memory")
-def little_address_space(surroundings: Surroundings) -> Iterator[Sighting]:
-    """See the module."""
+def little_address_space(surroundings: Surroundings) -> Sightings:
     limit = surroundings.limits.get("AS")
     if limit is None or limit >= _ENOUGH_BYTES:
         return
     yield Sighting(
         where="RLIMIT_AS",
-        evidence=(Evidence(fact=f"at most {format_bytes(limit)} may be reserved", source="resource limits"),),
+        evidence=(Evidence(f"at most {format_bytes(limit)} may be reserved", "resource limits"),),
         why="what is reserved and never used counts too",
         remedies=(
-            Remedy(action="lift the limit", tag=Tag.SAME_RESULTS, command="ulimit -v unlimited"),
+            Remedy("lift the limit", Tag.SAME_RESULTS, command="ulimit -v unlimited"),
             Remedy(
-                action="limit what the model uses instead",
-                tag=Tag.SAME_RESULTS,
+                "limit what the model uses instead",
+                Tag.SAME_RESULTS,
                 command="outlive run FILE --memory 512MB",
             ),
         ),

@@ -14,21 +14,15 @@ Limits
     What is left changes with every other program.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.environment.surroundings import Surroundings
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.units import format_bytes
 
 _STRICT = 2  # Linux, Documentation/mm/overcommit-accounting.rst
 
 
 @rule("E417", "strict-overcommit", Severity.WARNING, since="0.1", cause="out-of-memory")
-def strict_overcommit(surroundings: Surroundings) -> Iterator[Sighting]:
-    """See the module."""
+def strict_overcommit(surroundings: Surroundings) -> Sightings:
     if surroundings.overcommit != _STRICT:
         return
     left = surroundings.commit_left_bytes
@@ -36,16 +30,12 @@ def strict_overcommit(surroundings: Surroundings) -> Iterator[Sighting]:
     yield Sighting(
         where="vm.overcommit_memory",
         evidence=(
-            Evidence(fact="2: every reserved byte counts as used", source="/proc/sys/vm"),
-            Evidence(fact=f"left to be granted: {known}", source="/proc/meminfo"),
+            Evidence("2: every reserved byte counts as used", "/proc/sys/vm"),
+            Evidence(f"left to be granted: {known}", "/proc/meminfo"),
         ),
         why="runtimes reserve more than they use",
         remedies=(
-            Remedy(
-                action="let the kernel decide",
-                tag=Tag.SAME_RESULTS,
-                command="sudo sysctl vm.overcommit_memory=0",
-            ),
+            Remedy("let the kernel decide", Tag.SAME_RESULTS, command="sudo sysctl vm.overcommit_memory=0"),
         ),
         fault=Fault.MACHINE,
     )

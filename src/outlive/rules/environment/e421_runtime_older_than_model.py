@@ -16,23 +16,17 @@ Limits
     where it is installed nothing is said here, and O123 looks at each operator.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.environment.surroundings import Surroundings, as_version
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.model import Model
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import file_name
 
 # Runtimes that count as the metadata do (LiteRT, tflite/converter/tools/versioning/runtime_version.cc).
 _COUNTING = ("tensorflow", "tflite_runtime")
 
 
 @rule("E421", "runtime-older-than-model", Severity.ERROR, since="0.1", cause="unsupported-op")
-def runtime_older_than_model(model: Model, surroundings: Surroundings) -> Iterator[Sighting]:
-    """See the module."""
+def runtime_older_than_model(model: Model, surroundings: Surroundings) -> Sightings:
     wanted, here = as_version(model.min_runtime_version), surroundings.packages
     known = {name: here[name] for name in _COUNTING if name in here}
     if not wanted or "litert" in here or not known:
@@ -42,17 +36,17 @@ def runtime_older_than_model(model: Model, surroundings: Surroundings) -> Iterat
     yield Sighting(
         where=file_name(model.path),
         evidence=(
-            Evidence(fact=f"it needs {model.min_runtime_version} or later", source="metadata"),
+            Evidence(f"it needs {model.min_runtime_version} or later", "metadata"),
             *(
-                Evidence(fact=f"{name.replace('_', '-')} is {version}", source="installed packages")
+                Evidence(f"{name.replace('_', '-')} is {version}", "installed packages")
                 for name, version in known.items()
             ),
         ),
         why="an operator in it is newer than the runtime",
         remedies=(
             Remedy(
-                action="install LiteRT, which is newer than all of them",
-                tag=Tag.SAME_RESULTS,
+                "install LiteRT, which is newer than all of them",
+                Tag.SAME_RESULTS,
                 command="python -m pip install ai-edge-litert",
             ),
         ),

@@ -16,19 +16,13 @@ Limits
     moment later.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import file_name
 
 
 @rule("F101", "unreadable-file", Severity.ERROR, since="0.1")
-def unreadable_file(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
+def unreadable_file(file: Reading) -> Sightings:
     if file.identity.kind != "unreadable":
         return
     listing = file.identity.detail.startswith("the folder")
@@ -37,13 +31,13 @@ def unreadable_file(file: Reading) -> Iterator[Sighting]:
         if listing
         else file.identity.detail or "there is no file of that name"
     )
-    evidence = [Evidence(fact=detail, source="operating system")]
+    evidence = [Evidence(detail, "operating system")]
     if listing:
-        evidence.append(Evidence(fact=file.identity.detail, source="folder listing"))
+        evidence.append(Evidence(file.identity.detail, "folder listing"))
     yield Sighting(
         where=file_name(file.path),
         evidence=tuple(evidence),
         why="the path leads to nothing that can be read as a file",
-        remedies=(Remedy(action="check the path and the permissions", tag=Tag.SAME_RESULTS),),
+        remedies=(Remedy("check the path and the permissions", Tag.SAME_RESULTS),),
         fault=Fault.INPUT,
     )

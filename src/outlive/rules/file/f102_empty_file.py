@@ -14,24 +14,14 @@ Limits
     It cannot tell why the file is empty.
 """
 
-from __future__ import annotations
+from outlive.rules.api import Evidence, Remedy, Severity, Tag, rule
+from outlive.rules.file.flaws import file_kind
 
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
-from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name
-
-
-@rule("F102", "empty-file", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")
-def empty_file(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
-    if file.identity.kind != "empty":
-        return
-    yield Sighting(
-        where=file_name(file.path),
-        evidence=(Evidence(fact="the file has 0 bytes", source="file size"),),
-        why="whatever should have written the model did not",
-        remedies=(Remedy(action="download or convert the model again", tag=Tag.SAME_RESULTS),),
+RULE = rule("F102", "empty-file", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")(
+    file_kind(
+        "empty",
+        (Evidence("the file has 0 bytes", "file size"),),
+        "whatever should have written the model did not",
+        Remedy("download or convert the model again", Tag.SAME_RESULTS),
     )
+)

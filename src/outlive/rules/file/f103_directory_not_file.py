@@ -14,19 +14,13 @@ Limits
     It looks for saved_model.pb and *.tflite only.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import file_name
 
 
 @rule("F103", "directory-not-file", Severity.ERROR, since="0.1")
-def directory_not_file(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
+def directory_not_file(file: Reading) -> Sightings:
     if file.identity.kind != "directory":
         return
     if "SavedModel" in file.identity.detail:
@@ -35,8 +29,8 @@ def directory_not_file(file: Reading) -> Iterator[Sighting]:
         action = "name a .tflite file inside the folder"
     yield Sighting(
         where=file_name(file.path),
-        evidence=(Evidence(fact=file.identity.detail, source="folder listing"),),
+        evidence=(Evidence(file.identity.detail, "folder listing"),),
         why="LiteRT reads one .tflite file at a time",
-        remedies=(Remedy(action=action, tag=Tag.SAME_RESULTS),),
+        remedies=(Remedy(action, Tag.SAME_RESULTS),),
         fault=Fault.INPUT,
     )

@@ -13,20 +13,15 @@ Limits
     None known: the first line of a pointer is fixed by the Git LFS specification.
 """
 
-from __future__ import annotations
-
 import os
-from collections.abc import Iterator
 
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
 from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import command, file_name
+from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import command, file_name
 
 
 @rule("F104", "git-lfs-pointer", Severity.ERROR, since="0.1")
-def git_lfs_pointer(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
+def git_lfs_pointer(file: Reading) -> Sightings:
     if file.identity.kind != "git-lfs-pointer":
         return
     real = (
@@ -35,17 +30,11 @@ def git_lfs_pointer(file: Reading) -> Iterator[Sighting]:
     yield Sighting(
         where=file_name(file.path),
         evidence=(
-            Evidence(fact="it starts with 'version https://git-lfs'", source="first bytes"),
-            Evidence(fact=f"it has {file.file_bytes:,} bytes; {real}", source="pointer text"),
+            Evidence("it starts with 'version https://git-lfs'", "first bytes"),
+            Evidence(f"it has {file.file_bytes:,} bytes; {real}", "pointer text"),
         ),
         why="the model itself is on a Git LFS server; only its pointer was copied",
-        remedies=(
-            Remedy(
-                action="fetch the real file",
-                tag=Tag.SAME_RESULTS,
-                command=_fetch(file.path),
-            ),
-        ),
+        remedies=(Remedy("fetch the real file", Tag.SAME_RESULTS, command=_fetch(file.path)),),
     )
 
 

@@ -15,30 +15,24 @@ Limits
     It looks at the first 4 KiB only.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
 from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name
+from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import file_name
 
 
 @rule("F105", "web-page", Severity.ERROR, since="0.1")
-def web_page(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
+def web_page(file: Reading) -> Sightings:
     if file.identity.kind != "web-page":
         return
     title = f"its title is '{file.identity.detail}'" if file.identity.detail else "it has no title"
     yield Sighting(
         where=file_name(file.path),
-        evidence=(Evidence(fact=f"it starts with HTML; {title}", source="first bytes"),),
+        evidence=(Evidence(f"it starts with HTML; {title}", "first bytes"),),
         why="the server answered with a page instead of the file",
         remedies=(
             Remedy(
-                action="download again from the direct link, failing on errors",
-                tag=Tag.SAME_RESULTS,
+                "download again from the direct link, failing on errors",
+                Tag.SAME_RESULTS,
                 command="curl -fL -o model.tflite URL",
             ),
         ),

@@ -15,35 +15,27 @@ Limits
     A model cannot be mistaken for text: its fifth to eighth bytes are checked first.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
 from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name
+from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import file_name
 
 
 @rule("F107", "text-file", Severity.ERROR, since="0.1")
-def text_file(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
+def text_file(file: Reading) -> Sightings:
     if file.identity.kind != "text":
         return
     first = file.identity.detail
     link = "/" in first and first.endswith(".tflite")
     yield Sighting(
         where=file_name(file.path),
-        evidence=(Evidence(fact=f"its first line is '{first}'", source="first bytes"),),
+        evidence=(Evidence(f"its first line is '{first}'", "first bytes"),),
         why="it is the target of a symbolic link, written out as text"
         if link
         else "no model is made of text",
         remedies=(
             Remedy(
-                action=f"use the file that the text names: {first}"
-                if link
-                else "fetch or convert the model again",
-                tag=Tag.SAME_RESULTS,
+                f"use the file that the text names: {first}" if link else "fetch or convert the model again",
+                Tag.SAME_RESULTS,
             ),
         ),
     )

@@ -15,29 +15,17 @@ Limits
     F108).
 """
 
-from __future__ import annotations
+from outlive.rules.api import Evidence, Remedy, Severity, Tag, rule
+from outlive.rules.file.flaws import file_kind
 
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
-from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name
-
-
-@rule("F109", "no-identifier", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")
-def no_identifier(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
-    if file.identity.kind != "no-identifier":
-        return
-    yield Sighting(
-        where=file_name(file.path),
-        evidence=(
-            Evidence(fact=f"its first bytes are {file.identity.detail}", source="first bytes"),
-            Evidence(fact=f"it has {file.file_bytes:,} bytes", source="file size"),
+RULE = rule("F109", "no-identifier", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")(
+    file_kind(
+        "no-identifier",
+        (
+            Evidence("its first bytes are {detail}", "first bytes"),
+            Evidence("it has {size:,} bytes", "file size"),
         ),
-        why="a model has 'TFL3' as its fifth to eighth byte",
-        remedies=(
-            Remedy(action="compare its checksum with the source and fetch it again", tag=Tag.SAME_RESULTS),
-        ),
+        "a model has 'TFL3' as its fifth to eighth byte",
+        Remedy("compare its checksum with the source and fetch it again", Tag.SAME_RESULTS),
     )
+)

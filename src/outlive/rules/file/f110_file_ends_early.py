@@ -15,20 +15,14 @@ Limits
     references reach and how many there are.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Remedy, Severity, Sighting, Tag
 from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import sight_flaws
+from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
+from outlive.rules.file.flaws import sight_flaws
 
 
 @rule("F110", "file-ends-early", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")
-def file_ends_early(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
+def file_ends_early(file: Reading) -> Sightings:
     reach = max((flaw.reach or 0 for flaw in file.flaws if flaw.kind == "past-end"), default=0)
     why = f"the file has {file.file_bytes:,} bytes, but its references reach to byte {reach:,}"
-    again = Remedy(action="compare its size with the source and fetch it again", tag=Tag.SAME_RESULTS)
+    again = Remedy("compare its size with the source and fetch it again", Tag.SAME_RESULTS)
     yield from sight_flaws(file, "past-end", why, (again,))

@@ -15,19 +15,9 @@ Limits
     It checks the tables of the schema, not the contents of weights.
 """
 
-from __future__ import annotations
+from outlive.rules.api import Severity, rule
+from outlive.rules.file.flaws import FETCH_OR_CONVERT, flaws
 
-from collections.abc import Iterator
-
-from outlive.finding import Remedy, Severity, Sighting, Tag
-from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import sight_flaws
-
-
-@rule("F111", "broken-layout", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")
-def broken_layout(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
-    why = "bytes were damaged or changed after the model was written"
-    again = Remedy(action="fetch or convert the model again", tag=Tag.SAME_RESULTS)
-    yield from sight_flaws(file, "malformed", why, (again,))
+RULE = rule("F111", "broken-layout", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")(
+    flaws("malformed", "bytes were damaged or changed after the model was written", FETCH_OR_CONVERT)
+)

@@ -14,22 +14,18 @@ Limits
     -1 among the inputs or outputs of an operator is a left-out tensor and is allowed here.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from outlive.finding import Remedy, Severity, Sighting, Tag
 from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import sight_flaws
+from outlive.rules.api import Severity, Sightings, rule
+from outlive.rules.file.flaws import FETCH_OR_CONVERT, sight_flaws
 
 
 @rule("F112", "dangling-index", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")
-def dangling_index(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
+def dangling_index(file: Reading) -> Sightings:
     why = "an index was damaged, or a tool removed the part and left the reference"
-    again = Remedy(action="fetch or convert the model again", tag=Tag.SAME_RESULTS)
     first = next((flaw for flaw in file.flaws if flaw.kind == "dangling-index"), None)
     cause = "graph-io-index" if first is not None and first.table == "SubGraph" else ""
-    yield from (replace(seen, cause=cause) for seen in sight_flaws(file, "dangling-index", why, (again,)))
+    yield from (
+        replace(seen, cause=cause) for seen in sight_flaws(file, "dangling-index", why, (FETCH_OR_CONVERT,))
+    )

@@ -14,18 +14,9 @@ Limits
     The schema known here is the one of ai-edge-litert 2.3; a newer one may have added the type.
 """
 
-from __future__ import annotations
+from outlive.rules.api import Severity, rule
+from outlive.rules.file.flaws import flaws
 
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import sight_flaws
-
-
-@rule("F113", "unknown-tensor-type", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")
-def unknown_tensor_type(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
-    why = "ai-edge-litert 2.3 and older know no type of this number"
-    yield from sight_flaws(file, "unknown-type", why)
+RULE = rule("F113", "unknown-tensor-type", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")(
+    flaws("unknown-type", "ai-edge-litert 2.3 and older know no type of this number")
+)

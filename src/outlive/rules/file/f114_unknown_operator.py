@@ -14,18 +14,9 @@ Limits
     The schema known here is the one of ai-edge-litert 2.3.
 """
 
-from __future__ import annotations
+from outlive.rules.api import Severity, rule
+from outlive.rules.file.flaws import flaws
 
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import sight_flaws
-
-
-@rule("F114", "unknown-operator", Severity.WARNING, since="0.1", cause="unsupported-op")
-def unknown_operator(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
-    why = "it comes from a newer converter, or the byte is damaged"
-    yield from sight_flaws(file, "unknown-operator", why)
+RULE = rule("F114", "unknown-operator", Severity.WARNING, since="0.1", cause="unsupported-op")(
+    flaws("unknown-operator", "it comes from a newer converter, or the byte is damaged")
+)

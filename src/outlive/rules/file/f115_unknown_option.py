@@ -14,18 +14,9 @@ Limits
     The schema known here is the one of ai-edge-litert 2.3.
 """
 
-from __future__ import annotations
+from outlive.rules.api import Severity, rule
+from outlive.rules.file.flaws import flaws
 
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import sight_flaws
-
-
-@rule("F115", "unknown-option", Severity.WARNING, since="0.1", cause="flatbuffer-corrupt")
-def unknown_option(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
-    why = "it comes from a newer converter, or the byte is damaged"
-    yield from sight_flaws(file, "unknown-value", why)
+RULE = rule("F115", "unknown-option", Severity.WARNING, since="0.1", cause="flatbuffer-corrupt")(
+    flaws("unknown-value", "it comes from a newer converter, or the byte is damaged")
+)

@@ -14,18 +14,9 @@ Limits
     Names are shown with the bad bytes written as escapes.
 """
 
-from __future__ import annotations
+from outlive.rules.api import Severity, rule
+from outlive.rules.file.flaws import flaws
 
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import sight_flaws
-
-
-@rule("F116", "text-not-utf8", Severity.WARNING, since="0.1")
-def text_not_utf8(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
-    why = "a tool wrote the name in another encoding, or its bytes are damaged"
-    yield from sight_flaws(file, "bad-text", why)
+RULE = rule("F116", "text-not-utf8", Severity.WARNING, since="0.1")(
+    flaws("bad-text", "a tool wrote the name in another encoding, or its bytes are damaged")
+)

@@ -15,19 +15,13 @@ Limits
     Shapes that fit a 63-bit number but no real machine are a matter of the memory plan.
 """
 
-from __future__ import annotations
+from outlive.rules.api import Severity, rule
+from outlive.rules.file.flaws import FETCH_OR_CONVERT, flaws
 
-from collections.abc import Iterator
-
-from outlive.finding import Remedy, Severity, Sighting, Tag
-from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import sight_flaws
-
-
-@rule("F117", "impossible-shape", Severity.ERROR, since="0.1", cause="shape-mismatch")
-def impossible_shape(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
-    why = "the shape was damaged, or a tool wrote an open dimension where a size belongs"
-    again = Remedy(action="fetch or convert the model again", tag=Tag.SAME_RESULTS)
-    yield from sight_flaws(file, "bad-shape", why, (again,))
+RULE = rule("F117", "impossible-shape", Severity.ERROR, since="0.1", cause="shape-mismatch")(
+    flaws(
+        "bad-shape",
+        "the shape was damaged, or a tool wrote an open dimension where a size belongs",
+        FETCH_OR_CONVERT,
+    )
+)

@@ -15,22 +15,18 @@ Limits
     None known.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from outlive.finding import OpPlace, Remedy, Severity, Sighting, Tag
 from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import sight_flaws
+from outlive.rules.api import OpPlace, Remedy, Severity, Sightings, Tag, rule
+from outlive.rules.file.flaws import sight_flaws
+from outlive.rules.wording import operator_place
 
 
 @rule("F118", "buffer-outside-file", Severity.ERROR, since="0.1", cause="external-buffer-out-of-file")
-def buffer_outside_file(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
+def buffer_outside_file(file: Reading) -> Sightings:
     why = f"the file has {file.file_bytes:,} bytes; the data would lie beyond them"
-    again = Remedy(action="compare its size with the source and fetch it again", tag=Tag.SAME_RESULTS)
+    again = Remedy("compare its size with the source and fetch it again", Tag.SAME_RESULTS)
     reader = _first_reader(file)
     yield from (replace(seen, op=reader) for seen in sight_flaws(file, "outside-buffer", why, (again,)))
 
@@ -44,5 +40,5 @@ def _first_reader(file: Reading) -> OpPlace | None:
         tensors = {tensor.index for tensor in subgraph.tensors if tensor.buffer_index in lost}
         for operator in subgraph.operators:
             if not tensors.isdisjoint(operator.inputs) or not tensors.isdisjoint(operator.outputs):
-                return OpPlace(subgraph=subgraph.index, index=operator.index, type=operator.name)
+                return operator_place(operator, subgraph.index)
     return None

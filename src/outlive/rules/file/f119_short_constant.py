@@ -13,19 +13,13 @@ Limits
     More bytes than needed are allowed, as in the runtime.
 """
 
-from __future__ import annotations
+from outlive.rules.api import Severity, rule
+from outlive.rules.file.flaws import FETCH_OR_CONVERT, flaws
 
-from collections.abc import Iterator
-
-from outlive.finding import Remedy, Severity, Sighting, Tag
-from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import sight_flaws
-
-
-@rule("F119", "short-constant", Severity.ERROR, since="0.1", cause="shape-mismatch")
-def short_constant(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
-    why = "the shape, the type or the buffer of the constant was changed without the others"
-    again = Remedy(action="fetch or convert the model again", tag=Tag.SAME_RESULTS)
-    yield from sight_flaws(file, "short-constant", why, (again,))
+RULE = rule("F119", "short-constant", Severity.ERROR, since="0.1", cause="shape-mismatch")(
+    flaws(
+        "short-constant",
+        "the shape, the type or the buffer of the constant was changed without the others",
+        FETCH_OR_CONVERT,
+    )
+)

@@ -14,19 +14,13 @@ Limits
     What each operator needs is checked elsewhere.
 """
 
-from __future__ import annotations
+from outlive.rules.api import Severity, rule
+from outlive.rules.file.flaws import FETCH_OR_CONVERT, flaws
 
-from collections.abc import Iterator
-
-from outlive.finding import Remedy, Severity, Sighting, Tag
-from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import sight_flaws
-
-
-@rule("F120", "missing-part", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")
-def missing_part(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
-    why = "the file was written by a tool that left it out, or its tables are damaged"
-    again = Remedy(action="fetch or convert the model again", tag=Tag.SAME_RESULTS)
-    yield from sight_flaws(file, "missing", why, (again,))
+RULE = rule("F120", "missing-part", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")(
+    flaws(
+        "missing",
+        "the file was written by a tool that left it out, or its tables are damaged",
+        FETCH_OR_CONVERT,
+    )
+)

@@ -13,21 +13,13 @@ Limits
     Reading stops when four times the file's size has been decoded.
 """
 
-from __future__ import annotations
+from outlive.rules.api import Remedy, Severity, Tag, rule
+from outlive.rules.file.flaws import flaws
 
-from collections.abc import Iterator
-
-from outlive.finding import Remedy, Severity, Sighting, Tag
-from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import sight_flaws
-
-
-@rule("F121", "overlapping-parts", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")
-def overlapping_parts(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
-    why = "no converter writes this; reading on would cost far more memory than the file has bytes"
-    drop = Remedy(
-        action="do not use this file; fetch the model from a source you trust", tag=Tag.CHANGES_MODEL
+RULE = rule("F121", "overlapping-parts", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")(
+    flaws(
+        "overlap",
+        "no converter writes this; reading on would cost far more memory than the file has bytes",
+        Remedy("do not use this file; fetch the model from a source you trust", Tag.CHANGES_MODEL),
     )
-    yield from sight_flaws(file, "overlap", why, (drop,))
+)

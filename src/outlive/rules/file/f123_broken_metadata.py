@@ -15,18 +15,9 @@ Limits
     Metadata of a newer version than known here may be reported although it is sound.
 """
 
-from __future__ import annotations
+from outlive.rules.api import Severity, rule
+from outlive.rules.file.flaws import flaws
 
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import sight_flaws
-
-
-@rule("F123", "broken-metadata", Severity.WARNING, since="0.1")
-def broken_metadata(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
-    why = "the metadata was cut off, or written by a tool with another idea of its format"
-    yield from sight_flaws(file, "bad-metadata", why)
+RULE = rule("F123", "broken-metadata", Severity.WARNING, since="0.1")(
+    flaws("bad-metadata", "the metadata was cut off, or written by a tool with another idea of its format")
+)

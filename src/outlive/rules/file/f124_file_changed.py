@@ -17,28 +17,16 @@ Limits
     program that sets the time of the last write back goes unnoticed.
 """
 
-from __future__ import annotations
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Tag, rule
+from outlive.rules.file.flaws import file_kind
 
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.model import Reading
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name
-
-
-@rule("F124", "file-changed", Severity.ERROR, since="0.1")
-def file_changed(file: Reading) -> Iterator[Sighting]:
-    """See the module."""
-    if file.identity.kind != "changed":
-        return
-    yield Sighting(
-        where=file_name(file.path),
-        evidence=(Evidence(fact=file.identity.detail, source="operating system"),),
-        why="another program writes to the file, so that one part of it may be old and another new",
-        remedies=(
-            Remedy(action="wait until it is written, and read it again", tag=Tag.SAME_RESULTS),
-            Remedy(action="write to another name and rename the file when it is whole", tag=Tag.SAME_RESULTS),
-        ),
+RULE = rule("F124", "file-changed", Severity.ERROR, since="0.1")(
+    file_kind(
+        "changed",
+        (Evidence("{detail}", "operating system"),),
+        "another program writes to the file, so that one part of it may be old and another new",
+        Remedy("wait until it is written, and read it again", Tag.SAME_RESULTS),
+        Remedy("write to another name and rename the file when it is whole", Tag.SAME_RESULTS),
         fault=Fault.INPUT,
     )
+)

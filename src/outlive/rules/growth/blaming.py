@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Tag
 from outlive.growth.growth import LEAKS, Growth, Keeper, Stage
-from outlive.growth.growth_verdict import tell_end
+from outlive.growth.stage_verdict import tell_end
 from outlive.units import format_bytes
 
 # A thread takes some pages of its stack and an arena of malloc's, an open file its buffer: no second leak.
@@ -73,7 +73,7 @@ def place(growth: Growth, stage: Stage) -> str:
 def rate(stage: Stage) -> Evidence:
     """How much per round, and how sure that is."""
     size, low, high = (format_bytes(round(v)) for v in (stage.bytes_per_iteration, stage.low, stage.high))
-    return Evidence(fact=f"{size} more per round, {low} to {high} (99 %)", source=f"{stage.calls:,} rounds")
+    return Evidence(f"{size} more per round, {low} to {high} (99 %)", f"{stage.calls:,} rounds")
 
 
 def parts(stage: Stage) -> Iterator[Evidence]:
@@ -82,21 +82,19 @@ def parts(stage: Stage) -> Iterator[Evidence]:
     for name, word in words.items():
         if stage.grows(name):
             size = format_bytes(round(stage.trends[name].per_round))
-            yield Evidence(fact=f"{word}: {size} per round", source=name.replace("_", " "))
+            yield Evidence(f"{word}: {size} per round", name.replace("_", " "))
 
 
 def sites(stage: Stage) -> Iterator[Evidence]:
     """The lines and native functions that asked for it."""
     for name, per_round in (stage.census.sites if stage.census else ())[:2]:
         if per_round >= _WORTH_A_WORD * stage.bytes_per_iteration:
-            yield Evidence(
-                fact=f"asked for by {name}: {format_bytes(round(per_round))} per round", source="memray"
-            )
+            yield Evidence(f"asked for by {name}: {format_bytes(round(per_round))} per round", "memray")
 
 
 def ends(stage: Stage) -> Iterator[Evidence]:
     """When it would end."""
-    yield from (Evidence(fact=tell_end(end), source="this rate") for end in stage.ends[:1])
+    yield from (Evidence(tell_end(end), "this rate") for end in stage.ends[:1])
 
 
 def keeping(keepers: list[Keeper], census_rounds: int) -> Iterator[Evidence]:
@@ -105,9 +103,9 @@ def keeping(keepers: list[Keeper], census_rounds: int) -> Iterator[Evidence]:
     for keeper in keepers[:3]:
         box = f", in a {keeper.container}" if keeper.container else ""
         each = f"{keeper.per_round:.3g} {keeper.kind} per round, {format_bytes(keeper.bytes_each)} each"
-        yield Evidence(fact=f"{each}{box}", source=source)
+        yield Evidence(f"{each}{box}", source)
         if keeper.kept_by:
-            yield Evidence(fact=f"kept by {', in it '.join(keeper.kept_by)}", source="references")
+            yield Evidence(f"kept by {', in it '.join(keeper.kept_by)}", "references")
 
 
 def beside(stage: Stage) -> Iterator[Evidence]:
@@ -127,10 +125,10 @@ def fault(stage: Stage) -> Fault:
 def isolate(stage: Stage) -> Remedy:
     """What helps where the cause cannot be mended: a process that is thrown away."""
     if stage.cycle == "load":
-        return Remedy(action="open the model once and use that interpreter again", tag=Tag.SAME_RESULTS)
+        return Remedy("open the model once and use that interpreter again", Tag.SAME_RESULTS)
     each = max(1, int(100_000_000 / max(1.0, stage.high)))
     return Remedy(
-        action=f"run it in a worker that is replaced now and then: outlive.guard(function, recycle={each})",
+        f"run it in a worker that is replaced now and then: outlive.guard(function, recycle={each})",
+        Tag.SAME_RESULTS,
         effect="what it leaks goes with the worker, at most about 100 MB",
-        tag=Tag.SAME_RESULTS,
     )

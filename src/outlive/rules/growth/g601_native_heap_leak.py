@@ -17,19 +17,13 @@ Limits
     Python objects that own native memory are named by rule G602, if they became more.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
 from outlive.growth.growth import Growth
-from outlive.rules.engine import rule
+from outlive.rules.api import Severity, Sighting, Sightings, rule
 from outlive.rules.growth.blaming import beside, ends, fault, isolate, parts, place, rate, sites, stages_with
 
 
 @rule("G601", "native-heap-leak", Severity.ERROR, since="0.1")
-def native_heap_leak(growth: Growth) -> Iterator[Sighting]:
-    """See the module."""
+def native_heap_leak(growth: Growth) -> Sightings:
     for stage in stages_with(growth, "heap"):
         yield Sighting(
             where=place(growth, stage),

@@ -17,19 +17,13 @@ Limits
     any may be shown. References held by native code have no name.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Remedy, Severity, Sighting, Tag
 from outlive.growth.growth import Growth, Keeper, Stage
-from outlive.rules.engine import rule
+from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.growth.blaming import ends, fault, keeping, opaque_keepers, place, rate, stages_with
 
 
 @rule("G602", "python-objects-kept", Severity.ERROR, since="0.1")
-def python_objects_kept(growth: Growth) -> Iterator[Sighting]:
-    """See the module."""
+def python_objects_kept(growth: Growth) -> Sightings:
     for stage in stages_with(growth, "python"):
         keepers = _worst(stage)
         yield Sighting(
@@ -59,10 +53,10 @@ def _worst(stage: Stage) -> list[Keeper]:
 
 def _remedy(keepers: list[Keeper]) -> Remedy:
     if not keepers or not keepers[0].kept_by:
-        return Remedy(action="look for what refers to objects of earlier rounds", tag=Tag.SAME_RESULTS)
+        return Remedy("look for what refers to objects of earlier rounds", Tag.SAME_RESULTS)
     outermost = keepers[0].kept_by[0]
     return Remedy(
-        action=f"empty or bound what keeps them ({outermost}), or keep numbers instead",
+        f"empty or bound what keeps them ({outermost}), or keep numbers instead",
+        Tag.SAME_RESULTS,
         effect=f"{keepers[0].per_round:.3g} {keepers[0].kind} per round less",
-        tag=Tag.SAME_RESULTS,
     )

@@ -14,20 +14,14 @@ Limits
     Where the system does not tell what a descriptor leads to (there is no /proc), only their number is known.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
 from outlive.growth.growth import LEAKS, Growth, Stage
-from outlive.growth.growth_verdict import tell_end
-from outlive.rules.engine import rule
+from outlive.growth.stage_verdict import tell_end
+from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.growth.blaming import fault, keeping, memory_culprit, place
 
 
 @rule("G603", "descriptors-leak", Severity.ERROR, since="0.1")
-def descriptors_leak(growth: Growth) -> Iterator[Sighting]:
-    """See the module."""
+def descriptors_leak(growth: Growth) -> Sightings:
     for stage in growth.stages:
         # A file that is mapped has a descriptor of its own: its finding is that of the mapping.
         if stage.verdict == LEAKS and stage.grows("descriptors") and memory_culprit(stage) != "mapped":
@@ -35,11 +29,7 @@ def descriptors_leak(growth: Growth) -> Iterator[Sighting]:
                 where=place(growth, stage),
                 evidence=(*_counted(stage), *_named(stage)),
                 why="what is opened and not closed stays open until the process ends",
-                remedies=(
-                    Remedy(
-                        action="close what each round opens: use `with`, or .close()", tag=Tag.SAME_RESULTS
-                    ),
-                ),
+                remedies=(Remedy("close what each round opens: use `with`, or .close()", Tag.SAME_RESULTS),),
                 fault=fault(stage),
             )
 
@@ -47,12 +37,12 @@ def descriptors_leak(growth: Growth) -> Iterator[Sighting]:
 def _counted(stage: Stage) -> Iterator[Evidence]:
     trend = stage.trends["descriptors"]
     yield Evidence(
-        fact=f"{trend.per_round:.3g} more per round, {trend.low:.3g} to {trend.high:.3g} (99 %)",
-        source=f"{stage.calls:,} rounds",
+        f"{trend.per_round:.3g} more per round, {trend.low:.3g} to {trend.high:.3g} (99 %)",
+        f"{stage.calls:,} rounds",
     )
     for end in stage.ends:
         if end.what == "descriptors":
-            yield Evidence(fact=tell_end(end), source="this rate")
+            yield Evidence(tell_end(end), "this rate")
 
 
 def _named(stage: Stage) -> Iterator[Evidence]:
@@ -60,6 +50,6 @@ def _named(stage: Stage) -> Iterator[Evidence]:
         return
     source = f"{stage.census.rounds} rounds looked at"
     for name, per_round in stage.census.descriptors[:3]:
-        yield Evidence(fact=f"{per_round:.3g} per round lead to {name}", source=source)
+        yield Evidence(f"{per_round:.3g} per round lead to {name}", source)
     boxed = [keeper for keeper in stage.census.keepers if keeper.container and not keeper.plain]
     yield from keeping(boxed[:1], stage.census.rounds)

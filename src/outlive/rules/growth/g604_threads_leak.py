@@ -14,29 +14,21 @@ Limits
     Threads that a native library starts have no name in Python: they are counted, and not named.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
 from outlive.growth.growth import LEAKS, Growth, Stage
-from outlive.growth.growth_verdict import tell_end
-from outlive.rules.engine import rule
+from outlive.growth.stage_verdict import tell_end
+from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.growth.blaming import fault, parts, place
 
 
 @rule("G604", "threads-leak", Severity.ERROR, since="0.1")
-def threads_leak(growth: Growth) -> Iterator[Sighting]:
-    """See the module."""
+def threads_leak(growth: Growth) -> Sightings:
     for stage in growth.stages:
         if stage.verdict == LEAKS and stage.grows("threads"):
             yield Sighting(
                 where=place(growth, stage),
                 evidence=(*_counted(stage), *parts(stage)),
                 why="a thread that waits for ever keeps its stack, and everything it refers to",
-                remedies=(
-                    Remedy(action="join or end them, or use one pool for all rounds", tag=Tag.SAME_RESULTS),
-                ),
+                remedies=(Remedy("join or end them, or use one pool for all rounds", Tag.SAME_RESULTS),),
                 fault=fault(stage),
             )
 
@@ -44,11 +36,11 @@ def threads_leak(growth: Growth) -> Iterator[Sighting]:
 def _counted(stage: Stage) -> Iterator[Evidence]:
     trend = stage.trends["threads"]
     yield Evidence(
-        fact=f"{trend.per_round:.3g} more per round, {trend.low:.3g} to {trend.high:.3g} (99 %)",
-        source=f"{stage.calls:,} rounds",
+        f"{trend.per_round:.3g} more per round, {trend.low:.3g} to {trend.high:.3g} (99 %)",
+        f"{stage.calls:,} rounds",
     )
     for name, _ in stage.census.threads[:3] if stage.census else ():
-        yield Evidence(fact=f'one is named "{name}"', source="threading")
+        yield Evidence(f'one is named "{name}"', "threading")
     for end in stage.ends:
         if end.what == "threads":
-            yield Evidence(fact=tell_end(end), source="this rate")
+            yield Evidence(tell_end(end), "this rate")

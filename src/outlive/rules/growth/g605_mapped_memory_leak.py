@@ -15,13 +15,8 @@ Limits
     Stacks of threads are left out: rule G604 counts them.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
 from outlive.growth.growth import Growth, Stage
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.growth.blaming import (
     ends,
     fault,
@@ -36,14 +31,13 @@ from outlive.units import format_bytes
 
 
 @rule("G605", "mapped-memory-leak", Severity.ERROR, since="0.1")
-def mapped_memory_leak(growth: Growth) -> Iterator[Sighting]:
-    """See the module."""
+def mapped_memory_leak(growth: Growth) -> Sightings:
     for stage in stages_with(growth, "mapped"):
         yield Sighting(
             where=place(growth, stage),
             evidence=(rate(stage), *parts(stage), *_named(stage), *ends(stage)),
             why="a mapping stays until it is unmapped, whether its pages are touched or not",
-            remedies=(Remedy(action="close in each round what it maps", tag=Tag.SAME_RESULTS),),
+            remedies=(Remedy("close in each round what it maps", Tag.SAME_RESULTS),),
             fault=fault(stage),
         )
 
@@ -56,5 +50,5 @@ def _named(stage: Stage) -> Iterator[Evidence]:
         if per_round < largest / 4:
             continue
         fact = f"{format_bytes(round(per_round))} per round of {name}"
-        yield Evidence(fact=fact, source=f"{stage.census.rounds} rounds looked at")
+        yield Evidence(fact, f"{stage.census.rounds} rounds looked at")
     yield from keeping(opaque_keepers(stage)[:1], stage.census.rounds)

@@ -16,24 +16,18 @@ Limits
     Objects are named only if they became more in the rounds that were looked at.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Remedy, Severity, Sighting, Tag
 from outlive.growth.growth import Growth
-from outlive.rules.engine import rule
+from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.growth.blaming import ends, fault, isolate, parts, place, rate, stages_with
 
 
 @rule("G606", "unexplained-growth", Severity.ERROR, since="0.1")
-def unexplained_growth(growth: Growth) -> Iterator[Sighting]:
-    """See the module."""
+def unexplained_growth(growth: Growth) -> Sightings:
     for stage in stages_with(growth, "unknown"):
         more = Remedy(
-            action=f"repeat it more often (--repeat {4 * stage.calls})",
+            f"repeat it more often (--repeat {4 * stage.calls})",
+            Tag.SAME_RESULTS,
             effect="what fills something that was reserved once stops",
-            tag=Tag.SAME_RESULTS,
         )
         yield Sighting(
             where=place(growth, stage),

@@ -15,20 +15,14 @@ Limits
     What goes up and down by hundreds of megabytes hides small leaks for thousands of rounds.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
 from outlive.growth.growth import UNCLEAR, Growth, Stage
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.growth.blaming import fault, place
 from outlive.units import format_bytes
 
 
 @rule("G607", "growth-unclear", Severity.WARNING, since="0.1")
-def growth_unclear(growth: Growth) -> Iterator[Sighting]:
-    """See the module."""
+def growth_unclear(growth: Growth) -> Sightings:
     for stage in growth.stages:
         if stage.verdict == UNCLEAR and stage.calls:
             yield Sighting(
@@ -36,10 +30,7 @@ def growth_unclear(growth: Growth) -> Iterator[Sighting]:
                 evidence=tuple(_seen(stage)),
                 why="growth that may still stop and growth that will not look alike so far",
                 remedies=(
-                    Remedy(
-                        action=f"repeat it more often: --repeat {max(100, 4 * stage.calls)}",
-                        tag=Tag.SAME_RESULTS,
-                    ),
+                    Remedy(f"repeat it more often: --repeat {max(100, 4 * stage.calls)}", Tag.SAME_RESULTS),
                 ),
                 confidence="no verdict",
                 fault=fault(stage),
@@ -49,8 +40,8 @@ def growth_unclear(growth: Growth) -> Iterator[Sighting]:
 def _seen(stage: Stage) -> Iterator[Evidence]:
     source = f"{stage.calls:,} rounds"
     if stage.problem:
-        yield Evidence(fact=f"it ended early: {stage.problem}", source=source)
+        yield Evidence(f"it ended early: {stage.problem}", source)
     if stage.reason:
-        yield Evidence(fact=stage.reason, source=source)
+        yield Evidence(stage.reason, source)
     low, high = (format_bytes(round(value)) for value in (stage.low, stage.high))
-    yield Evidence(fact=f"between {low} and {high} per round (99 %)", source=stage.leading.replace("_", " "))
+    yield Evidence(f"between {low} and {high} per round (99 %)", stage.leading.replace("_", " "))

@@ -14,24 +14,18 @@ Limits
     A function that raises in its first round is not judged at all: its exception is raised.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Severity, Sighting
 from outlive.growth.growth import Growth
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Severity, Sighting, Sightings, rule
 from outlive.rules.growth.blaming import fault, place
 
 
 @rule("G608", "round-raised", Severity.ERROR, since="0.1")
-def round_raised(growth: Growth) -> Iterator[Sighting]:
-    """See the module."""
+def round_raised(growth: Growth) -> Sightings:
     for stage in growth.stages:
         if stage.problem and stage.calls and stage.flight is None:
             yield Sighting(
                 where=place(growth, stage),
-                evidence=(Evidence(fact=stage.problem, source=f"{stage.calls:,} rounds before it"),),
+                evidence=(Evidence(stage.problem, f"{stage.calls:,} rounds before it"),),
                 why="all rounds are alike, so what they find is not: an earlier one left something behind",
                 fault=fault(stage),
             )

@@ -13,19 +13,13 @@ Limits
     Only sizes are compared: where height, width and channels are all alike, nothing can be noticed.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
-from outlive.interpreter.verdicts import Call
-from outlive.rules.engine import rule
-from outlive.rules.witness import tensor_place, wanted_and_given
+from outlive.interpreter.judge import Call
+from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.calls import tensor_place, wanted_and_given
 
 
 @rule("I202", "wrong-layout", Severity.ERROR, since="0.1", cause="wrong-layout")
-def wrong_layout(call: Call) -> Iterator[Sighting]:
-    """See the module."""
+def wrong_layout(call: Call) -> Sightings:
     if call.problem != "wrong-layout":
         return
     given = call.given_shape
@@ -36,8 +30,8 @@ def wrong_layout(call: Call) -> Iterator[Sighting]:
         why=f"the sizes are right, but channels come {'first' if first else 'last'} in what was given",
         remedies=(
             Remedy(
-                action="move the channels; a reshape would mix up the values",
-                tag=Tag.SAME_RESULTS,
+                "move the channels; a reshape would mix up the values",
+                Tag.SAME_RESULTS,
                 command=f"value = np.moveaxis(value, {'1, -1' if first else '-1, 1'})",
             ),
         ),

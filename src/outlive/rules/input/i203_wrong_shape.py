@@ -15,20 +15,15 @@ Limits
     Whether the model works at another size is for the runtime to say, when tensors are allocated.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
-from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
-from outlive.interpreter.verdicts import Call
-from outlive.rules.engine import rule
-from outlive.rules.witness import tensor_place, wanted_and_given
+from outlive.interpreter.judge import Call
+from outlive.rules.api import Fault, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.calls import tensor_place, wanted_and_given
 
 
 @rule("I203", "wrong-shape", Severity.ERROR, since="0.1", cause="wrong-shape")
-def wrong_shape(call: Call) -> Iterator[Sighting]:
-    """See the module."""
+def wrong_shape(call: Call) -> Sightings:
     if call.problem != "wrong-shape":
         return
     yield Sighting(
@@ -54,7 +49,7 @@ def _remedies(call: Call) -> Iterator[Remedy]:
     elif math.prod(given) == math.prod(wanted):
         yield _keep("reshape, if the values are in the right order", f"value.reshape({list(wanted)})")
     else:
-        yield Remedy(action="make the value the size that is wanted", tag=Tag.CHANGES_RESULTS)
+        yield Remedy("make the value the size that is wanted", Tag.CHANGES_RESULTS)
     if len(given) == len(wanted) and call.resizable is None:
         action = "resize the input of the model, if the model can be resized"
         yield _resize(call, action, Tag.CHANGES_RESULTS)
@@ -62,8 +57,8 @@ def _remedies(call: Call) -> Iterator[Remedy]:
 
 def _resize(call: Call, action: str, tag: Tag) -> Remedy:
     command = f"interpreter.resize_tensor_input({call.index}, {list(call.given_shape)})"
-    return Remedy(action=action, tag=tag, command=f"{command}; interpreter.allocate_tensors()")
+    return Remedy(action, tag, command=f"{command}; interpreter.allocate_tensors()")
 
 
 def _keep(action: str, expression: str) -> Remedy:
-    return Remedy(action=action, tag=Tag.SAME_RESULTS, command=f"value = {expression}")
+    return Remedy(action, Tag.SAME_RESULTS, command=f"value = {expression}")

@@ -16,22 +16,16 @@ Limits
     interpreter tells; a scale of 0 says that the input is not quantized.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
-from outlive.interpreter.verdicts import Call
-from outlive.rules.engine import rule
-from outlive.rules.witness import tensor_place, wanted_and_given
+from outlive.interpreter.judge import Call
+from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.calls import tensor_place, wanted_and_given
 
 # What quantized inputs are stored as.
 _QUANTIZED = ("int8", "uint8", "int16")
 
 
 @rule("I204", "wrong-dtype", Severity.ERROR, since="0.1", cause="wrong-dtype")
-def wrong_dtype(call: Call) -> Iterator[Sighting]:
-    """See the module."""
+def wrong_dtype(call: Call) -> Sightings:
     if call.problem != "wrong-dtype":
         return
     given = call.given_dtype.partition(",")[0]
@@ -63,4 +57,4 @@ def _remedy(call: Call, given: str) -> Remedy:
 
 
 def _told(action: str, command: str) -> Remedy:
-    return Remedy(action=action, tag=Tag.SAME_RESULTS, command=command)
+    return Remedy(action, Tag.SAME_RESULTS, command=command)

@@ -14,31 +14,18 @@ Limits
     None known.
 """
 
-from __future__ import annotations
+from outlive.rules.api import Remedy, Severity, Tag, rule
+from outlive.rules.calls import refused_call
 
-from collections.abc import Iterator
-
-from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
-from outlive.interpreter.verdicts import Call
-from outlive.rules.engine import rule
-from outlive.rules.witness import tensor_place, wanted_and_given
-
-
-@rule("I205", "swapped-bytes", Severity.ERROR, since="0.1", cause="wrong-dtype")
-def swapped_bytes(call: Call) -> Iterator[Sighting]:
-    """See the module."""
-    if call.problem != "byte-order":
-        return
-    yield Sighting(
-        where=tensor_place(call, "input"),
-        evidence=wanted_and_given(call),
-        why="the runtime takes the bytes as they are, so it would compute with other numbers",
-        remedies=(
-            Remedy(
-                action="convert it to this machine's byte order",
-                tag=Tag.SAME_RESULTS,
-                command="value = value.astype(value.dtype.newbyteorder('='))",
-            ),
+RULE = rule("I205", "swapped-bytes", Severity.ERROR, since="0.1", cause="wrong-dtype")(
+    refused_call(
+        "byte-order",
+        "input",
+        "the runtime takes the bytes as they are, so it would compute with other numbers",
+        Remedy(
+            "convert it to this machine's byte order",
+            Tag.SAME_RESULTS,
+            command="value = value.astype(value.dtype.newbyteorder('='))",
         ),
-        fault=Fault.INPUT,
     )
+)

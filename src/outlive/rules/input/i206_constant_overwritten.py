@@ -14,31 +14,19 @@ Limits
     Constants with a single value and no dimensions are not recognised.
 """
 
-from __future__ import annotations
+from outlive.rules.api import Evidence, Remedy, Severity, Tag, rule
+from outlive.rules.calls import refused_call
 
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.interpreter.verdicts import Call
-from outlive.rules.engine import rule
-from outlive.rules.witness import tensor_place
-
-
-@rule("I206", "constant-overwritten", Severity.ERROR, since="0.1", cause="write-to-constant")
-def constant_overwritten(call: Call) -> Iterator[Sighting]:
-    """See the module."""
-    if call.problem != "constant":
-        return
-    yield Sighting(
-        where=tensor_place(call, "constant"),
-        evidence=(Evidence(fact="its memory is the model itself", source="worker"),),
-        why="to set it would be to write into the model: a crash, or other weights without a word",
-        remedies=(
-            Remedy(
-                action="set one of the inputs; these are their numbers",
-                tag=Tag.SAME_RESULTS,
-                command='[detail["index"] for detail in interpreter.get_input_details()]',
-            ),
+RULE = rule("I206", "constant-overwritten", Severity.ERROR, since="0.1", cause="write-to-constant")(
+    refused_call(
+        "constant",
+        "constant",
+        "to set it would be to write into the model: a crash, or other weights without a word",
+        Remedy(
+            "set one of the inputs; these are their numbers",
+            Tag.SAME_RESULTS,
+            command='[detail["index"] for detail in interpreter.get_input_details()]',
         ),
-        fault=Fault.INPUT,
+        seen=Evidence("its memory is the model itself", "worker"),
     )
+)

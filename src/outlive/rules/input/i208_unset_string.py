@@ -13,29 +13,23 @@ Limits
     None known.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.interpreter.verdicts import Call
-from outlive.rules.engine import rule
-from outlive.rules.witness import tensor_place
+from outlive.interpreter.judge import Call
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.calls import tensor_place
 
 
 @rule("I208", "unset-string", Severity.ERROR, since="0.1", cause="string-tensor-unset")
-def unset_string(call: Call) -> Iterator[Sighting]:
-    """See the module."""
+def unset_string(call: Call) -> Sightings:
     if call.problem != "unset-string":
         return
     yield Sighting(
         where=tensor_place(call, "input"),
-        evidence=(Evidence(fact="read before it was set", source="order of calls"),),
+        evidence=(Evidence("read before it was set", "order of calls"),),
         why="a string tensor has no memory before it is set, and LiteRT would crash",
         remedies=(
             Remedy(
-                action="set it, with as many strings as it has elements",
-                tag=Tag.SAME_RESULTS,
+                "set it, with as many strings as it has elements",
+                Tag.SAME_RESULTS,
                 command=f"interpreter.set_tensor({call.index}, np.array([b'text'], dtype=object))",
             ),
         ),

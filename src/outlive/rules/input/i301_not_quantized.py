@@ -14,19 +14,13 @@ Limits
     Integers that were cast and not quantized have the right type: I304 looks for those.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.given import Feed, input_place, quantized, values_seen
 from outlive.units import format_shape
 
 
 @rule("I301", "not-quantized", Severity.ERROR, since="0.1", cause="not-quantized")
-def not_quantized(inputs: Feed) -> Iterator[Sighting]:
-    """See the module."""
+def not_quantized(inputs: Feed) -> Sightings:
     for given in inputs.given:
         parameters = quantized(given.tensor)
         if parameters is None or not given.seen.is_float:
@@ -38,15 +32,12 @@ def not_quantized(inputs: Feed) -> Iterator[Sighting]:
         name = given.tensor.name
         yield Sighting(
             where=input_place(given),
-            evidence=(
-                Evidence(fact=f"{wanted}; {meaning}", source="model"),
-                values_seen(given),
-            ),
+            evidence=(Evidence(f"{wanted}; {meaning}", "model"), values_seen(given)),
             why="the model wants the integers that stand for these numbers, not the numbers",
             remedies=(
                 Remedy(
-                    action="quantize the values with the model's scale and zero point",
-                    tag=Tag.SAME_RESULTS,
+                    "quantize the values with the model's scale and zero point",
+                    Tag.SAME_RESULTS,
                     command=f"value = interpreter.quantize_input({name!r}, value)",
                 ),
             ),

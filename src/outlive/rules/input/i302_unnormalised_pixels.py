@@ -17,18 +17,12 @@ Limits
     pixels, and the model was made for outliers of that size.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.given import Feed, Given, input_place, looks_like_bytes, values_seen, wanted_range
 
 
 @rule("I302", "unnormalised-pixels", Severity.WARNING, since="0.1")
-def unnormalised_pixels(inputs: Feed) -> Iterator[Sighting]:
-    """See the module."""
+def unnormalised_pixels(inputs: Feed) -> Sightings:
     for given in inputs.given:
         if looks_like_bytes(inputs, given):
             yield _sight(inputs, given)
@@ -43,11 +37,11 @@ def _sight(feed: Feed, given: Given) -> Sighting:
     return Sighting(
         where=input_place(given),
         evidence=(
-            Evidence(fact=f"made for {wanted.low:.4g} to {wanted.high:.4g}", source=wanted.source),
+            Evidence(f"made for {wanted.low:.4g} to {wanted.high:.4g}", wanted.source),
             values_seen(given),
         ),
         why=f"pixels, it seems, that were not scaled; about {wanted.low:.2g} to {wanted.high:.2g} is wanted",
-        remedies=(Remedy(action="scale the pixels", tag=Tag.CHANGES_RESULTS, command=f"value = {scaled}"),),
+        remedies=(Remedy("scale the pixels", Tag.CHANGES_RESULTS, command=f"value = {scaled}"),),
         confidence="likely",
         fault=Fault.INPUT,
     )

@@ -16,12 +16,7 @@ Limits
     It does not hurt where values beyond the range mean the same as its end.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.given import (
     Feed,
     Given,
@@ -39,8 +34,7 @@ _SLACK_STEPS = 1.5
 
 
 @rule("I303", "saturating-input", Severity.WARNING, since="0.1")
-def saturating_input(inputs: Feed) -> Iterator[Sighting]:
-    """See the module."""
+def saturating_input(inputs: Feed) -> Sightings:
     for given in inputs.given:
         span = span_of(inputs, given)
         # Pixels that were not scaled are another finding.
@@ -65,11 +59,11 @@ def _sight(given: Given, span: Span, outside: int) -> Sighting:
     clipped = f"{outside:,} of {given.seen.size:,} values ({share:.3g} %) lie beyond it and are clipped"
     return Sighting(
         where=input_place(given),
-        evidence=(span_seen(span), values_seen(given), Evidence(fact=clipped, source="inputs")),
+        evidence=(span_seen(span), values_seen(given), Evidence(clipped, "inputs")),
         why="the quantization was calibrated with smaller numbers than these",
         remedies=(
-            Remedy(action="scale the values as in training", tag=Tag.CHANGES_RESULTS),
-            Remedy(action="quantize the model again, with samples like these", tag=Tag.CHANGES_MODEL),
+            Remedy("scale the values as in training", Tag.CHANGES_RESULTS),
+            Remedy("quantize the model again, with samples like these", Tag.CHANGES_MODEL),
         ),
         confidence="certain that they are clipped; whether it hurts is for the model to say",
         fault=Fault.INPUT,

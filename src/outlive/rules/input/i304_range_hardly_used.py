@@ -16,12 +16,7 @@ Limits
     It does not hurt if the sample is that even: a dark picture, silence.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.given import LEVELS, Feed, Given, Span, input_place, span_of, span_seen, values_seen
 
 _LEAST_VALUES = 16
@@ -29,8 +24,7 @@ _LEAST_SHARE = 0.02
 
 
 @rule("I304", "range-hardly-used", Severity.WARNING, since="0.1", cause="not-quantized")
-def range_hardly_used(inputs: Feed) -> Iterator[Sighting]:
-    """See the module."""
+def range_hardly_used(inputs: Feed) -> Sightings:
     for given in inputs.given:
         span = span_of(inputs, given)
         if span is None or given.seen.size < _LEAST_VALUES or given.seen.is_constant:
@@ -54,14 +48,14 @@ def _steps(given: Given, span: Span) -> float | None:
 def _sight(given: Given, span: Span, steps: float, there: int) -> Sighting:
     used = f"the values lie within {steps:.3g} of its {there:,} steps"
     quantize = Remedy(
-        action="if they were cast to integers: quantize the real numbers instead",
-        tag=Tag.CHANGES_RESULTS,
+        "if they were cast to integers: quantize the real numbers instead",
+        Tag.CHANGES_RESULTS,
         command=f"value = interpreter.quantize_input({given.tensor.name!r}, value)",
     )
-    scale = Remedy(action="scale the values as in training", tag=Tag.CHANGES_RESULTS)
+    scale = Remedy("scale the values as in training", Tag.CHANGES_RESULTS)
     return Sighting(
         where=input_place(given),
-        evidence=(span_seen(span), values_seen(given), Evidence(fact=used, source="inputs")),
+        evidence=(span_seen(span), values_seen(given), Evidence(used, "inputs")),
         why="so little of the range is rarely what a model was calibrated with",
         remedies=(scale,) if given.seen.is_float else (quantize, scale),
         confidence="likely",

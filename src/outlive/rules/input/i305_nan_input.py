@@ -15,18 +15,12 @@ Limits
     A model may be made to take NaN for a missing value; few are.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.given import Feed, input_place, values_seen
 
 
 @rule("I305", "nan-input", Severity.ERROR, since="0.1")
-def nan_input(inputs: Feed) -> Iterator[Sighting]:
-    """See the module."""
+def nan_input(inputs: Feed) -> Sightings:
     for given in inputs.given:
         count = given.seen.nan_count
         if not count:
@@ -34,12 +28,12 @@ def nan_input(inputs: Feed) -> Iterator[Sighting]:
         fact = f"{count:,} of {given.seen.size:,} values are NaN"
         yield Sighting(
             where=input_place(given),
-            evidence=(Evidence(fact=fact, source="inputs"), values_seen(given)),
+            evidence=(Evidence(fact, "inputs"), values_seen(given)),
             why="every output that depends on one of them is NaN, or anything",
             remedies=(
                 Remedy(
-                    action="look where they are, and mend what makes them",
-                    tag=Tag.CHANGES_RESULTS,
+                    "look where they are, and mend what makes them",
+                    Tag.CHANGES_RESULTS,
                     command="np.argwhere(np.isnan(value))[:10]",
                 ),
             ),

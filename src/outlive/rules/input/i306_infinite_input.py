@@ -14,18 +14,12 @@ Limits
     It does not hurt where the model only compares with it, adds it as a mask, or clips by itself.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.given import Feed, input_place, values_seen
 
 
 @rule("I306", "infinite-input", Severity.WARNING, since="0.1")
-def infinite_input(inputs: Feed) -> Iterator[Sighting]:
-    """See the module."""
+def infinite_input(inputs: Feed) -> Sightings:
     for given in inputs.given:
         count = given.seen.infinite_count
         if not count:
@@ -33,12 +27,12 @@ def infinite_input(inputs: Feed) -> Iterator[Sighting]:
         fact = f"{count:,} of {given.seen.size:,} values are infinite"
         yield Sighting(
             where=input_place(given),
-            evidence=(Evidence(fact=fact, source="inputs"), values_seen(given)),
+            evidence=(Evidence(fact, "inputs"), values_seen(given)),
             why="an infinity that is multiplied or normalised becomes NaN",
             remedies=(
                 Remedy(
-                    action="clip the values",
-                    tag=Tag.CHANGES_RESULTS,
+                    "clip the values",
+                    Tag.CHANGES_RESULTS,
                     command="value = np.nan_to_num(value, posinf=HIGH, neginf=LOW)",
                 ),
             ),

@@ -15,20 +15,14 @@ Limits
     integers that are not quantized are left alone.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.given import Feed, input_place, quantized, values_seen
 
 _LEAST_VALUES = 16
 
 
 @rule("I307", "constant-input", Severity.WARNING, since="0.1")
-def constant_input(inputs: Feed) -> Iterator[Sighting]:
-    """See the module."""
+def constant_input(inputs: Feed) -> Sightings:
     for given in inputs.given:
         seen = given.seen
         measured = seen.is_float or quantized(given.tensor) is not None
@@ -37,9 +31,9 @@ def constant_input(inputs: Feed) -> Iterator[Sighting]:
         fact = f"all {seen.size:,} values are {seen.minimum:.6g}"
         yield Sighting(
             where=input_place(given),
-            evidence=(Evidence(fact=fact, source="inputs"), values_seen(given)),
+            evidence=(Evidence(fact, "inputs"), values_seen(given)),
             why="data from the world are hardly ever all alike",
-            remedies=(Remedy(action="look at what fills the array", tag=Tag.CHANGES_RESULTS),),
+            remedies=(Remedy("look at what fills the array", Tag.CHANGES_RESULTS),),
             confidence="certain that they are; whether it is meant so is yours to say",
             fault=Fault.INPUT,
         )

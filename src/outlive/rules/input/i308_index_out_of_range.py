@@ -16,20 +16,14 @@ Limits
     subgraph, and the length of the table is the one in the file.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, OpPlace, Remedy, Severity, Sighting, Tag
 from outlive.model import Operator, Subgraph
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.given import Feed, Given, input_place, uses, values_seen
-from outlive.rules.telling import operator_name
+from outlive.rules.wording import operator_name, operator_place
 
 
 @rule("I308", "index-out-of-range", Severity.ERROR, since="0.1", cause="data-dependent-index")
-def index_out_of_range(inputs: Feed) -> Iterator[Sighting]:
-    """See the module."""
+def index_out_of_range(inputs: Feed) -> Sightings:
     graph = inputs.model.subgraphs[0]
     for given in inputs.given:
         least, most = given.seen.minimum, given.seen.maximum
@@ -60,15 +54,15 @@ def _sight(given: Given, step: Operator, length: int) -> Sighting:
     rows = f"{operator_name(step)} looks up rows 0 to {length - 1:,}"
     return Sighting(
         where=input_place(given),
-        evidence=(Evidence(fact=rows, source="model"), values_seen(given)),
+        evidence=(Evidence(rows, "model"), values_seen(given)),
         why="there is no such row",
         remedies=(
             Remedy(
-                action="use the vocabulary of this model, with its index for what is unknown",
-                tag=Tag.CHANGES_RESULTS,
+                "use the vocabulary of this model, with its index for what is unknown",
+                Tag.CHANGES_RESULTS,
                 command=f"np.argwhere((value < 0) | (value >= {length}))[:10]",
             ),
         ),
         fault=Fault.INPUT,
-        op=OpPlace(subgraph=0, index=step.index, type=step.name),
+        op=operator_place(step),
     )

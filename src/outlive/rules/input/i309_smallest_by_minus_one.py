@@ -18,16 +18,11 @@ Limits
     fault.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, OpPlace, Remedy, Severity, Sighting, Tag
 from outlive.model import Operator
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.dividing import WIDE, divisions, pairs
-from outlive.rules.engine import rule
 from outlive.rules.given import Feed
-from outlive.rules.telling import operator_name
+from outlive.rules.wording import operator_name, operator_place
 from outlive.units import plural
 
 _DEADLY = ("DIV", "FLOOR_MOD")
@@ -40,8 +35,7 @@ _DEADLY = ("DIV", "FLOOR_MOD")
     since="0.1",
     cause="int-min-divided-by-minus-one",
 )
-def smallest_by_minus_one(inputs: Feed) -> Iterator[Sighting]:
-    """See the module."""
+def smallest_by_minus_one(inputs: Feed) -> Sightings:
     for step, upper, lower in divisions(inputs, _DEADLY):
         smallest = WIDE[upper.dtype.name]
         count = pairs((upper == smallest), (lower == -1))
@@ -54,14 +48,14 @@ def _sight(step: Operator, dtype: str, smallest: int, count: int) -> Sighting:
     return Sighting(
         where=operator_name(step),
         evidence=(
-            Evidence(fact=fact, source="inputs"),
-            Evidence(fact=f"the result, {-smallest}, does not fit into {dtype}", source="type"),
+            Evidence(fact, "inputs"),
+            Evidence(f"the result, {-smallest}, does not fit into {dtype}", "type"),
         ),
         why="this is the one division, beside that by 0, that a processor refuses",
         remedies=(
             Remedy(
-                action="clip what is divided",
-                tag=Tag.CHANGES_RESULTS,
+                "clip what is divided",
+                Tag.CHANGES_RESULTS,
                 command=f"value = np.maximum(value, {smallest + 1})",
             ),
         ),
@@ -69,5 +63,5 @@ def _sight(step: Operator, dtype: str, smallest: int, count: int) -> Sighting:
         if step.type == "FLOOR_MOD"
         else "likely: LiteRT's own kernel gives a wrong number",
         fault=Fault.INPUT,
-        op=OpPlace(subgraph=0, index=step.index, type=step.name),
+        op=operator_place(step),
     )

@@ -14,20 +14,14 @@ Limits
     0 is not looked at: it gives an infinity.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, OpPlace, Remedy, Severity, Sighting, Tag
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.dividing import divisors
-from outlive.rules.engine import rule
 from outlive.rules.given import Feed, input_place, values_seen
-from outlive.rules.telling import operator_name
+from outlive.rules.wording import operator_name, operator_place
 
 
 @rule("I310", "zero-divisor", Severity.ERROR, since="0.1")
-def zero_divisor(inputs: Feed) -> Iterator[Sighting]:
-    """See the module."""
+def zero_divisor(inputs: Feed) -> Sightings:
     for step, given in divisors(inputs):
         zeros = int((given.array == 0).sum())
         if not zeros:
@@ -36,12 +30,12 @@ def zero_divisor(inputs: Feed) -> Iterator[Sighting]:
         yield Sighting(
             where=input_place(given),
             evidence=(
-                Evidence(fact=fact, source="inputs"),
-                Evidence(fact=f"{operator_name(step)} divides by them", source="model"),
+                Evidence(fact, "inputs"),
+                Evidence(f"{operator_name(step)} divides by them", "model"),
                 values_seen(given),
             ),
             why="integers cannot be divided by 0",
-            remedies=(Remedy(action="keep 0 out of the divisors", tag=Tag.CHANGES_RESULTS),),
+            remedies=(Remedy("keep 0 out of the divisors", Tag.CHANGES_RESULTS),),
             fault=Fault.INPUT,
-            op=OpPlace(subgraph=0, index=step.index, type=step.name),
+            op=operator_place(step),
         )

@@ -17,16 +17,12 @@ Limits
     still below 2^31 elements is for a memory limit to judge.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
-from outlive.finding import Evidence, Fault, OpPlace, Remedy, Severity, Sighting, Tag
 from outlive.model import Operator
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.given import Feed, Given, input_place, uses, values_seen
-from outlive.rules.telling import operator_name
+from outlive.rules.wording import operator_name, operator_place
 from outlive.units import count_elements, format_shape
 
 # Where each operator takes sizes from: LiteRT, tflite/kernels.
@@ -44,8 +40,7 @@ _MOST_DIMENSIONS = 32
 
 
 @rule("I311", "impossible-shape-value", Severity.ERROR, since="0.1", cause="runtime-shape-from-input")
-def impossible_shape_value(inputs: Feed) -> Iterator[Sighting]:
-    """See the module."""
+def impossible_shape_value(inputs: Feed) -> Sightings:
     for given in inputs.given:
         if given.array.dtype.kind not in "iu" or not 0 < given.seen.size <= _MOST_DIMENSIONS:
             continue
@@ -80,9 +75,9 @@ def _sight(given: Given, step: Operator, sizes: tuple[int, ...], problem: str) -
     asked = f"{operator_name(step)} is asked for {'x'.join(map(str, sizes)) or format_shape(())}"
     return Sighting(
         where=input_place(given),
-        evidence=(Evidence(fact=asked, source="inputs"), values_seen(given)),
+        evidence=(Evidence(asked, "inputs"), values_seen(given)),
         why=problem,
-        remedies=(Remedy(action="give sizes that the result can have", tag=Tag.CHANGES_RESULTS),),
+        remedies=(Remedy("give sizes that the result can have", Tag.CHANGES_RESULTS),),
         fault=Fault.INPUT,
-        op=OpPlace(subgraph=0, index=step.index, type=step.name),
+        op=operator_place(step),
     )

@@ -13,15 +13,12 @@ Limits
     Copies smaller than 256 bytes are not worth a word. Equal values in another type or layout are not seen.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
 from outlive.model import Buffer, Model
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name
+from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import file_name
 from outlive.units import format_bytes, plural
 
 _MIN_BYTES = 256
@@ -29,25 +26,22 @@ _PROBE_BYTES = 512
 
 
 @rule("M101", "duplicate-buffers", Severity.NOTE, since="0.1")
-def duplicate_buffers(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def duplicate_buffers(model: Model) -> Sightings:
     groups = list(_groups(buffer for buffer in model.buffers if buffer.size_bytes >= _MIN_BYTES))
     if not groups:
         return
     groups.sort(key=lambda group: group[0].size_bytes * (1 - len(group)))
     saved = sum(group[0].size_bytes * (len(group) - 1) for group in groups)
-    evidence = tuple(
-        Evidence(fact=_describe(group, model), source="buffer contents compared") for group in groups[:5]
-    )
+    evidence = tuple(Evidence(_describe(group, model), "buffer contents compared") for group in groups[:5])
     yield Sighting(
         where=file_name(model.path),
         evidence=evidence,
         why=f"{plural(len(groups), 'constant')} stored {sum(map(len, groups))} times in all",
         remedies=(
             Remedy(
-                action="let tensors with equal values share a buffer",
+                "let tensors with equal values share a buffer",
+                Tag.SAME_RESULTS,
                 effect=f"saves {format_bytes(saved)} of the file",
-                tag=Tag.SAME_RESULTS,
             ),
         ),
     )

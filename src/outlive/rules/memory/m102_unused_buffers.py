@@ -14,22 +14,16 @@ Limits
     with an operator DISPATCH_OP are left alone.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
 from outlive.model import Model
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name
+from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import file_name
 from outlive.units import format_bytes, plural
 
 _MIN_BYTES = 256
 
 
 @rule("M102", "unused-buffers", Severity.NOTE, since="0.1")
-def unused_buffers(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def unused_buffers(model: Model) -> Sightings:
     if any(code.custom_name == "DISPATCH_OP" for code in model.operator_codes):
         return
     used = {tensor.buffer_index for tensor in model.tensors()}
@@ -44,13 +38,11 @@ def unused_buffers(model: Model) -> Iterator[Sighting]:
     facts = [f"buffer {buffer.index}: {format_bytes(buffer.size_bytes)}" for buffer in unused[:5]]
     yield Sighting(
         where=file_name(model.path),
-        evidence=tuple(Evidence(fact=fact, source="buffer list") for fact in facts),
+        evidence=tuple(Evidence(fact, "buffer list") for fact in facts),
         why=f"neither tensors nor metadata refer to {plural(len(unused), 'buffer')} of {len(model.buffers)}",
         remedies=(
             Remedy(
-                action="convert the model again",
-                effect=f"saves {format_bytes(total)} of the file",
-                tag=Tag.SAME_RESULTS,
+                "convert the model again", Tag.SAME_RESULTS, effect=f"saves {format_bytes(total)} of the file"
             ),
         ),
     )

@@ -15,22 +15,16 @@ Limits
     Custom operators name the tensors they use like all others; one that reaches further is not known.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Subgraph, Tensor
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name, tensor_name
+from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import file_name, tensor_name
 from outlive.units import format_bytes, plural
 
 _ENTRIES = "saves entries in the interpreter's tables"
 
 
 @rule("M103", "unused-tensors", Severity.NOTE, since="0.1")
-def unused_tensors(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def unused_tensors(model: Model) -> Sightings:
     named = _named_by_signatures(model)
     unused = [
         tensor
@@ -48,15 +42,15 @@ def unused_tensors(model: Model) -> Iterator[Sighting]:
     facts = [f"{tensor_name(tensor)}: {_cost(own.get(tensor.buffer_index, 0))}" for tensor in unused[:5]]
     yield Sighting(
         where=file_name(model.path),
-        evidence=tuple(Evidence(fact=fact, source="operators and signatures") for fact in facts),
+        evidence=tuple(Evidence(fact, "operators and signatures") for fact in facts),
         why=f"no operator, input, output or signature refers to {plural(len(unused), 'tensor')}",
         remedies=(
             Remedy(
-                action="convert the model again",
+                "convert the model again",
+                Tag.SAME_RESULTS,
                 effect=f"saves {format_bytes(sum(own.values()))} of constants"
                 if any(own.values())
                 else _ENTRIES,
-                tag=Tag.SAME_RESULTS,
             ),
         ),
     )

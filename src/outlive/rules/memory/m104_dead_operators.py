@@ -15,14 +15,9 @@ Limits
     variables, hash tables, random numbers, and whatever these read.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Operator, Subgraph
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name, operator_name
+from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import file_name, operator_name
 from outlive.units import format_bytes, plural
 
 # Operators that do something even if nobody reads their outputs.
@@ -34,8 +29,7 @@ _ACTING = {
 
 
 @rule("M104", "dead-operators", Severity.NOTE, since="0.1")
-def dead_operators(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def dead_operators(model: Model) -> Sightings:
     named: dict[int, set[int]] = {}
     for signature in model.signatures:
         named.setdefault(signature.subgraph_index, set()).update(index for _, index in signature.outputs)
@@ -53,13 +47,13 @@ def dead_operators(model: Model) -> Iterator[Sighting]:
     ]
     yield Sighting(
         where=file_name(model.path),
-        evidence=tuple(Evidence(fact=fact, source="graph") for fact in facts),
+        evidence=tuple(Evidence(fact, "graph") for fact in facts),
         why=f"nothing depends on {len(dead)} of the {plural(sum(1 for _ in model.operators()), 'operator')}",
         remedies=(
             Remedy(
-                action="convert without the unused branch",
+                "convert without the unused branch",
+                Tag.SAME_RESULTS,
                 effect=f"saves run time and up to {format_bytes(total)} of outputs",
-                tag=Tag.SAME_RESULTS,
             ),
         ),
     )

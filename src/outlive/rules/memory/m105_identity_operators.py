@@ -15,14 +15,9 @@ Limits
     differ in a run.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Operator, Subgraph, Tensor
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name, operator_name
+from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import file_name, operator_name
 from outlive.units import format_bytes, format_shape, plural
 
 _SAME_SHAPE = {"RESHAPE", "SQUEEZE", "EXPAND_DIMS"}
@@ -30,8 +25,7 @@ _MAX_RANK = 16
 
 
 @rule("M105", "identity-operators", Severity.NOTE, since="0.1")
-def identity_operators(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def identity_operators(model: Model) -> Sightings:
     found = [
         (operator_name(op, subgraph.index), source)
         for subgraph in model.subgraphs
@@ -47,13 +41,13 @@ def identity_operators(model: Model) -> Iterator[Sighting]:
     ]
     yield Sighting(
         where=file_name(model.path),
-        evidence=tuple(Evidence(fact=fact, source="shapes and options") for fact in facts),
+        evidence=tuple(Evidence(fact, "shapes and options") for fact in facts),
         why=f"{plural(len(found), 'operator')} only {'copies' if len(found) == 1 else 'copy'}",
         remedies=(
             Remedy(
-                action="leave such operators out of the model's source and convert again",
+                "leave such operators out of the model's source and convert again",
+                Tag.SAME_RESULTS,
                 effect=f"saves up to {format_bytes(total)} of copies a run",
-                tag=Tag.SAME_RESULTS,
             ),
         ),
     )

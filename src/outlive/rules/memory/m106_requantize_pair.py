@@ -15,20 +15,14 @@ Limits
     A float result that other operators read too is needed and not reported.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Operator, Subgraph, Tensor
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name, operator_name
+from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import file_name, operator_name
 from outlive.units import format_bytes, plural
 
 
 @rule("M106", "requantize-pair", Severity.NOTE, since="0.1")
-def requantize_pair(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def requantize_pair(model: Model) -> Sightings:
     pairs = [(subgraph, *pair) for subgraph in model.subgraphs for pair in _pairs(subgraph)]
     if not pairs:
         return
@@ -36,14 +30,14 @@ def requantize_pair(model: Model) -> Iterator[Sighting]:
     equal = all(_equal_parameters(subgraph, first, second) for subgraph, first, second, _ in pairs)
     yield Sighting(
         where=file_name(model.path),
-        evidence=tuple(Evidence(fact=_describe(*pair), source="graph") for pair in pairs[:5]),
+        evidence=tuple(Evidence(_describe(*pair), "graph") for pair in pairs[:5]),
         why=f"{plural(len(pairs), 'pair')} of DEQUANTIZE and QUANTIZE with nothing between them",
         remedies=(
             Remedy(
-                action="drop both operators" if equal else "replace each pair by a single QUANTIZE",
-                effect=f"saves up to {format_bytes(total)} of float tensors",
+                "drop both operators" if equal else "replace each pair by a single QUANTIZE",
                 # One rounding instead of two may differ in the last bit.
-                tag=Tag.SAME_RESULTS if equal else Tag.CHANGES_RESULTS,
+                Tag.SAME_RESULTS if equal else Tag.CHANGES_RESULTS,
+                effect=f"saves up to {format_bytes(total)} of float tensors",
             ),
         ),
     )

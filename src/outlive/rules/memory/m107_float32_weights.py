@@ -16,14 +16,9 @@ Limits
     too depends on the accelerator: some unpack 16-bit weights again.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Tensor
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name, tensor_name
+from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import file_name, tensor_name
 from outlive.units import format_bytes, plural
 
 _MIN_TENSOR_BYTES = 1024
@@ -31,8 +26,7 @@ _MIN_TOTAL_BYTES = 4096
 
 
 @rule("M107", "float32-weights", Severity.NOTE, since="0.1")
-def float32_weights(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def float32_weights(model: Model) -> Sightings:
     weights = list(_weights(model).values())
     total = sum(_bytes(tensor) for tensor in weights)
     if total < max(_MIN_TOTAL_BYTES, model.file_bytes // 10):
@@ -42,18 +36,18 @@ def float32_weights(model: Model) -> Iterator[Sighting]:
     facts += [f"{tensor_name(tensor)}: {format_bytes(_bytes(tensor))}" for tensor in weights[:3]]
     yield Sighting(
         where=file_name(model.path),
-        evidence=tuple(Evidence(fact=fact, source="constants") for fact in facts),
+        evidence=tuple(Evidence(fact, "constants") for fact in facts),
         why=f"float32 weights are {100 * total / model.file_bytes:.0f} % of the file",
         remedies=(
             Remedy(
-                action="quantize the weights to float16",
+                "quantize the weights to float16",
+                Tag.CHANGES_RESULTS,
                 effect=f"saves {format_bytes(total // 2)} of the file",
-                tag=Tag.CHANGES_RESULTS,
             ),
             Remedy(
-                action="quantize the weights to 8-bit integers",
+                "quantize the weights to 8-bit integers",
+                Tag.CHANGES_RESULTS,
                 effect=f"saves about {format_bytes(total * 3 // 4)} of the file",
-                tag=Tag.CHANGES_RESULTS,
             ),
         ),
     )

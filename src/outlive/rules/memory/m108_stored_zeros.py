@@ -16,15 +16,10 @@ Limits
     A tensor whose first 4 KiB have few zeros is not read on. Types of less than a byte are not looked at.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
 from outlive.model import Model
 from outlive.model.zeros import WeightZeros, count_zeros
-from outlive.rules.engine import rule
-from outlive.rules.telling import command, file_name, tensor_name
+from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import command, file_name, tensor_name
 from outlive.units import format_bytes, plural
 
 _LEAST_SHARE = 0.5
@@ -33,8 +28,7 @@ _SHOWN = 3
 
 
 @rule("M108", "stored-zeros", Severity.NOTE, since="0.1")
-def stored_zeros(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def stored_zeros(model: Model) -> Sightings:
     weights = [weight for weight in count_zeros(model, _LEAST_SHARE) if not weight.is_sparse]
     stored = sum(_zero_bytes(weight) for weight in weights)
     if stored < max(_MIN_BYTES, model.file_bytes // 10):
@@ -47,19 +41,19 @@ def stored_zeros(model: Model) -> Iterator[Sighting]:
     facts += [f"{tensor_name(weight.tensor)}: {weight.share:.0%} zeros" for weight in weights[:_SHOWN]]
     yield Sighting(
         where=file_name(model.path),
-        evidence=tuple(Evidence(fact=fact, source="constants counted") for fact in facts),
+        evidence=tuple(Evidence(fact, "constants counted") for fact in facts),
         why="a zero takes as many bytes as any other number",
         remedies=(
             Remedy(
-                action="compress the file where it is stored or sent, or store its weights sparsely",
+                "compress the file where it is stored or sent, or store its weights sparsely",
+                Tag.SAME_RESULTS,
                 effect=f"saves up to {format_bytes(stored)} there, and no memory",
                 command=command("outlive read", model.path, "--sparsity"),
-                tag=Tag.SAME_RESULTS,
             ),
             Remedy(
-                action="remove whole channels instead of single weights",
+                "remove whole channels instead of single weights",
+                Tag.CHANGES_MODEL,
                 effect="then the file and the memory shrink alike",
-                tag=Tag.CHANGES_MODEL,
             ),
         ),
     )

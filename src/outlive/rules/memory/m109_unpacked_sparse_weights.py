@@ -15,23 +15,17 @@ Limits
     XNNPACK has kernels that compute with sparse weights; which layers they take depends on the model.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
 from outlive.model import Model
 from outlive.model.zeros import count_zeros
-from outlive.rules.engine import rule
-from outlive.rules.telling import command, file_name
+from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import command, file_name
 from outlive.units import format_bytes, plural
 
 _MIN_BYTES = 4096
 
 
 @rule("M109", "unpacked-sparse-weights", Severity.NOTE, since="0.1")
-def unpacked_sparse_weights(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def unpacked_sparse_weights(model: Model) -> Sightings:
     weights = [weight for weight in count_zeros(model, 1.0) if weight.is_sparse]
     dense = sum(weight.dense_bytes for weight in weights)
     if dense < _MIN_BYTES:
@@ -41,14 +35,14 @@ def unpacked_sparse_weights(model: Model) -> Iterator[Sighting]:
     fact = f"{many} stored sparsely: {format_bytes(stored)} in the file, {format_bytes(dense)} unpacked"
     yield Sighting(
         where=file_name(model.path),
-        evidence=(Evidence(fact=fact, source="sparsity of the constants"),),
+        evidence=(Evidence(fact, "sparsity of the constants"),),
         why="the runtime unpacks them into memory of their own",
         remedies=(
             Remedy(
-                action="store them densely, if memory is what is short",
+                "store them densely, if memory is what is short",
+                Tag.SAME_RESULTS,
                 effect=f"saves up to {format_bytes(dense)} of memory, and the file grows",
                 command=command("outlive plan", model.path, "--measure"),
-                tag=Tag.SAME_RESULTS,
             ),
         ),
     )

@@ -16,27 +16,21 @@ Limits
     What a system and other programs take of a device's RAM is not counted unless a document says how much.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.arena.budget import ONE_BLOCK, Verdict
-from outlive.finding import Evidence, Fault, Severity, Sighting
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Severity, Sighting, Sightings, rule
 from outlive.rules.planned import amounts, place, ways, worst
 from outlive.units import format_bytes
 
 
 @rule("M201", "plan-does-not-fit", Severity.ERROR, since="0.1", cause="out-of-memory")
-def plan_does_not_fit(verdict: Verdict) -> Iterator[Sighting]:
-    """See the module."""
+def plan_does_not_fit(verdict: Verdict) -> Sightings:
     needed, budget = verdict.needed_bytes, verdict.budget
     blocked = [reason for reason in verdict.reasons if reason.startswith(ONE_BLOCK)]
     if needed is None or (needed <= budget.ram_bytes and not blocked) or budget.kind == "limit":
         return
     there = Evidence(
-        fact=f"there are {format_bytes(budget.ram_bytes)} ({budget.ram_bytes:,} bytes): {budget.title}",
-        source=budget.source,
+        f"there are {format_bytes(budget.ram_bytes)} ({budget.ram_bytes:,} bytes): {budget.title}",
+        budget.source,
     )
     over = needed - budget.ram_bytes
     times = f"{needed / budget.ram_bytes:.2g} times as much"

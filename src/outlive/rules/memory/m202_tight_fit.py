@@ -15,26 +15,20 @@ Limits
     How much the rest of your program needs is not known here.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.arena.budget import Verdict
-from outlive.finding import Evidence, Fault, Severity, Sighting
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Severity, Sighting, Sightings, rule
 from outlive.rules.planned import amounts, place, ways
 from outlive.units import format_bytes
 
 
 @rule("M202", "tight-fit", Severity.WARNING, since="0.1")
-def tight_fit(verdict: Verdict) -> Iterator[Sighting]:
-    """See the module."""
+def tight_fit(verdict: Verdict) -> Sightings:
     if verdict.word != "tight" or verdict.needed_bytes is None:
         return
     budget = verdict.budget
     there = Evidence(
-        fact=f"there are {format_bytes(budget.ram_bytes)} ({budget.ram_bytes:,} bytes): {budget.title}",
-        source=budget.source,
+        f"there are {format_bytes(budget.ram_bytes)} ({budget.ram_bytes:,} bytes): {budget.title}",
+        budget.source,
     )
     yield Sighting(
         where=place(verdict.plan),

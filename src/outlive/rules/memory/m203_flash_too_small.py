@@ -13,37 +13,29 @@ Limits
     The program itself takes flash as well; how much is not known here.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.arena.budget import Verdict
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import file_name
 from outlive.units import format_bytes
 
 
 @rule("M203", "flash-too-small", Severity.ERROR, since="0.1")
-def flash_too_small(verdict: Verdict) -> Iterator[Sighting]:
-    """See the module."""
+def flash_too_small(verdict: Verdict) -> Sightings:
     plan, budget = verdict.plan, verdict.budget
     if budget.flash_bytes is None or plan.file_bytes <= budget.flash_bytes:
         return
     yield Sighting(
         where=file_name(plan.path),
         evidence=(
-            Evidence(fact=f"the file has {plan.file_bytes:,} bytes", source="file"),
-            Evidence(
-                fact=f"{budget.title} has {format_bytes(budget.flash_bytes)} of flash", source=budget.source
-            ),
+            Evidence(f"the file has {plan.file_bytes:,} bytes", "file"),
+            Evidence(f"{budget.title} has {format_bytes(budget.flash_bytes)} of flash", budget.source),
         ),
         why=f"{format_bytes(plan.file_bytes - budget.flash_bytes)} too much, before any program is there",
         remedies=(
             Remedy(
-                action="quantize the weights to 8-bit integers",
+                "quantize the weights to 8-bit integers",
+                Tag.CHANGES_RESULTS,
                 effect="a float model shrinks to about a quarter",
-                tag=Tag.CHANGES_RESULTS,
             ),
         ),
         fault=Fault.MACHINE,

@@ -16,23 +16,17 @@ Limits
     How much is touched, and when, is a matter of the system: this is what Linux does.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.arena.plan import Plan, predict_stages
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.planned import run_command
-from outlive.rules.telling import file_name
+from outlive.rules.wording import file_name
 from outlive.units import format_bytes
 
 _LEAST_BYTES = 16 << 20
 
 
 @rule("M204", "late-memory", Severity.NOTE, since="0.1")
-def late_memory(plan: Plan) -> Iterator[Sighting]:
-    """See the module."""
+def late_memory(plan: Plan) -> Sightings:
     stages = predict_stages(plan)
     if not stages:
         return
@@ -42,14 +36,13 @@ def late_memory(plan: Plan) -> Iterator[Sighting]:
     yield Sighting(
         where=file_name(plan.path),
         evidence=tuple(
-            Evidence(fact=f"after {stage.name}: {format_bytes(stage.bytes)}", source="plan")
-            for stage in stages
+            Evidence(f"after {stage.name}: {format_bytes(stage.bytes)}", "plan") for stage in stages
         ),
         why=f"{format_bytes(late)} come with the first invoke: that it could be allocated proves nothing",
         remedies=(
             Remedy(
-                action="run it once, with a limit, before it matters",
-                tag=Tag.SAME_RESULTS,
+                "run it once, with a limit, before it matters",
+                Tag.SAME_RESULTS,
                 command=run_command(plan, "--memory", _limit(stages[-1].bytes)),
             ),
         ),

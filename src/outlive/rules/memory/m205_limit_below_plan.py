@@ -14,21 +14,15 @@ Limits
     A limit above the certain part may still be too small: then the run ends at the limit, and says so.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.arena.budget import Verdict, certain_bytes
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.planned import facts, place, run_command, ways
 from outlive.rules.shortage import SET_LIMIT, needed_words
 from outlive.units import format_bytes
 
 
 @rule("M205", "limit-below-plan", Severity.ERROR, since="0.1", cause="out-of-memory")
-def limit_below_plan(verdict: Verdict) -> Iterator[Sighting]:
-    """See the module."""
+def limit_below_plan(verdict: Verdict) -> Sightings:
     plan, limit = verdict.plan, verdict.budget.ram_bytes
     certain = certain_bytes(plan)
     if verdict.budget.kind != "limit" or certain <= limit:
@@ -39,20 +33,20 @@ def limit_below_plan(verdict: Verdict) -> Iterator[Sighting]:
         headline=f"the model needs at least {format_bytes(certain)}, and its limit is {format_bytes(limit)}",
         where=place(plan),
         evidence=(
-            Evidence(fact=f"needed: {needed_words(known)}", source=f"plan, {plan.accelerator}"),
-            Evidence(fact=f"had: {format_bytes(limit)}, {SET_LIMIT}", source="limits"),
+            Evidence(f"needed: {needed_words(known)}", f"plan, {plan.accelerator}"),
+            Evidence(f"had: {format_bytes(limit)}, {SET_LIMIT}", "limits"),
         ),
         why="the run would end at its limit, so it was not started",
         remedies=(
             Remedy(
-                action="raise the limit, if the machine has the memory",
-                tag=Tag.SAME_RESULTS,
+                "raise the limit, if the machine has the memory",
+                Tag.SAME_RESULTS,
                 command=run_command(plan, "--memory", f"{enough}MB"),
             ),
             *ways(verdict),
             Remedy(
-                action="run it all the same, to see it end",
-                tag=Tag.SAME_RESULTS,
+                "run it all the same, to see it end",
+                Tag.SAME_RESULTS,
                 command=run_command(plan, "--memory", f"{limit}B", "--force"),
             ),
         ),

@@ -15,13 +15,8 @@ Limits
     Sizes that hang on the values of inputs can be larger with other inputs.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.arena.budget import Verdict
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.planned import amounts, place, run_command, ways
 from outlive.units import format_bytes
 
@@ -29,19 +24,18 @@ _SHOWN = 3
 
 
 @rule("M206", "may-not-fit", Severity.WARNING, since="0.2")
-def may_not_fit(verdict: Verdict) -> Iterator[Sighting]:
-    """See the module."""
+def may_not_fit(verdict: Verdict) -> Sightings:
     if verdict.word != "may not fit" or verdict.needed_bytes is None or verdict.budget.kind == "limit":
         return
     plan, budget = verdict.plan, verdict.budget
     there = Evidence(
-        fact=f"there are {format_bytes(budget.ram_bytes)} ({budget.ram_bytes:,} bytes): {budget.title}",
-        source=budget.source,
+        f"there are {format_bytes(budget.ram_bytes)} ({budget.ram_bytes:,} bytes): {budget.title}",
+        budget.source,
     )
     unknown = plan.unknown[:_SHOWN] if plan.bound == "lower" else ()
     tried = Remedy(
-        action="run it under the same limit, with your largest inputs",
-        tag=Tag.SAME_RESULTS,
+        "run it under the same limit, with your largest inputs",
+        Tag.SAME_RESULTS,
         command=run_command(plan, "--memory", f"{budget.ram_bytes}B"),
     )
     yield Sighting(
@@ -49,7 +43,7 @@ def may_not_fit(verdict: Verdict) -> Iterator[Sighting]:
         evidence=(
             *amounts(plan, verdict.needed_bytes),
             there,
-            *(Evidence(fact=f"not known: {item}", source="plan") for item in unknown),
+            *(Evidence(f"not known: {item}", "plan") for item in unknown),
         ),
         why="; ".join(verdict.reasons),
         remedies=(tried, *ways(verdict)) if plan.accelerator != "tflm" else tuple(ways(verdict)),

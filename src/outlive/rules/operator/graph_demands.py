@@ -128,6 +128,11 @@ def shared_ends(scene: Scene) -> list[str]:
     return [slot for slot in scene.slots("o*") if scene.operator.outputs[int(slot[1:])] in inputs]
 
 
+def aliased_outputs(scene: Scene) -> Iterator[str]:
+    """Outputs that are inputs of the same operator, in words."""
+    yield from (f"{slot_words(scene, slot)} is one of its inputs too" for slot in shared_ends(scene))
+
+
 def works_in_place(scene: Scene) -> bool:
     """True if the kernel reads each element before it writes it, and all are of one shape."""
     shapes = {scene.shape(slot) for slot in scene.slots("i*") if scene.tensor(slot) is not None}

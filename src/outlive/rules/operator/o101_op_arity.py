@@ -15,22 +15,9 @@ Limits
     Operators that LiteRT has no kernel for, and custom ones, are not looked at.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Model
-from outlive.rules.engine import rule
+from outlive.rules.api import Iterator, Severity, rule
 from outlive.rules.operator.option_demands import miscounted
-from outlive.rules.operator.scene import Scene, scenes, sight_some
-
-
-@rule("O101", "op-arity", Severity.ERROR, since="0.1", cause="op-arity")
-def op_arity(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    why = "a tensor was added or dropped, or the operator is not the one it was"
-    yield from sight_some(model, scenes(model), _faults, why)
+from outlive.rules.operator.scene import Scene, operators_with, scenes
 
 
 def _faults(scene: Scene) -> Iterator[str]:
@@ -44,3 +31,10 @@ def _faults(scene: Scene) -> Iterator[str]:
             yield f"{len(row)} {word}s; the kernel takes {span}"
     if scene.is_whole:
         yield from (fact for fact, cause in miscounted(scene) if cause == "op-arity")
+
+
+RULE = rule("O101", "op-arity", Severity.ERROR, since="0.1", cause="op-arity")(
+    operators_with(
+        _faults, "a tensor was added or dropped, or the operator is not the one it was", among=scenes
+    )
+)

@@ -14,22 +14,17 @@ Limits
     An operator that only looks at the shape is left alone. The order of operators is not looked at.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import islice
 
-from outlive.finding import Severity, Sighting
 from outlive.model import Model
-from outlive.rules.engine import rule
+from outlive.rules.api import Severity, Sighting, Sightings, rule
 from outlive.rules.operator.graph_demands import Unfilled, unfilled, works_in_place
 from outlive.rules.operator.scene import MOST_SIGHTINGS, sight
-from outlive.rules.telling import tensor_name
+from outlive.rules.wording import tensor_name
 
 
 @rule("O103", "tensor-never-filled", Severity.ERROR, since="0.1", cause="required-tensor-missing")
-def tensor_never_filled(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def tensor_never_filled(model: Model) -> Sightings:
     found = (item for item in unfilled(model) if not _is_told(item))
     yield from (_tell(model, item) for item in islice(found, MOST_SIGHTINGS))
 

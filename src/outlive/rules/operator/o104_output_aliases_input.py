@@ -15,23 +15,16 @@ Limits
     What works element by element is told by O131.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
 from outlive.model import Model
-from outlive.rules.engine import rule
-from outlive.rules.operator.graph_demands import shared_ends, works_in_place
-from outlive.rules.operator.scene import Scene, scenes, sight_some, slot_words
+from outlive.rules.api import Iterator, Severity, rule
+from outlive.rules.operator.graph_demands import aliased_outputs, works_in_place
+from outlive.rules.operator.scene import Scene, operators_with, scenes
 
 
-@rule("O104", "output-aliases-input", Severity.ERROR, since="0.1", cause="tensor-aliased")
-def output_aliases_input(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    rows = (scene for scene in scenes(model) if scene.signature is not None and not works_in_place(scene))
-    yield from sight_some(model, rows, _faults, "input and output need memory of their own")
+def _kernels(model: Model) -> Iterator[Scene]:
+    return (scene for scene in scenes(model) if scene.signature is not None and not works_in_place(scene))
 
 
-def _faults(scene: Scene) -> Iterator[str]:
-    yield from (f"{slot_words(scene, slot)} is one of its inputs too" for slot in shared_ends(scene))
+RULE = rule("O104", "output-aliases-input", Severity.ERROR, since="0.1", cause="tensor-aliased")(
+    operators_with(aliased_outputs, "input and output need memory of their own", among=_kernels)
+)

@@ -14,23 +14,15 @@ Limits
     Where another tensor is never filled because of it, that is told instead (O103).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
 from outlive.model import Model
-from outlive.rules.engine import rule
+from outlive.rules.api import Iterator, Severity, rule
 from outlive.rules.operator.graph_demands import overwritten_constants, unfilled
-from outlive.rules.operator.scene import Scene, scenes, sight_some, slot_words
+from outlive.rules.operator.scene import Scene, operators_with, scenes, slot_words
 
 
-@rule("O105", "output-is-constant", Severity.ERROR, since="0.1", cause="buffer-aliased")
-def output_is_constant(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def _not_told(model: Model) -> Iterator[Scene]:
     told = {item.stray_writer.place for item in unfilled(model) if item.stray_writer is not None}
-    rows = (scene for scene in scenes(model) if scene.place not in told and not scene.operator.is_custom)
-    yield from sight_some(model, rows, _faults, "the buffer of another tensor was given to this one")
+    return (scene for scene in scenes(model) if scene.place not in told and not scene.operator.is_custom)
 
 
 def _faults(scene: Scene) -> Iterator[str]:
@@ -38,3 +30,8 @@ def _faults(scene: Scene) -> Iterator[str]:
         tensor = scene.tensor(slot)
         if tensor is not None:
             yield f"{slot_words(scene, slot)} has buffer {tensor.buffer_index}, which holds bytes of the file"
+
+
+RULE = rule("O105", "output-is-constant", Severity.ERROR, since="0.1", cause="buffer-aliased")(
+    operators_with(_faults, "the buffer of another tensor was given to this one", among=_not_told)
+)

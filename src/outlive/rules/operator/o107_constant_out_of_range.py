@@ -16,18 +16,10 @@ Limits
     of them.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Model
-from outlive.rules.engine import rule
+from outlive.rules.api import Severity, rule
 from outlive.rules.operator.constant_demands import constant_faults
-from outlive.rules.operator.scene import sight_each
+from outlive.rules.operator.scene import operators_with
 
-
-@rule("O107", "constant-out-of-range", Severity.ERROR, since="0.1", cause="constant-out-of-range")
-def constant_out_of_range(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    yield from sight_each(model, constant_faults, "the constant was changed, or made for another shape")
+RULE = rule("O107", "constant-out-of-range", Severity.ERROR, since="0.1", cause="constant-out-of-range")(
+    operators_with(constant_faults, "the constant was changed, or made for another shape")
+)

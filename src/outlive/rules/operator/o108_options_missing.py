@@ -15,26 +15,59 @@ Limits
     Operators for which zero is a fair choice of all options are left alone.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping
 
-from collections.abc import Iterator
+from outlive.rules.api import Iterator, Severity, rule
+from outlive.rules.operator.scene import Scene, operators_with, scenes
 
-from outlive.finding import Severity, Sighting
-from outlive.model import Model
-from outlive.rules.engine import rule
-from outlive.rules.operator.option_tables import lacks_options
-from outlive.rules.operator.scene import Scene, scenes, sight_some
-
-
-@rule("O108", "options-missing", Severity.ERROR, since="0.1", cause="options-missing")
-def options_missing(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    yield from sight_some(
-        model, scenes(model), _faults, "without its table, every option is taken to be zero"
-    )
+# Without its table an operator gets options that are all zero (LiteRT,
+# tflite/core/api/flatbuffer_conversions.cc): harmless for most, but these divide by an option, count by it or
+# choose by it what to do.
+_TABLES: Mapping[str, str] = {
+    "CONV_2D": "Conv2DOptions",
+    "DEPTHWISE_CONV_2D": "DepthwiseConv2DOptions",
+    "TRANSPOSE_CONV": "TransposeConvOptions",
+    "CONV_3D": "Conv3DOptions",
+    "CONV_3D_TRANSPOSE": "Conv3DOptions",
+    "AVERAGE_POOL_2D": "Pool2DOptions",
+    "MAX_POOL_2D": "Pool2DOptions",
+    "L2_POOL_2D": "Pool2DOptions",
+    "SPLIT": "SplitOptions",
+    "SPLIT_V": "SplitVOptions",
+    "PACK": "PackOptions",
+    "UNPACK": "UnpackOptions",
+    "DEPTH_TO_SPACE": "DepthToSpaceOptions",
+    "SPACE_TO_DEPTH": "SpaceToDepthOptions",
+    "SVDF": "SVDFOptions",
+    "SHAPE": "ShapeOptions",
+    "ARG_MAX": "ArgMaxOptions",
+    "ARG_MIN": "ArgMinOptions",
+    "UNIQUE": "UniqueOptions",
+    "FAKE_QUANT": "FakeQuantOptions",
+    "LSH_PROJECTION": "LSHProjectionOptions",
+    "HASHTABLE": "HashtableOptions",
+    "IF": "IfOptions",
+    "WHILE": "WhileOptions",
+    "CALL_ONCE": "CallOnceOptions",
+    "REDUCE_WINDOW": "ReduceWindowOptions",
+    "STABLEHLO_GATHER": "StablehloGatherOptions",
+    "STABLEHLO_SCATTER": "StablehloScatterOptions",
+    "STABLEHLO_PAD": "StablehloPadOptions",
+    "STABLEHLO_REDUCE_WINDOW": "StablehloReduceWindowOptions",
+    "STABLEHLO_RNG_BIT_GENERATOR": "StablehloRngBitGeneratorOptions",
+    "STABLEHLO_CASE": "StablehloCaseOptions",
+    "STABLEHLO_COMPOSITE": "StableHLOCompositeOptions",
+}
 
 
 def _faults(scene: Scene) -> Iterator[str]:
-    fault = lacks_options(scene.operator)
-    if fault:
-        yield fault
+    needed, options = _TABLES.get(scene.operator.type), scene.operator.options
+    if needed is not None and options is None:
+        yield f"it has no {needed}"
+    elif needed is not None and options is not None and options.table != needed:
+        yield f"it has {options.table} where {needed} belong"
+
+
+RULE = rule("O108", "options-missing", Severity.ERROR, since="0.1", cause="options-missing")(
+    operators_with(_faults, "without its table, every option is taken to be zero", among=scenes)
+)

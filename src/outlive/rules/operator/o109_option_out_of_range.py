@@ -15,18 +15,10 @@ Limits
     Shapes that wait for a run are not compared.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Model
-from outlive.rules.engine import rule
+from outlive.rules.api import Severity, rule
 from outlive.rules.operator.option_demands import option_faults
-from outlive.rules.operator.scene import sight_each
+from outlive.rules.operator.scene import operators_with
 
-
-@rule("O109", "option-out-of-range", Severity.ERROR, since="0.1", cause="option-out-of-range")
-def option_out_of_range(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    yield from sight_each(model, option_faults, "the option was changed, or belongs to another operator")
+RULE = rule("O109", "option-out-of-range", Severity.ERROR, since="0.1", cause="option-out-of-range")(
+    operators_with(option_faults, "the option was changed, or belongs to another operator")
+)

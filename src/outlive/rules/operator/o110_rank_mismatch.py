@@ -14,18 +14,10 @@ Limits
     Shapes that wait for a run are not compared.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Model
-from outlive.rules.engine import rule
-from outlive.rules.operator.scene import sight_each
+from outlive.rules.api import Severity, rule
+from outlive.rules.operator.scene import operators_with
 from outlive.rules.operator.shape_demands import rank_faults
 
-
-@rule("O110", "rank-mismatch", Severity.ERROR, since="0.1", cause="rank-mismatch")
-def rank_mismatch(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    yield from sight_each(model, rank_faults, "a dimension was added or lost")
+RULE = rule("O110", "rank-mismatch", Severity.ERROR, since="0.1", cause="rank-mismatch")(
+    operators_with(rank_faults, "a dimension was added or lost")
+)

@@ -14,18 +14,10 @@ Limits
     Kernels that do nothing when there is nothing to do are left alone.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Model
-from outlive.rules.engine import rule
-from outlive.rules.operator.scene import sight_each
+from outlive.rules.api import Severity, rule
+from outlive.rules.operator.scene import operators_with
 from outlive.rules.operator.size_demands import empty_faults
 
-
-@rule("O111", "zero-size-dimension", Severity.ERROR, since="0.1", cause="zero-size-dimension")
-def zero_size_dimension(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    yield from sight_each(model, empty_faults, "a dimension is zero where there must be something")
+RULE = rule("O111", "zero-size-dimension", Severity.ERROR, since="0.1", cause="zero-size-dimension")(
+    operators_with(empty_faults, "a dimension is zero where there must be something")
+)

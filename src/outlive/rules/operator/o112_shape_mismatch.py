@@ -15,25 +15,18 @@ Limits
     count: kernels set them.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Model
-from outlive.rules.engine import rule
-from outlive.rules.operator.scene import Scene, sight_each
+from outlive.rules.api import Iterator, Severity, rule
+from outlive.rules.operator.scene import Scene, operators_with
 from outlive.rules.operator.shape_demands import rank_faults, shape_faults
 from outlive.rules.operator.size_demands import empty_faults
-
-
-@rule("O112", "shape-mismatch", Severity.ERROR, since="0.1", cause="shape-mismatch")
-def shape_mismatch(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    yield from sight_each(model, _faults, "a shape was changed without the others")
 
 
 def _faults(scene: Scene) -> Iterator[str]:
     # Without a side, or with one of no length, nothing fits; that is told by other rules.
     if not any(rank_faults(scene)) and not any(empty_faults(scene)):
         yield from shape_faults(scene)
+
+
+RULE = rule("O112", "shape-mismatch", Severity.ERROR, since="0.1", cause="shape-mismatch")(
+    operators_with(_faults, "a shape was changed without the others")
+)

@@ -14,18 +14,10 @@ Limits
     Variables of READ_VARIABLE and ASSIGN_VARIABLE are another thing.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Model
-from outlive.rules.engine import rule
+from outlive.rules.api import Severity, rule
 from outlive.rules.operator.graph_demands import variable_faults
-from outlive.rules.operator.scene import sight_each
+from outlive.rules.operator.scene import operators_with
 
-
-@rule("O113", "variable-flag", Severity.ERROR, since="0.1", cause="variable-flag")
-def variable_flag(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    yield from sight_each(model, variable_faults, "the mark decides where the tensor lives between two runs")
+RULE = rule("O113", "variable-flag", Severity.ERROR, since="0.1", cause="variable-flag")(
+    operators_with(variable_faults, "the mark decides where the tensor lives between two runs")
+)

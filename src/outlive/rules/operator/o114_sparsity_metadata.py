@@ -15,18 +15,83 @@ Limits
     Indices are not compared with the sides they count.
 """
 
-from __future__ import annotations
+from itertools import pairwise
 
-from collections.abc import Iterator
+from outlive.model import Tensor
+from outlive.model.tensor import SparseDimension, Sparsity
+from outlive.rules.api import Iterator, Severity, rule
+from outlive.rules.operator.scene import Scene, operators_with, slot_words
 
-from outlive.finding import Severity, Sighting
-from outlive.model import Model
-from outlive.rules.engine import rule
-from outlive.rules.operator.scene import sight_each
-from outlive.rules.operator.sparse_demands import sparsity_faults
+# Sources: LiteRT, tflite/core/interpreter_builder.cc (ParseSparsity), tflite/kernels/fully_connected.cc and
+# tflite/kernels/densify.cc (the kernels that know sparse tensors).
+_KNOW_SPARSE = frozenset({"FULLY_CONNECTED", "DENSIFY"})
+_MOST_DIMENSIONS = 32
 
 
-@rule("O114", "sparsity-metadata", Severity.ERROR, since="0.1", cause="sparsity-metadata")
-def sparsity_metadata(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    yield from sight_each(model, sparsity_faults, "how a sparse constant is stored is believed unseen")
+def _sparsity_faults(scene: Scene) -> Iterator[str]:
+    for slot in scene.slots("i*"):
+        tensor = scene.tensor(slot)
+        if tensor is None or tensor.sparsity is None or not scene.table.constant(tensor.index):
+            continue
+        for fault in _faults(tensor, tensor.sparsity, scene.operator.type):
+            yield f"{slot_words(scene, slot)}: {fault}"
+            break
+
+
+def _faults(tensor: Tensor, sparsity: Sparsity, reader: str) -> Iterator[str]:
+    order, blocks, levels = sparsity.traversal_order, sparsity.block_map, sparsity.dimensions
+    rank = len(tensor.shape)
+    bare = [at for at, level in enumerate(levels) if level.format == "SPARSE_CSR" and not _is_csr(level)]
+    if bare:
+        yield f"level {bare[0]} is compressed and has no segments or indices"
+        return
+    if reader not in _KNOW_SPARSE:
+        stored, dense = tensor.stored_bytes, tensor.size_bytes
+        if dense is not None and stored < dense:
+            yield f"{stored} bytes of a sparse tensor, read as if they were all {dense}"
+        return
+    if len(order) != rank + len(blocks) or len(levels) != len(order) or len(order) > _MOST_DIMENSIONS:
+        yield (
+            f"rank {rank} with {len(blocks)} blocked dimensions needs {rank + len(blocks)} levels, "
+            f"it has {len(order)} in its order and {len(levels)} described"
+        )
+        return
+    if sorted(order) != list(range(len(order))) or any(not 0 <= axis < rank for axis in blocks):
+        yield f"its order of dimensions is {list(order)} and its blocks are {list(blocks)}"
+        return
+    if reader == "FULLY_CONNECTED" and not _is_csr(levels[1]):
+        yield "its second level is not compressed, and the kernel takes it for that"
+        return
+    yield from _levels(levels)
+
+
+def _is_csr(level: SparseDimension) -> bool:
+    return level.format == "SPARSE_CSR" and level.segments is not None and level.indices is not None
+
+
+def _levels(levels: tuple[SparseDimension, ...]) -> Iterator[str]:
+    rows = 1
+    for number, level in enumerate(levels):
+        if level.format == "DENSE":
+            if level.dense_size <= 0:
+                yield f"level {number} has the size {level.dense_size}"
+                return
+            rows *= level.dense_size
+            continue
+        segments, indices = _numbers(level.segments), _numbers(level.indices)
+        if len(segments) != rows + 1 or segments[0] != 0 or segments[-1] != len(indices):
+            yield f"level {number} has {len(segments)} segments and {len(indices)} indices for {rows} rows"
+            return
+        if any(a > b for a, b in pairwise(segments)) or min(indices, default=0) < 0:
+            yield f"the segments of level {number} do not rise"
+            return
+        rows = len(indices)
+
+
+def _numbers(values: memoryview | tuple[int, ...] | None) -> list[int]:
+    return [] if values is None else [int(value) for value in values]
+
+
+RULE = rule("O114", "sparsity-metadata", Severity.ERROR, since="0.1", cause="sparsity-metadata")(
+    operators_with(_sparsity_faults, "how a sparse constant is stored is believed unseen")
+)

@@ -15,22 +15,17 @@ Limits
     Inputs that are merely unused are allowed.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import islice
 
-from outlive.finding import Evidence, Severity, Sighting
 from outlive.model import Model
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Iterator, Severity, Sighting, Sightings, rule
 from outlive.rules.operator.graph_demands import unfilled
 from outlive.rules.operator.scene import CONVERT_AGAIN, MOST_SIGHTINGS, scenes, sight
-from outlive.rules.telling import file_name, tensor_name
+from outlive.rules.wording import file_name, tensor_name
 
 
 @rule("O115", "graph-io-index", Severity.ERROR, since="0.1", cause="graph-io-index")
-def graph_io_index(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def graph_io_index(model: Model) -> Sightings:
     why = "an index among the inputs or outputs of the graph was changed"
     for item in islice((item for item in unfilled(model) if item.strays), MOST_SIGHTINGS):
         facts = [f"{tensor_name(item.tensor)} is read, and nothing fills it"]
@@ -39,7 +34,7 @@ def graph_io_index(model: Model) -> Iterator[Sighting]:
         ]
         yield sight(model, item.reader, facts, why)
     for name in islice(_unwritten(model), 1):
-        evidence = Evidence(fact=f"{name} is an output; no operator writes it", source="file")
+        evidence = Evidence(f"{name} is an output; no operator writes it", "file")
         place = file_name(model.path)
         yield Sighting(where=place, evidence=(evidence,), why=why, remedies=(CONVERT_AGAIN,))
 

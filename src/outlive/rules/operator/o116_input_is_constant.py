@@ -14,22 +14,17 @@ Limits
     O115 says so.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import islice
 
-from outlive.finding import Severity, Sighting
 from outlive.model import Model
-from outlive.rules.engine import rule
+from outlive.rules.api import Severity, Sightings, rule
 from outlive.rules.operator.graph_demands import constant_inputs, unfilled
 from outlive.rules.operator.scene import MOST_SIGHTINGS, sight
-from outlive.rules.telling import tensor_name
+from outlive.rules.wording import tensor_name
 
 
 @rule("O116", "input-is-constant", Severity.ERROR, since="0.1", cause="buffer-aliased")
-def input_is_constant(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def input_is_constant(model: Model) -> Sightings:
     if any(item.strays for item in unfilled(model)):
         return
     for scene, tensor in islice(constant_inputs(model), MOST_SIGHTINGS):

@@ -15,21 +15,15 @@ Limits
     takes count as resolved; without it they are not.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.arena.builtin.shapes.custom import RULES as BUILT_IN
-from outlive.finding import Remedy, Severity, Sighting, Tag
+from outlive.kernels.litert.shapes.custom import RULES as BUILT_IN
 from outlive.model import Model
-from outlive.rules.engine import rule
+from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
 from outlive.rules.operator.resolving import IN_XNNPACK, flex_name, kinds_of, resolver_of
 from outlive.rules.operator.scene import sight
 
 
 @rule("O120", "unresolved-custom-op", Severity.ERROR, since="0.1", cause="unresolved-custom-op")
-def unresolved_custom_op(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def unresolved_custom_op(model: Model) -> Sightings:
     for name, scene, count in kinds_of(model, lambda operator: operator.is_custom):
         if name in BUILT_IN or name in IN_XNNPACK or flex_name(name):
             continue
@@ -37,8 +31,8 @@ def unresolved_custom_op(model: Model) -> Iterator[Sighting]:
         facts = [f"{count} of it; LiteRT has no kernel of this name"]
         action = known or "register a kernel for it: Interpreter(custom_op_registerers=[...])"
         remedies = (
-            Remedy(action=action, tag=Tag.SAME_RESULTS),
-            Remedy(action="convert the model without the operator", tag=Tag.CHANGES_MODEL),
+            Remedy(action, Tag.SAME_RESULTS),
+            Remedy("convert the model without the operator", Tag.CHANGES_MODEL),
         )
         yield sight(
             model, scene, facts, "an operator is custom if its kernel comes with the application", remedies

@@ -15,27 +15,21 @@ Limits
     On phones the Flex delegate is a library of its own that an application can bring along.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Remedy, Severity, Sighting, Tag
 from outlive.model import Model
-from outlive.rules.engine import rule
+from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
 from outlive.rules.operator.resolving import flex_name, kinds_of
 from outlive.rules.operator.scene import sight
 
 
 @rule("O121", "flex-op", Severity.ERROR, since="0.1", cause="flex-op")
-def flex_op(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def flex_op(model: Model) -> Sightings:
     for name, scene, count in kinds_of(
         model, lambda operator: operator.is_custom and bool(flex_name(operator.name))
     ):
         facts = [f"{count} of it; it is TensorFlow's {flex_name(name)}"]
         remedies = (
-            Remedy(action="run it with TensorFlow's own interpreter", tag=Tag.SAME_RESULTS),
-            Remedy(action="convert it without SELECT_TF_OPS", tag=Tag.CHANGES_MODEL),
+            Remedy("run it with TensorFlow's own interpreter", Tag.SAME_RESULTS),
+            Remedy("convert it without SELECT_TF_OPS", Tag.CHANGES_MODEL),
         )
         yield sight(
             model, scene, facts, "the converter was allowed to keep operators of TensorFlow", remedies

@@ -15,24 +15,18 @@ Limits
     operator.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Operator
-from outlive.rules.engine import rule
+from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
 from outlive.rules.operator.resolving import kinds_of
 from outlive.rules.operator.scene import sight
 from outlive.rules.operator.signatures import runtime_version, signatures
 
 
 @rule("O122", "unsupported-op", Severity.ERROR, since="0.1", cause="unsupported-op")
-def unsupported_op(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def unsupported_op(model: Model) -> Sightings:
     for _, scene, count in kinds_of(model, _has_no_kernel):
         facts = [f"{count} of it; {runtime_version()} has no kernel for it"]
-        again = Remedy(action="convert the model again, with another target", tag=Tag.CHANGES_MODEL)
+        again = Remedy("convert the model again, with another target", Tag.CHANGES_MODEL)
         yield sight(model, scene, facts, "the operator is in the schema and not in the runtime", (again,))
 
 

@@ -13,25 +13,19 @@ Limits
     The versions are those of one version of LiteRT, which the finding names; an older runtime has less.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Operator
-from outlive.rules.engine import rule
+from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
 from outlive.rules.operator.resolving import kinds_of
 from outlive.rules.operator.scene import sight
 from outlive.rules.operator.signatures import runtime_version, signatures
 
 
 @rule("O123", "operator-too-new", Severity.ERROR, since="0.1", cause="unsupported-op")
-def operator_too_new(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def operator_too_new(model: Model) -> Sightings:
     for _, scene, count in kinds_of(model, _is_beyond):
         low, high = signatures()[scene.operator.type].versions
         facts = [f"{count} of version {scene.operator.version}; {runtime_version()} has {low} to {high}"]
-        newer = Remedy(action="take a newer runtime", tag=Tag.SAME_RESULTS)
+        newer = Remedy("take a newer runtime", Tag.SAME_RESULTS)
         yield sight(model, scene, facts, "the converter is newer than the runtime", (newer,))
 
 

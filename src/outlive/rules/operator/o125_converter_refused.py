@@ -17,35 +17,30 @@ Limits
     The converter names the op and not always the line that made it.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.interpreter.verdicts import Call
-from outlive.rules.engine import rule
+from outlive.interpreter.judge import Call
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 # Seen in TensorFlow 2.18 and 2.21: tensorflow/compiler/mlir/lite/flatbuffer_export.cc.
 _LISTS = re.compile(r"^\s*(Flex|Custom) ops: ([\w, .]+)$", re.MULTILINE)
 _NEITHER = re.compile(r"'tf\.(\w+)' op is neither a custom op nor a flex op")
 _MOST_NAMED = 8
 _FLEX = Remedy(
-    action="allow Flex ops, which only TensorFlow's own interpreter runs",
-    tag=Tag.CHANGES_MODEL,
+    "allow Flex ops, which only TensorFlow's own interpreter runs",
+    Tag.CHANGES_MODEL,
     command='outlive.convert(..., supported_ops=["TFLITE_BUILTINS", "SELECT_TF_OPS"])',
 )
 _CUSTOM = Remedy(
-    action="leave it in as a custom op, for which the program brings its own kernel",
-    tag=Tag.CHANGES_MODEL,
+    "leave it in as a custom op, for which the program brings its own kernel",
+    Tag.CHANGES_MODEL,
     command="outlive.convert(..., allow_custom_ops=True)",
 )
-_OTHERWISE = Remedy(action="compute it by other ops, or before or after the model", tag=Tag.CHANGES_MODEL)
+_OTHERWISE = Remedy("compute it by other ops, or before or after the model", Tag.CHANGES_MODEL)
 
 
 @rule("O125", "converter-refused", Severity.ERROR, since="0.1")
-def converter_refused(call: Call) -> Iterator[Sighting]:
-    """See the module."""
+def converter_refused(call: Call) -> Sightings:
     if call.problem != "converter-refused":
         return
     lists = dict(_LISTS.findall(call.text))
@@ -56,7 +51,7 @@ def converter_refused(call: Call) -> Iterator[Sighting]:
     fact = f"not among its ops: {told}" if names else f"it said: {words[:200]}"
     yield Sighting(
         where=told or "the converter",
-        evidence=(Evidence(fact=fact, source="TensorFlow's converter"),),
+        evidence=(Evidence(fact, "TensorFlow's converter"),),
         why="TensorFlow Lite has no op that computes this" if names else "it could not make a model of this",
         remedies=((_FLEX, _OTHERWISE) if "Flex" in lists else (_OTHERWISE, _CUSTOM)) if names else (),
         fault=Fault.FILE,

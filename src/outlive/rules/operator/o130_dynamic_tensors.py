@@ -16,21 +16,15 @@ Limits
     looked into.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.arena.builtin.tensors import UNSIZED
-from outlive.finding import Evidence, Remedy, Severity, Sighting, Tag
+from outlive.kernels.litert.tensor_table import UNSIZED
 from outlive.model import Model
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.operator.scene import Scene, scenes
-from outlive.rules.telling import file_name
+from outlive.rules.wording import file_name
 
 
 @rule("O130", "dynamic-tensors", Severity.NOTE, since="0.1")
-def dynamic_tensors(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def dynamic_tensors(model: Model) -> Sightings:
     found = [scene for scene in scenes(model) if _is_sized_late(scene)]
     if not found:
         return
@@ -39,11 +33,9 @@ def dynamic_tensors(model: Model) -> Iterator[Sighting]:
         facts.append(f"{len(found) - len(facts)} more")
     yield Sighting(
         where=file_name(model.path),
-        evidence=tuple(Evidence(fact=fact, source="shapes and values in the file") for fact in facts),
+        evidence=tuple(Evidence(fact, "shapes and values in the file") for fact in facts),
         why="accelerators plan their memory before a run, and refuse what they cannot plan",
-        remedies=(
-            Remedy(action="convert with fixed shapes, if an accelerator is to run it", tag=Tag.CHANGES_MODEL),
-        ),
+        remedies=(Remedy("convert with fixed shapes, if an accelerator is to run it", Tag.CHANGES_MODEL),),
     )
 
 

@@ -14,23 +14,16 @@ Limits
     It hurts if another operator needs the old value, or a delegate takes the operator.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
 from outlive.model import Model
-from outlive.rules.engine import rule
-from outlive.rules.operator.graph_demands import shared_ends, works_in_place
-from outlive.rules.operator.scene import Scene, scenes, sight_some, slot_words
+from outlive.rules.api import Iterator, Severity, rule
+from outlive.rules.operator.graph_demands import aliased_outputs, works_in_place
+from outlive.rules.operator.scene import Scene, operators_with, scenes
 
 
-@rule("O131", "in-place-output", Severity.WARNING, since="0.1", cause="tensor-aliased")
-def in_place_output(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    rows = (scene for scene in scenes(model) if works_in_place(scene))
-    yield from sight_some(model, rows, _faults, "it hurts if anything else needs the old value")
+def _in_place(model: Model) -> Iterator[Scene]:
+    return filter(works_in_place, scenes(model))
 
 
-def _faults(scene: Scene) -> Iterator[str]:
-    yield from (f"{slot_words(scene, slot)} is one of its inputs too" for slot in shared_ends(scene))
+RULE = rule("O131", "in-place-output", Severity.WARNING, since="0.1", cause="tensor-aliased")(
+    operators_with(aliased_outputs, "it hurts if anything else needs the old value", among=_in_place)
+)

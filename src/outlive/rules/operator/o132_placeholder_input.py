@@ -15,21 +15,15 @@ Limits
     It hurts unless one element is what you mean. Models with an open batch alone are left alone.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Tensor
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.operator.o133_placeholder_refused import refusals
-from outlive.rules.telling import file_name, tensor_name
+from outlive.rules.wording import file_name, tensor_name
 from outlive.units import format_shape
 
 
 @rule("O132", "placeholder-input", Severity.WARNING, since="0.1")
-def placeholder_input(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def placeholder_input(model: Model) -> Sightings:
     found = [tensor for tensor in model.inputs if _stands_in(tensor)]
     if not found or any(refusals(model)):  # O133 says more
         return
@@ -39,9 +33,9 @@ def placeholder_input(model: Model) -> Iterator[Sighting]:
     ]
     yield Sighting(
         where=file_name(model.path),
-        evidence=tuple(Evidence(fact=fact, source="shape signature") for fact in facts),
+        evidence=tuple(Evidence(fact, "shape signature") for fact in facts),
         why="it hurts if you give more than one element without resizing the input first",
-        remedies=(Remedy(action="resize the input before tensors are allocated", tag=Tag.SAME_RESULTS),),
+        remedies=(Remedy("resize the input before tensors are allocated", Tag.SAME_RESULTS),),
         fault=Fault.INPUT,
     )
 

@@ -16,25 +16,20 @@ Limits
     Only what follows from the inputs' shapes is looked at, not what a run computes.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import islice
 
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.model import Model
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.operator.constant_demands import constant_faults
 from outlive.rules.operator.scene import Scene, scenes, unresized_scenes
 from outlive.rules.operator.shape_demands import rank_faults, shape_faults
 from outlive.rules.operator.size_demands import empty_faults, vanished_faults
-from outlive.rules.telling import command, file_name, tensor_name
+from outlive.rules.wording import command, file_name, tensor_name
 from outlive.units import format_shape
 
 
 @rule("O133", "placeholder-refused", Severity.ERROR, since="0.1", cause="shape-mismatch")
-def placeholder_refused(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def placeholder_refused(model: Model) -> Sightings:
     for scene, fact in islice(refusals(model), 1):
         sizes = [tensor for tensor in model.inputs if tensor.is_dynamic]
         facts = [
@@ -45,15 +40,15 @@ def placeholder_refused(model: Model) -> Iterator[Sighting]:
         run = command("outlive run", model.path, "--input", f"{sizes[0].name}=ARRAY.npy")
         yield Sighting(
             where=f"{file_name(model.path)}, {scene.name}",
-            evidence=tuple(Evidence(fact=item, source="file") for item in (fact, *facts)),
+            evidence=tuple(Evidence(item, "file") for item in (fact, *facts)),
             why="tensors are allocated with the sizes in the file unless an input is resized first",
             remedies=(
                 Remedy(
-                    action="resize the input before tensors are allocated",
-                    tag=Tag.SAME_RESULTS,
+                    "resize the input before tensors are allocated",
+                    Tag.SAME_RESULTS,
                     command=f"interpreter.resize_tensor_input({sizes[0].index}, SHAPE)",
                 ),
-                Remedy(action="run it on an array of the right shape", tag=Tag.SAME_RESULTS, command=run),
+                Remedy("run it on an array of the right shape", Tag.SAME_RESULTS, command=run),
             ),
             fault=Fault.INPUT,
             op=scene.place,

@@ -16,18 +16,14 @@ Limits
     Known for LiteRT 2.3.0; other versions of XNNPACK may take it.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from functools import cache
 from itertools import islice
 
 from outlive.arena.xnnpack.partition import delegate
-from outlive.finding import Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Subgraph
-from outlive.rules.engine import rule
+from outlive.rules.api import Iterator, Remedy, Severity, Sightings, Tag, rule
 from outlive.rules.operator.scene import MOST_SIGHTINGS, Scene, sight, slot_words, whole_scenes
-from outlive.rules.telling import command
+from outlive.rules.wording import command
 
 _WHY = "the delegate looks at less than XNNPACK does: it takes the operator, and cannot set it up"
 # XNNPACK, src/subgraph/subgraph.c: xnn_subgraph_check_quantization_parameter_matches has no part in what
@@ -48,8 +44,7 @@ _LAYERS = {
 
 
 @rule("O134", "xnnpack-refusal", Severity.ERROR, since="0.1", cause="delegate-refused")
-def xnnpack_refusal(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def xnnpack_refusal(model: Model) -> Sightings:
     taken = cache(_taken)
     found = (
         (scene, facts)
@@ -65,8 +60,8 @@ def _remedies(model: Model) -> tuple[Remedy, ...]:
     run = command("outlive run", model.path, "--accelerator", "builtin")
     again = "convert it again, with one scale for both tensors, or without sparsity"
     return (
-        Remedy(action="run it without XNNPACK", tag=Tag.SAME_RESULTS, command=run),
-        Remedy(action=again, tag=Tag.CHANGES_MODEL),
+        Remedy("run it without XNNPACK", Tag.SAME_RESULTS, command=run),
+        Remedy(again, Tag.CHANGES_MODEL),
     )
 
 

@@ -14,22 +14,16 @@ Limits
     have more kernels, and an application that registers fewer has less.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.arena.plan import Plan
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import file_name
 from outlive.units import plural
 
 _SHOWN = 5
 
 
 @rule("O301", "tflm-lacks-operator", Severity.ERROR, since="0.1")
-def tflm_lacks_operator(plan: Plan) -> Iterator[Sighting]:
-    """See the module."""
+def tflm_lacks_operator(plan: Plan) -> Sightings:
     missing = [refusal for refusal in plan.refusals if refusal.missing]
     if not missing or plan.accelerator != "tflm":
         return
@@ -42,11 +36,11 @@ def tflm_lacks_operator(plan: Plan) -> Iterator[Sighting]:
         facts.append(f"{len(missing) - _SHOWN} more")
     yield Sighting(
         where=file_name(plan.path),
-        evidence=tuple(Evidence(fact=fact, source="kernels of TensorFlow Lite Micro") for fact in facts),
+        evidence=tuple(Evidence(fact, "kernels of TensorFlow Lite Micro") for fact in facts),
         why=f"{plural(len(kinds), 'kind')} of operator without a kernel: {', '.join(kinds[:_SHOWN])}",
         remedies=(
-            Remedy(action="convert the model without the operator", tag=Tag.CHANGES_MODEL),
-            Remedy(action="write and register a kernel for it", tag=Tag.SAME_RESULTS),
+            Remedy("convert the model without the operator", Tag.CHANGES_MODEL),
+            Remedy("write and register a kernel for it", Tag.SAME_RESULTS),
         ),
         fault=Fault.RUNTIME,
     )

@@ -14,21 +14,15 @@ Limits
     What a kernel refuses only when it runs is not seen here.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.arena.plan import Plan, Refusal
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.rules.engine import rule
-from outlive.rules.telling import file_name
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import file_name
 
 _SHOWN = 5
 
 
 @rule("O302", "tflm-refuses-operator", Severity.ERROR, since="0.1")
-def tflm_refuses_operator(plan: Plan) -> Iterator[Sighting]:
-    """See the module."""
+def tflm_refuses_operator(plan: Plan) -> Sightings:
     refused = [refusal for refusal in plan.refusals if not refusal.missing]
     if not refused or plan.accelerator != "tflm":
         return
@@ -37,14 +31,14 @@ def tflm_refuses_operator(plan: Plan) -> Iterator[Sighting]:
     yield Sighting(
         where=f"{file_name(plan.path)}, {sub}{_place(first)}",
         evidence=tuple(
-            Evidence(fact=f"{_place(item)}: {item.reason}", source="Prepare of TensorFlow Lite Micro")
+            Evidence(f"{_place(item)}: {item.reason}", "Prepare of TensorFlow Lite Micro")
             for item in refused[:_SHOWN]
         ),
         why="the kernel says no when it is prepared, so that no arena is large enough",
         remedies=(
             Remedy(
-                action="convert anew with full integer quantization (int8 inputs, weights and outputs)",
-                tag=Tag.CHANGES_RESULTS,
+                "convert anew with full integer quantization (int8 inputs, weights and outputs)",
+                Tag.CHANGES_RESULTS,
             ),
         ),
         fault=Fault.RUNTIME,

@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from itertools import islice
 from weakref import WeakKeyDictionary
 
-from outlive.arena.builtin.shapes.outcome import Outcome, Outcomes, View
-from outlive.arena.builtin.shapes.rulebook import outcomes_of
-from outlive.arena.builtin.tensors import Shape, TensorTable, Values, open_table
 from outlive.finding import Evidence, Fault, OpPlace, Remedy, Sighting, Tag
+from outlive.kernels.litert.shapes.outcome import Outcome, Outcomes, View
+from outlive.kernels.litert.shapes.rulebook import outcomes_of
+from outlive.kernels.litert.tensor_table import Shape, TensorTable, Values, open_table
 from outlive.model import Model, Operator, Subgraph, Tensor
 from outlive.rules.operator.signatures import Signature, signatures
-from outlive.rules.telling import file_name, operator_name
+from outlive.rules.wording import file_name, operator_name, operator_place
 
 # A file can have any number of wrong operators; whoever mends it starts with the first ones.
 MOST_SIGHTINGS = 20
 CONVERT_AGAIN = Remedy(
-    action="convert the model again; if a tool edited it, look for the mistake there", tag=Tag.CHANGES_MODEL
+    "convert the model again; if a tool edited it, look for the mistake there", Tag.CHANGES_MODEL
 )
 
 
@@ -52,7 +52,7 @@ class Scene:
     @property
     def place(self) -> OpPlace:
         """The operator in a finding."""
-        return OpPlace(subgraph=self.subgraph.index, index=self.operator.index, type=self.operator.name)
+        return operator_place(self.operator, self.subgraph.index)
 
     def tensor(self, slot: str) -> Tensor | None:
         """The tensor in a slot such as `i0`; None if the slot is empty."""
@@ -140,7 +140,7 @@ def sight(
     """What a rule says about one operator."""
     return Sighting(
         where=f"{file_name(model.path)}, {scene.name}",
-        evidence=tuple(Evidence(fact=fact, source=source) for fact in facts[:5]),
+        evidence=tuple(Evidence(fact, source) for fact in facts[:5]),
         why=why,
         remedies=remedies,
         fault=Fault.FILE,
@@ -152,18 +152,21 @@ def sight(
 Faults = Callable[[Scene], Iterator[str]]
 
 
-def sight_some(
-    model: Model, rows: Iterable[Scene], faults: Faults, why: str, source: str = "file"
-) -> Iterator[Sighting]:
-    """One sighting for each operator with faults, the first of them."""
-    found = ((scene, facts) for scene in rows if (facts := list(islice(faults(scene), 5))))
-    for scene, facts in islice(found, MOST_SIGHTINGS):
-        yield sight(model, scene, facts, why, source=source)
+def operators_with(
+    faults: Faults, why: str, among: Callable[[Model], Iterable[Scene]] | None = None
+) -> Callable[[Model], Iterator[Sighting]]:
+    """A rule's generator: one sighting for each operator with faults, the first of them.
 
+    The operators are those that have the tensors they need, or those that `among` gives.
+    """
 
-def sight_each(model: Model, faults: Faults, why: str, source: str = "file") -> Iterator[Sighting]:
-    """One sighting for each operator with faults, among those that have the tensors they need."""
-    yield from sight_some(model, whole_scenes(model), faults, why, source)
+    def sight_faults(model: Model) -> Iterator[Sighting]:
+        rows = (whole_scenes if among is None else among)(model)
+        found = ((scene, facts) for scene in rows if (facts := list(islice(faults(scene), 5))))
+        for scene, facts in islice(found, MOST_SIGHTINGS):
+            yield sight(model, scene, facts, why)
+
+    return sight_faults
 
 
 _KNOWN: WeakKeyDictionary[Model, tuple[Scene, ...]] = WeakKeyDictionary()

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from outlive.arena.builtin.shapes.elementwise import RULES as ELEMENTWISE
-from outlive.arena.builtin.shapes.elementwise import binary
+from outlive.kernels.litert.shapes.elementwise import RULES as ELEMENTWISE
+from outlive.kernels.litert.shapes.elementwise import binary
 from outlive.rules.operator.scene import Scene, slot_words
 from outlive.units import format_shape
 

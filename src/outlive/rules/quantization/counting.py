@@ -11,24 +11,28 @@ from itertools import islice
 from outlive.finding import Evidence, Sighting
 from outlive.model import Model, Tensor
 from outlive.rules.operator.scene import CONVERT_AGAIN
-from outlive.rules.telling import file_name, tensor_name
+from outlive.rules.wording import file_name, tensor_name
 
 _MOST_SHOWN = 5
 
 
-def refused_tensors(model: Model, fault_of: Callable[[Tensor], str]) -> Iterator[Sighting]:
-    """One sighting of all tensors with a fault that keeps the model from being loaded."""
-    found = ((tensor, fault) for tensor in model.tensors() if (fault := fault_of(tensor)))
-    first = list(islice(found, _MOST_SHOWN))
-    if first:
-        yield Sighting(
-            where=f"{file_name(model.path)}, {tensor_name(first[0][0])}",
-            evidence=tuple(
-                Evidence(fact=f"{tensor_name(tensor)}: {fault}", source="file") for tensor, fault in first
-            ),
-            why="the runtime refuses to load a model with such a tensor",
-            remedies=(CONVERT_AGAIN,),
-        )
+def refused_tensors(fault_of: Callable[[Tensor], str]) -> Callable[[Model], Iterator[Sighting]]:
+    """A rule's generator: one sighting of all tensors with a fault that keeps the model from being loaded."""
+
+    def sight(model: Model) -> Iterator[Sighting]:
+        found = ((tensor, fault) for tensor in model.tensors() if (fault := fault_of(tensor)))
+        first = list(islice(found, _MOST_SHOWN))
+        if first:
+            yield Sighting(
+                where=f"{file_name(model.path)}, {tensor_name(first[0][0])}",
+                evidence=tuple(
+                    Evidence(f"{tensor_name(tensor)}: {fault}", "file") for tensor, fault in first
+                ),
+                why="the runtime refuses to load a model with such a tensor",
+                remedies=(CONVERT_AGAIN,),
+            )
+
+    return sight
 
 
 def count_fault(tensor: Tensor) -> str:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 
 from outlive.finding import Evidence, OpPlace, Remedy, Tag
-from outlive.quant.nouns import Drift, TensorDrift
+from outlive.quant import Drift, TensorDrift
 
 SHOWN = 4
 # A name that is longer is cut short where findings are told, and no command then.
@@ -40,8 +40,8 @@ def keep_float(rows: Iterable[TensorDrift], effect: str = "") -> Remedy:
     """The remedy that leaves these layers out of quantization."""
     names = " ".join(f"--skip {_word(row)}" for row in list(rows)[:SHOWN])
     return Remedy(
-        action="keep what is named here in float, and compare again",
-        tag=Tag.CHANGES_MODEL,
+        "keep what is named here in float, and compare again",
+        Tag.CHANGES_MODEL,
         effect=effect,
         command=f"outlive quantize FLOAT --recipe static-int8 --samples samples.npz {names} -o OUT",
     )
@@ -57,8 +57,8 @@ def _word(row: TensorDrift) -> str:
 def wider() -> Remedy:
     """The remedy that gives activations more bits."""
     return Remedy(
-        action="give activations 16 bits",
-        tag=Tag.CHANGES_MODEL,
+        "give activations 16 bits",
+        Tag.CHANGES_MODEL,
         effect="256 times as many steps for the same range, 48 dB less noise from rounding them",
         command="outlive quantize FLOAT --recipe static-int16x8 --samples samples.npz -o OUT",
     )
@@ -67,8 +67,8 @@ def wider() -> Remedy:
 def calibrate_again(effect: str = "") -> Remedy:
     """The remedy that measures ranges anew."""
     return Remedy(
-        action="calibrate again with samples that cover what the model will meet",
-        tag=Tag.CHANGES_MODEL,
+        "calibrate again with samples that cover what the model will meet",
+        Tag.CHANGES_MODEL,
         effect=effect,
         command="outlive quantize FLOAT --recipe static-int8 --samples samples.npz -o OUT",
     )
@@ -76,7 +76,7 @@ def calibrate_again(effect: str = "") -> Remedy:
 
 def seen(fact: str, source: str = "comparison") -> Evidence:
     """One fact of a comparison."""
-    return Evidence(fact=fact, source=source)
+    return Evidence(fact, source)
 
 
 def share_of_error(drift: Drift, rows: Sequence[TensorDrift]) -> str:

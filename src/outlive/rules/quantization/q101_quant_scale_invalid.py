@@ -14,18 +14,10 @@ Limits
     Operators that compute on without harm to the process are told by Q106.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Model
-from outlive.rules.engine import rule
-from outlive.rules.operator.scene import sight_each
+from outlive.rules.api import Severity, rule
+from outlive.rules.operator.scene import operators_with
 from outlive.rules.quantization.demands import scale_faults
 
-
-@rule("Q101", "quant-scale-invalid", Severity.ERROR, since="0.1", cause="quant-scale-invalid")
-def quant_scale_invalid(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    yield from sight_each(model, scale_faults, "the scale was damaged, or calibration saw nothing to go by")
+RULE = rule("Q101", "quant-scale-invalid", Severity.ERROR, since="0.1", cause="quant-scale-invalid")(
+    operators_with(scale_faults, "the scale was damaged, or calibration saw nothing to go by")
+)

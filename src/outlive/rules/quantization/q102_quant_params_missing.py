@@ -14,18 +14,10 @@ Limits
     Operators that take small integers as plain numbers, as ADD and MUL do with int16, are left alone.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Model
-from outlive.rules.engine import rule
-from outlive.rules.operator.scene import sight_each
+from outlive.rules.api import Severity, rule
+from outlive.rules.operator.scene import operators_with
 from outlive.rules.quantization.demands import missing_parameters
 
-
-@rule("Q102", "quant-params-missing", Severity.ERROR, since="0.1", cause="quant-params-missing")
-def quant_params_missing(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    yield from sight_each(model, missing_parameters, "without parameters the integers stand for nothing")
+RULE = rule("Q102", "quant-params-missing", Severity.ERROR, since="0.1", cause="quant-params-missing")(
+    operators_with(missing_parameters, "without parameters the integers stand for nothing")
+)

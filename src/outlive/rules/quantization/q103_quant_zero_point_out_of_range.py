@@ -14,24 +14,14 @@ Limits
     Operators that do not compute with zero points are left alone.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Model
-from outlive.rules.engine import rule
-from outlive.rules.operator.scene import sight_each
+from outlive.rules.api import Severity, rule
+from outlive.rules.operator.scene import operators_with
 from outlive.rules.quantization.demands import zero_point_faults
 
-
-@rule(
+RULE = rule(
     "Q103",
     "quant-zero-point-out-of-range",
     Severity.ERROR,
     since="0.1",
     cause="quant-zero-point-out-of-range",
-)
-def quant_zero_point_out_of_range(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    yield from sight_each(model, zero_point_faults, "the zero point was damaged, or belongs to another type")
+)(operators_with(zero_point_faults, "the zero point was damaged, or belongs to another type"))

@@ -14,17 +14,9 @@ Limits
     file leaves open, may name any dimension that is not negative.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Model
-from outlive.rules.engine import rule
+from outlive.rules.api import Severity, rule
 from outlive.rules.quantization.counting import axis_fault, refused_tensors
 
-
-@rule("Q105", "quantized-axis", Severity.ERROR, since="0.1", cause="quant-params-missing")
-def quantized_axis(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    yield from refused_tensors(model, axis_fault)
+RULE = rule("Q105", "quantized-axis", Severity.ERROR, since="0.1", cause="quant-params-missing")(
+    refused_tensors(axis_fault)
+)

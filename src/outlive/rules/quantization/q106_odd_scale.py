@@ -13,18 +13,10 @@ Limits
     It does no harm if nothing depends on the tensor. Where the runtime would refuse or die, Q101 says so.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Model
-from outlive.rules.engine import rule
-from outlive.rules.operator.scene import sight_each
+from outlive.rules.api import Severity, rule
+from outlive.rules.operator.scene import operators_with
 from outlive.rules.quantization.demands import odd_scales
 
-
-@rule("Q106", "odd-scale", Severity.WARNING, since="0.1", cause="quant-scale-invalid")
-def odd_scale(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    yield from sight_each(model, odd_scales, "it hurts if the results depend on this tensor")
+RULE = rule("Q106", "odd-scale", Severity.WARNING, since="0.1", cause="quant-scale-invalid")(
+    operators_with(odd_scales, "it hurts if the results depend on this tensor")
+)

@@ -15,22 +15,12 @@ Limits
     It does no harm where the bias is 0. Kernels for uint8 refuse such a model.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.model import Model
-from outlive.rules.engine import rule
-from outlive.rules.operator.scene import sight_each
+from outlive.rules.api import Severity, rule
+from outlive.rules.operator.scene import operators_with
 from outlive.rules.quantization.demands import bias_faults
 
-
-@rule("Q107", "bias-scale", Severity.WARNING, since="0.1")
-def bias_scale(model: Model) -> Iterator[Sighting]:
-    """See the module."""
-    yield from sight_each(
-        model,
-        bias_faults,
-        "it hurts unless the bias is zero: it is added as if it had the scale of the product",
+RULE = rule("Q107", "bias-scale", Severity.WARNING, since="0.1")(
+    operators_with(
+        bias_faults, "it hurts unless the bias is zero: it is added as if it had the scale of the product"
     )
+)

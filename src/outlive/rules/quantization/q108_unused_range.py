@@ -14,15 +14,10 @@ Limits
     Weights of up to a million values; whether accuracy suffers, only a comparison tells.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Severity, Sighting
 from outlive.model import Model, Tensor
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Severity, Sighting, Sightings, rule
 from outlive.rules.operator.scene import CONVERT_AGAIN
-from outlive.rules.telling import file_name, tensor_name
+from outlive.rules.wording import file_name, tensor_name
 
 _LEAST_SHARE = 1 / 16
 _MOST_VALUES = 1_000_000
@@ -30,14 +25,13 @@ _FEWEST_VALUES = 64
 
 
 @rule("Q108", "unused-range", Severity.NOTE, since="0.1")
-def unused_range(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def unused_range(model: Model) -> Sightings:
     found = [(tensor, used) for tensor in model.tensors() if 0 < (used := _used(tensor)) < 256 * _LEAST_SHARE]
     if found:
         yield Sighting(
             where=file_name(model.path),
             evidence=tuple(
-                Evidence(fact=f"{tensor_name(tensor)} spans {used} of 256 steps", source="weights")
+                Evidence(f"{tensor_name(tensor)} spans {used} of 256 steps", "weights")
                 for tensor, used in found[:5]
             ),
             why="the scale is much coarser than these weights need",

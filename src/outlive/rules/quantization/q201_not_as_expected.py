@@ -19,14 +19,10 @@ Limits
     numbers. Whether the parameters are good is for other rules.
 """
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Iterator
 
-from outlive.finding import Evidence, Fault, OpPlace, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Operator, Subgraph
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.quantization.expecting import (
     Expectation,
     has_expected,
@@ -35,34 +31,33 @@ from outlive.rules.quantization.expecting import (
     strange_operators,
     strange_weights,
 )
-from outlive.rules.telling import file_name, operator_name, tensor_name
+from outlive.rules.wording import file_name, operator_name, operator_place, tensor_name
 from outlive.units import plural
 
 _SHOWN = 5
 _AGAIN = Remedy(
-    action="quantize again with a representative dataset of real inputs, and look at what the converter says",
-    tag=Tag.CHANGES_RESULTS,
+    "quantize again with a representative dataset of real inputs, and look at what the converter says",
+    Tag.CHANGES_RESULTS,
 )
 _WEIGHTS = Remedy(
-    action="quantize again: weights alone need no representative dataset",
-    tag=Tag.CHANGES_RESULTS,
+    "quantize again: weights alone need no representative dataset",
+    Tag.CHANGES_RESULTS,
     command="converter.optimizations = [tf.lite.Optimize.DEFAULT]",
 )
 _STRICT = Remedy(
-    action="let TensorFlow's converter fail instead of falling back to floats",
-    tag=Tag.CHANGES_MODEL,
+    "let TensorFlow's converter fail instead of falling back to floats",
+    Tag.CHANGES_MODEL,
     command="converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]",
 )
 _ENDS = Remedy(
-    action="ask for the type of inputs and outputs as well",
-    tag=Tag.CHANGES_MODEL,
+    "ask for the type of inputs and outputs as well",
+    Tag.CHANGES_MODEL,
     command="converter.inference_input_type = converter.inference_output_type = tf.{kind}",
 )
 
 
 @rule("Q201", "not-as-expected", Severity.ERROR, since="0.1")
-def not_as_expected(model: Model, expectation: Expectation) -> Iterator[Sighting]:
-    """See the module."""
+def not_as_expected(model: Model, expectation: Expectation) -> Sightings:
     operators = list(strange_operators(model, expectation))
     weights = [(graph, step) for graph, step, _ in strange_weights(model, expectation)]
     ends = list(strange_ends(model, expectation))
@@ -73,11 +68,11 @@ def not_as_expected(model: Model, expectation: Expectation) -> Iterator[Sighting
     first = [(graph, step) for graph, step, _ in operators] or weights
     yield Sighting(
         where=f"{file_name(model.path)}, expected {expectation.word}",
-        evidence=tuple(Evidence(fact=fact, source="types in the file") for fact in facts),
+        evidence=tuple(Evidence(fact, "types in the file") for fact in facts),
         why=_why(model, expectation, {kind for _, _, kind in operators}, bool(first)),
         remedies=_remedies(expectation, bool(first), bool(ends)),
         fault=Fault.FILE,
-        op=_place(*first[0]) if len(first) == 1 else None,
+        op=operator_place(first[0][1], first[0][0].index) if len(first) == 1 else None,
     )
 
 
@@ -119,11 +114,5 @@ def _remedies(wanted: Expectation, inside: bool, ends: bool) -> tuple[Remedy, ..
         found.append(_STRICT)
     if ends:
         kind = min(wanted.ends)
-        found.append(
-            Remedy(action=_ENDS.action, tag=_ENDS.tag, command=_ENDS.command.replace("{kind}", kind))
-        )
+        found.append(Remedy(_ENDS.action, _ENDS.tag, command=_ENDS.command.replace("{kind}", kind)))
     return tuple(found)
-
-
-def _place(graph: Subgraph, step: Operator) -> OpPlace:
-    return OpPlace(subgraph=graph.index, index=step.index, type=step.name)

@@ -15,34 +15,28 @@ Limits
     Whether they are enough is not said: a hundred are plenty for most models.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.interpreter.verdicts import Call
-from outlive.rules.engine import rule
+from outlive.interpreter.judge import Call
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 _GIVE = Remedy(
-    action="give samples as the model will meet them: a folder, an .npz file, arrays or a generator",
-    tag=Tag.SAME_RESULTS,
+    "give samples as the model will meet them: a folder, an .npz file, arrays or a generator",
+    Tag.SAME_RESULTS,
     command="outlive quantize FILE --recipe static-int8 --samples samples.npz -o OUT",
 )
 _WITHOUT = Remedy(
-    action="quantize weights only, which needs none",
-    tag=Tag.CHANGES_MODEL,
+    "quantize weights only, which needs none",
+    Tag.CHANGES_MODEL,
     command="outlive quantize FILE --recipe dynamic-int8 -o OUT",
 )
 
 
 @rule("Q210", "no-samples", Severity.ERROR, since="0.1", cause="representative-dataset")
-def no_samples(call: Call) -> Iterator[Sighting]:
-    """See the module."""
+def no_samples(call: Call) -> Sightings:
     if call.problem != "no-samples":
         return
     yield Sighting(
         where="the samples",
-        evidence=(Evidence(fact=call.text or "the samples ended before the first one", source="samples"),),
+        evidence=(Evidence(call.text or "the samples ended before the first one", "samples"),),
         why="without samples the ranges of activations are not known",
         remedies=(_GIVE, _WITHOUT),
         fault=Fault.INPUT,

@@ -14,32 +14,19 @@ Limits
     Values that only become so inside the model are seen by a comparison (Q225), not here.
 """
 
-from __future__ import annotations
+from outlive.rules.api import Evidence, Remedy, Severity, Tag, rule
+from outlive.rules.calls import refused_call
 
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.interpreter.verdicts import Call
-from outlive.rules.engine import rule
-from outlive.units import format_shape
-
-
-@rule("Q211", "nan-in-sample", Severity.ERROR, since="0.1", cause="representative-dataset")
-def nan_in_sample(call: Call) -> Iterator[Sighting]:
-    """See the module."""
-    if call.problem != "nan-in-sample":
-        return
-    given = f"a sample of {format_shape(call.given_shape)} {call.given_dtype}"
-    yield Sighting(
-        where=f'input "{call.name}", tensor {call.index}',
-        evidence=(Evidence(fact=f"{call.text} of {given} are NaN", source="samples"),),
-        why="every range that one of them reaches is lost: such a model is silently left as float",
-        remedies=(
-            Remedy(
-                action="look where they are, and mend what makes them",
-                tag=Tag.CHANGES_RESULTS,
-                command="np.argwhere(np.isnan(sample))[:10]",
-            ),
+RULE = rule("Q211", "nan-in-sample", Severity.ERROR, since="0.1", cause="representative-dataset")(
+    refused_call(
+        "nan-in-sample",
+        "input",
+        "every range that one of them reaches is lost: such a model is silently left as float",
+        Remedy(
+            "look where they are, and mend what makes them",
+            Tag.CHANGES_RESULTS,
+            command="np.argwhere(np.isnan(sample))[:10]",
         ),
-        fault=Fault.INPUT,
+        seen=Evidence("{text} of a sample of {given} are NaN", "samples"),
     )
+)

@@ -14,33 +14,27 @@ Limits
     Its words are passed on as they are; whether it is right is not checked.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.interpreter.verdicts import Call
-from outlive.rules.engine import rule
+from outlive.interpreter.judge import Call
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 
 @rule("Q213", "quantizer-refused", Severity.ERROR, since="0.1")
-def quantizer_refused(call: Call) -> Iterator[Sighting]:
-    """See the module."""
+def quantizer_refused(call: Call) -> Sightings:
     if call.problem != "quantizer-refused":
         return
     yield Sighting(
         where="the quantizer",
-        evidence=(Evidence(fact=f"it said: {call.text}", source="ai-edge-quantizer"),),
+        evidence=(Evidence(f"it said: {call.text}", "ai-edge-quantizer"),),
         why="it has no way to quantize this model with this recipe",
         remedies=(
             Remedy(
-                action="quantize weights only",
-                tag=Tag.CHANGES_MODEL,
+                "quantize weights only",
+                Tag.CHANGES_MODEL,
                 command="outlive quantize FILE --recipe weight-only-int8 -o OUT",
             ),
             Remedy(
-                action="leave out an operator type that it names",
-                tag=Tag.CHANGES_MODEL,
+                "leave out an operator type that it names",
+                Tag.CHANGES_MODEL,
                 command="outlive quantize FILE --recipe static-int8 --samples samples.npz --skip TYPE -o OUT",
             ),
         ),

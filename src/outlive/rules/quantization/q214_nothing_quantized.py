@@ -13,22 +13,17 @@ Limits
     A model with a single quantized operator counts as quantized; the list of layers says which are not.
 """
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Iterator
 
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.quant.quantized import Quantized
-from outlive.rules.engine import rule
+from outlive.quant import Quantized
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.units import format_bytes, plural
 
 _OTHERS = {"dynamic-int8": "static-int8 --samples samples.npz"}
 
 
 @rule("Q214", "nothing-quantized", Severity.ERROR, since="0.1")
-def nothing_quantized(quantized: Quantized) -> Iterator[Sighting]:
-    """See the module."""
+def nothing_quantized(quantized: Quantized) -> Sightings:
     if quantized.quantized_layers:
         return
     reasons = Counter(layer.why for layer in quantized.layers if layer.why)
@@ -38,19 +33,19 @@ def nothing_quantized(quantized: Quantized) -> Iterator[Sighting]:
         where=f"recipe {quantized.recipe}",
         evidence=(
             Evidence(
-                fact=f"none of {plural(len(quantized.layers), 'operator')} is quantized; {sizes}",
-                source="types in the file",
+                f"none of {plural(len(quantized.layers), 'operator')} is quantized; {sizes}",
+                "types in the file",
             ),
             *(
-                Evidence(fact=f"{plural(count, 'operator')}: {why}", source="ai-edge-quantizer")
+                Evidence(f"{plural(count, 'operator')}: {why}", "ai-edge-quantizer")
                 for why, count in reasons.most_common(4)
             ),
         ),
         why="the recipe has nothing for the operators of this model",
         remedies=(
             Remedy(
-                action="take another recipe",
-                tag=Tag.CHANGES_MODEL,
+                "take another recipe",
+                Tag.CHANGES_MODEL,
                 command=f"outlive quantize FILE --recipe {other} -o OUT",
             ),
         ),

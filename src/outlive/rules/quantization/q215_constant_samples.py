@@ -14,31 +14,25 @@ Limits
     An input that is a constant by design (a mask of ones) is fine; one number says nothing about that.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.quant.quantized import Quantized
-from outlive.rules.engine import rule
+from outlive.quant import Quantized
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.units import plural
 
 
 @rule("Q215", "constant-samples", Severity.WARNING, since="0.1", cause="representative-dataset")
-def constant_samples(quantized: Quantized) -> Iterator[Sighting]:
-    """See the module."""
+def constant_samples(quantized: Quantized) -> Sightings:
     for seen in quantized.input_ranges:
         if seen.low != seen.high:
             continue
         count = plural(quantized.samples, "sample")
         yield Sighting(
             where=f'input "{seen.name}"',
-            evidence=(Evidence(fact=f"every value of {count} is {seen.low:.6g}", source="samples"),),
+            evidence=(Evidence(f"every value of {count} is {seen.low:.6g}", "samples"),),
             why="the ranges that were measured are those of one point",
             remedies=(
                 Remedy(
-                    action="calibrate with inputs as the model will meet them",
-                    tag=Tag.CHANGES_RESULTS,
+                    "calibrate with inputs as the model will meet them",
+                    Tag.CHANGES_RESULTS,
                     command="outlive quantize FILE --recipe static-int8 --samples samples.npz -o OUT",
                 ),
             ),

@@ -15,25 +15,19 @@ Limits
     Samples that are given by name are checked by TensorFlow, by their names only.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
-from outlive.interpreter.verdicts import Call
-from outlive.rules.engine import rule
-from outlive.rules.witness import tensor_place, wanted_and_given
+from outlive.interpreter.judge import Call
+from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.calls import tensor_place, wanted_and_given
 
 
 @rule("Q216", "sample-misfit", Severity.ERROR, since="0.1", cause="representative-dataset")
-def sample_misfit(call: Call) -> Iterator[Sighting]:
-    """See the module."""
+def sample_misfit(call: Call) -> Sightings:
     if call.problem != "sample-misfit":
         return
     batch = (1, *call.given_shape) == call.wanted_shape
     mend = Remedy(
-        action="give each sample its batch dimension" if batch else "give samples of that shape and type",
-        tag=Tag.SAME_RESULTS,
+        "give each sample its batch dimension" if batch else "give samples of that shape and type",
+        Tag.SAME_RESULTS,
         command="yield [sample[np.newaxis]]" if batch else f"yield [sample.astype(np.{call.wanted_dtype})]",
     )
     yield Sighting(

@@ -14,35 +14,26 @@ Limits
     It is loaded with the runtime that is installed here; the one on the device may know less, or more.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
-from collections.abc import Iterator
 
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.quant.quantized import Quantized
-from outlive.rules.engine import rule
+from outlive.quant import Quantized
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 
 @rule("Q217", "quantized-model-refused", Severity.ERROR, since="0.1")
-def quantized_model_refused(quantized: Quantized) -> Iterator[Sighting]:
-    """See the module."""
+def quantized_model_refused(quantized: Quantized) -> Sightings:
     if not quantized.refusal:
         return
     yield Sighting(
         where=f"recipe {quantized.recipe}",
-        evidence=(Evidence(fact=quantized.refusal, source="LiteRT, while tensors were allocated"),),
+        evidence=(Evidence(quantized.refusal, "LiteRT, while tensors were allocated"),),
         why="the quantizer wrote an operator that its kernel does not take",
         remedies=(
+            Remedy("leave that type of operator in float", Tag.CHANGES_MODEL, command=_without(quantized)),
             Remedy(
-                action="leave that type of operator in float",
-                tag=Tag.CHANGES_MODEL,
-                command=_without(quantized),
-            ),
-            Remedy(
-                action="quantize weights only",
-                tag=Tag.CHANGES_MODEL,
+                "quantize weights only",
+                Tag.CHANGES_MODEL,
                 command="outlive quantize FILE --recipe weight-only-int8 -o OUT",
             ),
         ),

@@ -14,19 +14,13 @@ Limits
     Layers are left out in the order of the error that is born in them; another choice may do better.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
-from outlive.quant.quantized import Quantized, Step
-from outlive.rules.engine import rule
+from outlive.quant import MixedStep, Quantized
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.units import format_bytes, plural
 
 
 @rule("Q218", "target-missed", Severity.ERROR, since="0.1")
-def target_missed(quantized: Quantized) -> Iterator[Sighting]:
-    """See the module."""
+def target_missed(quantized: Quantized) -> Sightings:
     steps = quantized.steps
     if not steps or any(step.met for step in steps):
         return
@@ -34,17 +28,17 @@ def target_missed(quantized: Quantized) -> Iterator[Sighting]:
     shown = dict.fromkeys((steps[0], best, steps[-1]))
     yield Sighting(
         where=f"recipe {quantized.recipe}",
-        evidence=tuple(Evidence(fact=_told(step), source="comparison") for step in shown),
+        evidence=tuple(Evidence(_told(step), "comparison") for step in shown),
         why="the target asks for more than these layers and types can give",
         remedies=(
             Remedy(
-                action="give activations 16 bits: 256 times as many steps for the same range",
-                tag=Tag.CHANGES_MODEL,
+                "give activations 16 bits: 256 times as many steps for the same range",
+                Tag.CHANGES_MODEL,
                 command="outlive quantize FILE --recipe static-int16x8 --samples samples.npz -o OUT",
             ),
             Remedy(
-                action="quantize weights only",
-                tag=Tag.CHANGES_MODEL,
+                "quantize weights only",
+                Tag.CHANGES_MODEL,
                 command="outlive quantize FILE --recipe weight-only-int8 -o OUT",
             ),
         ),
@@ -52,7 +46,7 @@ def target_missed(quantized: Quantized) -> Iterator[Sighting]:
     )
 
 
-def _told(step: Step) -> str:
+def _told(step: MixedStep) -> str:
     decibels = "" if step.sqnr_db is None else f", signal to noise {step.sqnr_db:.1f} dB"
     agreement = "" if step.agreement is None else f", same winner {step.agreement:.1%}"
     return f"{plural(len(step.kept), 'layer')} in float: {format_bytes(step.file_bytes)}{decibels}{agreement}"

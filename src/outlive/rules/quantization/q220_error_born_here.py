@@ -17,14 +17,10 @@ Limits
     Operators that keep a state, run other subgraphs or have no partner in the reference cannot be run alone.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from statistics import median
 
-from outlive.finding import Severity, Sighting
-from outlive.quant.nouns import Drift
-from outlive.rules.engine import rule
+from outlive.quant import Drift
+from outlive.rules.api import Severity, Sighting, Sightings, rule
 from outlive.rules.quantization.drifting import (
     SHOWN,
     keep_float,
@@ -40,8 +36,7 @@ _TIMES_MEDIAN = 5.0
 
 
 @rule("Q220", "error-born-here", Severity.WARNING, since="0.1")
-def error_born_here(drift: Drift) -> Iterator[Sighting]:
-    """See the module."""
+def error_born_here(drift: Drift) -> Sightings:
     known = [row.blame for row in drift.tensors if row.blame > 0]
     if not known:
         return

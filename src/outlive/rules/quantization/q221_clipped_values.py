@@ -16,13 +16,8 @@ Limits
     prescribed by the runtime are left alone: that of a softmax ends one step before 1.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.quant.nouns import Drift, TensorDrift
-from outlive.rules.engine import rule
+from outlive.quant import Drift, TensorDrift
+from outlive.rules.api import Severity, Sighting, Sightings, rule
 from outlive.rules.quantization.drifting import (
     ENDS,
     FIXED,
@@ -39,8 +34,7 @@ _MOST_SHARE = 0.01
 
 
 @rule("Q221", "clipped-values", Severity.WARNING, since="0.1")
-def clipped_values(drift: Drift) -> Iterator[Sighting]:
-    """See the module."""
+def clipped_values(drift: Drift) -> Sightings:
     bad = sorted((row for row in drift.tensors if _share(row) > _MOST_SHARE), key=lambda row: -_share(row))
     if not bad:
         return

@@ -15,13 +15,8 @@ Limits
     that only hand on what they get. Few samples may not show all that a tensor can become.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.quant.nouns import Drift, TensorDrift
-from outlive.rules.engine import rule
+from outlive.quant import Drift, TensorDrift
+from outlive.rules.api import Severity, Sighting, Sightings, rule
 from outlive.rules.quantization.drifting import (
     FIXED,
     HANDING_ON,
@@ -40,8 +35,7 @@ _LEAST_SHARE = 1 / 8
 
 
 @rule("Q222", "coarse-steps", Severity.NOTE, since="0.1")
-def coarse_steps(drift: Drift) -> Iterator[Sighting]:
-    """See the module."""
+def coarse_steps(drift: Drift) -> Sightings:
     inputs = {found.held_by for found in drift.input_ranges}
     coarse = (row for row in drift.tensors if _is_coarse(row) and row.index not in inputs)
     bad = sorted(coarse, key=needed_share)

@@ -15,13 +15,8 @@ Limits
     Inputs that are not quantized are not looked at.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
-from outlive.quant.nouns import Drift
-from outlive.rules.engine import rule
+from outlive.quant import Drift
+from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.quantization.drifting import calibrate_again, seen
 
 _SLACK = 0.05
@@ -29,8 +24,7 @@ _BYTES = 255
 
 
 @rule("Q223", "samples-beyond-input", Severity.WARNING, since="0.1")
-def samples_beyond_input(drift: Drift) -> Iterator[Sighting]:
-    """See the module."""
+def samples_beyond_input(drift: Drift) -> Sightings:
     for found in drift.input_ranges:
         if found.can_hold is None:
             continue
@@ -40,8 +34,8 @@ def samples_beyond_input(drift: Drift) -> Iterator[Sighting]:
             continue
         pixels = found.low >= 0 and 32 < found.high <= _BYTES and high < _BYTES / 4
         prepare = Remedy(
-            action="prepare the samples as the model's inputs are prepared",
-            tag=Tag.CHANGES_RESULTS,
+            "prepare the samples as the model's inputs are prepared",
+            Tag.CHANGES_RESULTS,
             command=f"sample = (pixels / {_BYTES} * {high - low:.4g} + {low:.4g})" if pixels else "",
         )
         coarser = (max(found.high, 0.0) - min(found.low, 0.0)) / (high - low)

@@ -15,14 +15,10 @@ Limits
     no tensors could be paired, the models are different ones, and nothing is said of their winners.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
-from outlive.finding import Severity, Sighting
-from outlive.quant.nouns import Drift
-from outlive.rules.engine import rule
+from outlive.quant import Drift
+from outlive.rules.api import Severity, Sighting, Sightings, rule
 from outlive.rules.quantization.drifting import keep_float, layer_name, seen, share_of_error, wider
 from outlive.units import plural
 
@@ -30,8 +26,7 @@ _LEAST_AGREEMENT = 0.9
 
 
 @rule("Q224", "winners-differ", Severity.WARNING, since="0.1")
-def winners_differ(drift: Drift) -> Iterator[Sighting]:
-    """See the module."""
+def winners_differ(drift: Drift) -> Sightings:
     for output in drift.outputs if drift.tensors else ():
         agreement = output.argmax_agreement
         if agreement is None or agreement >= _LEAST_AGREEMENT:

@@ -15,20 +15,14 @@ Limits
     Which of the two models made it is not said; some models use infinity for masks on purpose.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Remedy, Severity, Sighting, Tag
-from outlive.quant.nouns import Drift
-from outlive.rules.engine import rule
+from outlive.quant import Drift
+from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.quantization.drifting import layer_name, op_place, seen
 from outlive.units import plural
 
 
 @rule("Q225", "not-finite-values", Severity.WARNING, since="0.1")
-def not_finite_values(drift: Drift) -> Iterator[Sighting]:
-    """See the module."""
+def not_finite_values(drift: Drift) -> Sightings:
     bad = [row for row in drift.tensors if row.metrics is not None and row.metrics.not_finite]
     if not bad:
         return
@@ -45,8 +39,8 @@ def not_finite_values(drift: Drift) -> Iterator[Sighting]:
         why="the operator makes them of inputs that are finite",
         remedies=(
             Remedy(
-                action="cut the operator out and run it on what it gets",
-                tag=Tag.SAME_RESULTS,
+                "cut the operator out and run it on what it gets",
+                Tag.SAME_RESULTS,
                 command=f"outlive cut FILE --ops {first.op} -o part.tflite",
             ),
         ),

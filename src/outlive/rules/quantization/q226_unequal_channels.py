@@ -18,13 +18,8 @@ Limits
     known from its weights: the error that is born in the operator says so.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Remedy, Severity, Sighting, Tag
-from outlive.quant.nouns import Drift, TensorDrift
-from outlive.rules.engine import rule
+from outlive.quant import Drift, TensorDrift
+from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.quantization.drifting import SHOWN, keep_float, layer_name, op_place, seen, share_of_error
 from outlive.units import plural
 
@@ -32,8 +27,7 @@ _LEAST_GAIN_DB = 6.0
 
 
 @rule("Q226", "unequal-channels", Severity.WARNING, since="0.1")
-def unequal_channels(drift: Drift) -> Iterator[Sighting]:
-    """See the module."""
+def unequal_channels(drift: Drift) -> Sightings:
     bad = sorted((row for row in drift.tensors if _gain(row) >= _LEAST_GAIN_DB), key=lambda row: -_gain(row))
     if not bad:
         return
@@ -68,8 +62,8 @@ def _by_channel(row: TensorDrift) -> Remedy:
     found = row.weights
     assert found is not None
     return Remedy(
-        action="give each channel of the weights a scale of its own",
-        tag=Tag.CHANGES_MODEL,
+        "give each channel of the weights a scale of its own",
+        Tag.CHANGES_MODEL,
         effect=f"these weights of {layer_name(row)} rise from {found.sqnr_db:.1f} to "
         f"{found.per_channel_sqnr_db:.1f} dB",
         command="outlive quantize FLOAT --recipe static-int8 --samples samples.npz -o OUT",

@@ -17,20 +17,14 @@ Limits
     Operators whose bias is float, and those without one in both models, are not looked at.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Remedy, Severity, Sighting, Tag
-from outlive.quant.nouns import Drift, TensorDrift
-from outlive.rules.engine import rule
+from outlive.quant import Drift, TensorDrift
+from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.quantization.drifting import SHOWN, keep_float, layer_name, op_place, seen, share_of_error
 from outlive.units import plural
 
 
 @rule("Q227", "bias-overflow", Severity.ERROR, since="0.1")
-def bias_overflow(drift: Drift) -> Iterator[Sighting]:
-    """See the module."""
+def bias_overflow(drift: Drift) -> Sightings:
     bad = [row for row in drift.tensors if _excess(row) > 1]
     if not bad:
         return
@@ -39,8 +33,8 @@ def bias_overflow(drift: Drift) -> Iterator[Sighting]:
     if len(bad) > SHOWN:
         facts.append(seen(f"{plural(len(bad) - SHOWN, 'more operator')} like that", "both files"))
     weights_only = Remedy(
-        action="quantize weights only",
-        tag=Tag.CHANGES_MODEL,
+        "quantize weights only",
+        Tag.CHANGES_MODEL,
         effect="biases and activations stay float, no bias is cut off",
         command="outlive quantize FLOAT --recipe dynamic-int8 -o OUT",
     )

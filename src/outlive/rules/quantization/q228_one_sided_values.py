@@ -17,13 +17,8 @@ Limits
     show all that a tensor can become.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Remedy, Severity, Sighting, Tag
-from outlive.quant.nouns import Drift, TensorDrift
-from outlive.rules.engine import rule
+from outlive.quant import Drift, TensorDrift
+from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.quantization.drifting import (
     ENDS,
     FIXED,
@@ -44,8 +39,7 @@ _MOST_SHARE = 0.6
 
 
 @rule("Q228", "one-sided-values", Severity.NOTE, since="0.1")
-def one_sided_values(drift: Drift) -> Iterator[Sighting]:
-    """See the module."""
+def one_sided_values(drift: Drift) -> Sightings:
     bad = sorted((row for row in drift.tensors if _is_one_sided(row)), key=needed_share)
     if not bad:
         return
@@ -53,8 +47,8 @@ def one_sided_values(drift: Drift) -> Iterator[Sighting]:
     if len(bad) > SHOWN:
         facts.append(seen(f"{plural(len(bad) - SHOWN, 'more tensor')} like that"))
     asymmetric = Remedy(
-        action="quantize activations with a zero point of their own",
-        tag=Tag.CHANGES_MODEL,
+        "quantize activations with a zero point of their own",
+        Tag.CHANGES_MODEL,
         effect=finer(1 / needed_share(bad[0])),
         command="outlive quantize FLOAT --recipe static-int8 --samples samples.npz -o OUT",
     )

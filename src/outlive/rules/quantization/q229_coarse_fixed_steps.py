@@ -17,13 +17,8 @@ Limits
     Few samples may not show all that a tensor can become.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.quant.nouns import Drift, TensorDrift
-from outlive.rules.engine import rule
+from outlive.quant import Drift, TensorDrift
+from outlive.rules.api import Severity, Sighting, Sightings, rule
 from outlive.rules.quantization.drifting import (
     FIXED,
     SHOWN,
@@ -41,8 +36,7 @@ _LEVELS = 255
 
 
 @rule("Q229", "coarse-fixed-steps", Severity.WARNING, since="0.1")
-def coarse_fixed_steps(drift: Drift) -> Iterator[Sighting]:
-    """See the module."""
+def coarse_fixed_steps(drift: Drift) -> Sightings:
     bad = sorted((row for row in drift.tensors if _is_coarse(row)), key=needed_share)
     if not bad:
         return

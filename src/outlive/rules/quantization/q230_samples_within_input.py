@@ -16,13 +16,8 @@ Limits
     Inputs that are not quantized are not looked at. Few samples may not show all that will come.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Fault, Remedy, Severity, Sighting, Tag
-from outlive.quant.nouns import Drift
-from outlive.rules.engine import rule
+from outlive.quant import Drift
+from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.quantization.drifting import calibrate_again, finer, seen
 
 _LEAST_SHARE = 1 / 4
@@ -30,8 +25,7 @@ _BYTES = 255
 
 
 @rule("Q230", "samples-within-input", Severity.WARNING, since="0.1")
-def samples_within_input(drift: Drift) -> Iterator[Sighting]:
-    """See the module."""
+def samples_within_input(drift: Drift) -> Sightings:
     for found in drift.input_ranges:
         if found.can_hold is None or not found.low < found.high:
             continue  # a constant sample has a rule of its own
@@ -41,8 +35,8 @@ def samples_within_input(drift: Drift) -> Iterator[Sighting]:
             continue
         pixels = found.low >= 0 and found.high <= 1 and high > _BYTES / 2
         prepare = Remedy(
-            action="prepare the samples as the model's inputs are prepared",
-            tag=Tag.CHANGES_RESULTS,
+            "prepare the samples as the model's inputs are prepared",
+            Tag.CHANGES_RESULTS,
             effect=f"all levels of the input are used instead of {share:.1%}",
             command=f"sample = sample * {_BYTES}" if pixels else "",
         )

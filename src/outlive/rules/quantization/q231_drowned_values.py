@@ -20,13 +20,8 @@ Limits
     what matters.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Severity, Sighting
-from outlive.quant.nouns import Drift, TensorDrift
-from outlive.rules.engine import rule
+from outlive.quant import Drift, TensorDrift
+from outlive.rules.api import Severity, Sighting, Sightings, rule
 from outlive.rules.quantization.drifting import SHOWN, keep_float, layer_name, op_place, seen, wider
 from outlive.units import plural
 
@@ -36,8 +31,7 @@ _LEAST_SHARE = 0.5
 
 
 @rule("Q231", "drowned-values", Severity.WARNING, since="0.1")
-def drowned_values(drift: Drift) -> Iterator[Sighting]:
-    """See the module."""
+def drowned_values(drift: Drift) -> Sightings:
     bad = sorted((row for row in drift.tensors if _is_drowned(row)), key=lambda row: -row.harm)
     if not bad:
         return

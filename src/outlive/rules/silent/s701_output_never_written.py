@@ -17,31 +17,26 @@ Limits
     judged. The memory can be filled on Linux with glibc only.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from math import prod
 
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.process.flight import Flight, OutputSeen
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.units import format_shape
 
 _SHOWN = 5
 _READ_LESS = Remedy(
-    action="read only what the model says is valid, such as the first N of a count in another output",
-    tag=Tag.CHANGES_RESULTS,
+    "read only what the model says is valid, such as the first N of a count in another output",
+    Tag.CHANGES_RESULTS,
 )
 _OTHER_VALUES = Remedy(
-    action="run it on real inputs, and see whether it is written then",
-    tag=Tag.SAME_RESULTS,
+    "run it on real inputs, and see whether it is written then",
+    Tag.SAME_RESULTS,
     command="outlive run FILE --watch-outputs --input NAME=values.npy",
 )
 
 
 @rule("S701", "output-never-written", Severity.WARNING, since="0.1")
-def output_never_written(flight: Flight) -> Iterator[Sighting]:
-    """See the module."""
+def output_never_written(flight: Flight) -> Sightings:
     found = [output for output in flight.outputs if output.untouched_bytes and not flight.died]
     if not found:
         return
@@ -49,7 +44,7 @@ def output_never_written(flight: Flight) -> Iterator[Sighting]:
     facts = [_told(output) for output in found[:_SHOWN]]
     yield Sighting(
         where=f'output "{found[0].name}", tensor {found[0].index}{others}',
-        evidence=tuple(Evidence(fact=fact, source="two runs in filled memory") for fact in facts),
+        evidence=tuple(Evidence(fact, "two runs in filled memory") for fact in facts),
         why="no operator wrote there: what is read is left over from something else",
         remedies=(_READ_LESS, _OTHER_VALUES),
         fault=Fault.RUNTIME,

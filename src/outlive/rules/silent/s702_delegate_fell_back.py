@@ -15,14 +15,9 @@ Limits
     Why the delegate left them is its own secret, unless it printed it.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.process.delegation import DelegationSeen
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.witness import last_words
 from outlive.units import plural
 
@@ -31,13 +26,12 @@ BUILT_IN = ("XNNPACK",)
 
 
 @rule("S702", "delegate-fell-back", Severity.WARNING, since="0.1", cause="delegate-refused")
-def delegate_fell_back(flight: Flight) -> Iterator[Sighting]:
-    """See the module."""
+def delegate_fell_back(flight: Flight) -> Sightings:
     seen = flight.delegation
     if flight.died or seen is None or seen.asked == BUILT_IN or seen.taken >= seen.operators:
         return
     said = last_words(flight)
-    printed = (Evidence(fact=f"printed last: {said}", source="standard error"),) if said else ()
+    printed = (Evidence(f"printed last: {said}", "standard error"),) if said else ()
     yield Sighting(
         where=", ".join(seen.asked),
         evidence=(*told_nodes(seen), *printed),
@@ -45,13 +39,10 @@ def delegate_fell_back(flight: Flight) -> Iterator[Sighting]:
         if seen.taken
         else "it took nothing: the model ran as if it had not been asked for",
         remedies=(
+            Remedy("see what it says of each operator: set its own option for messages", Tag.SAME_RESULTS),
             Remedy(
-                action="see what it says of each operator: set its own option for messages",
-                tag=Tag.SAME_RESULTS,
-            ),
-            Remedy(
-                action="cut off what it does not take, and run that part on the CPU knowingly",
-                tag=Tag.CHANGES_MODEL,
+                "cut off what it does not take, and run that part on the CPU knowingly",
+                Tag.CHANGES_MODEL,
                 command="outlive cut FILE --until N -o part.tflite",
             ),
         ),
@@ -67,6 +58,6 @@ def told_nodes(seen: DelegationSeen) -> tuple[Evidence, ...]:
     unnamed = seen.operators - seen.taken - min(len(seen.left), _SHOWN)
     more = f" and {unnamed} more" if unnamed > 0 else ""
     return (
-        Evidence(fact=taken, source="nodes of the runtime"),
-        Evidence(fact=f"left to other kernels: {first}{more}", source="nodes of the runtime"),
+        Evidence(taken, "nodes of the runtime"),
+        Evidence(f"left to other kernels: {first}{more}", "nodes of the runtime"),
     )

@@ -15,23 +15,17 @@ Limits
     A model that does little has nothing to gain.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.arena.xnnpack.partition import expected_of_xnnpack
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.model import Model
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.silent.s702_delegate_fell_back import BUILT_IN, told_nodes
 
 _SHOWN = 3
 
 
 @rule("S703", "nothing-accelerated", Severity.NOTE, since="0.1")
-def nothing_accelerated(flight: Flight, model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def nothing_accelerated(flight: Flight, model: Model) -> Sightings:
     seen, expected = flight.delegation, expected_of_xnnpack(model)
     if flight.died or seen is None or seen.asked != BUILT_IN or seen.taken or not seen.operators:
         return
@@ -41,15 +35,15 @@ def nothing_accelerated(flight: Flight, model: Model) -> Iterator[Sighting]:
     for at, why in () if expected is None else expected.refused.items():
         reasons.setdefault(why, at)
     first = list(reasons.items())[:_SHOWN]
-    told = (Evidence(fact=f"op {at}: {why}", source="XNNPACK's own rules") for why, at in first)
+    told = (Evidence(f"op {at}: {why}", "XNNPACK's own rules") for why, at in first)
     yield Sighting(
         where="the run",
         evidence=(*told_nodes(seen), *told),
         why="no operator here is one that XNNPACK has, in this type and shape",
         remedies=(
             Remedy(
-                action="see which dimensions and types are in its way",
-                tag=Tag.SAME_RESULTS,
+                "see which dimensions and types are in its way",
+                Tag.SAME_RESULTS,
                 command="outlive read FILE --tensors",
             ),
         ),

@@ -17,25 +17,20 @@ Limits
     another graph assigns is taken to be assigned before.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping
 
-from collections.abc import Iterator, Mapping
-
-from outlive.finding import Evidence, OpPlace, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Operator, Subgraph
-from outlive.rules.engine import rule
-from outlive.rules.telling import operator_name
+from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import operator_name, operator_place
 
 _AGAIN = Remedy(
-    action="convert the model again, with a graph that assigns its variables when it is loaded",
-    tag=Tag.CHANGES_MODEL,
+    "convert the model again, with a graph that assigns its variables when it is loaded", Tag.CHANGES_MODEL
 )
 _SHOWN = 5
 
 
 @rule("S704", "variable-never-assigned", Severity.ERROR, since="0.1", cause="uninitialised-input")
-def variable_never_assigned(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def variable_never_assigned(model: Model) -> Sightings:
     found = [(graph, step, name) for graph in model.subgraphs for step, name in _unassigned(model, graph)]
     if not found:
         return
@@ -43,10 +38,10 @@ def variable_never_assigned(model: Model) -> Iterator[Sighting]:
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
     yield Sighting(
         where=operator_name(step, graph.index) + more,
-        evidence=tuple(Evidence(fact=_told(*item), source="file") for item in found[:_SHOWN]),
+        evidence=tuple(Evidence(_told(*item), "file") for item in found[:_SHOWN]),
         why="XNNPACK gives what lies in memory there; the builtin kernels refuse to read it",
         remedies=(_AGAIN,),
-        op=OpPlace(subgraph=graph.index, index=step.index, type=step.name),
+        op=operator_place(step, graph.index),
     )
 
 

@@ -15,33 +15,27 @@ Limits
     Variables that a custom operator or another graph is given are left alone: these may write them.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, OpPlace, Severity, Sighting
 from outlive.model import Model, Operator, Subgraph, Tensor
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Severity, Sighting, Sightings, rule
 from outlive.rules.operator.graph_demands import STATE_SLOTS
 from outlive.rules.operator.scene import CONVERT_AGAIN
-from outlive.rules.telling import operator_name, tensor_name
+from outlive.rules.wording import operator_name, operator_place, tensor_name
 
 
 @rule("S705", "variable-stays-zero", Severity.WARNING, since="0.1")
-def variable_stays_zero(model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def variable_stays_zero(model: Model) -> Sightings:
     for graph in model.subgraphs:
         found = [(tensor, reader) for tensor in graph.tensors for reader in _only_readers(graph, tensor)]
         for tensor, reader in found[:1]:
             fact = f"{operator_name(reader, graph.index)} reads {tensor_name(tensor)}; no operator writes it"
             more = len({item.index for item, _ in found}) - 1
-            others = (Evidence(fact=f"{more} more are like that", source="file"),) if more else ()
+            others = (Evidence(f"{more} more are like that", "file"),) if more else ()
             yield Sighting(
                 where=tensor_name(tensor),
-                evidence=(Evidence(fact=fact, source="file"), *others),
+                evidence=(Evidence(fact, "file"), *others),
                 why="the runtime fills it with zeros, and it keeps them",
                 remedies=(CONVERT_AGAIN,),
-                op=OpPlace(subgraph=graph.index, index=reader.index, type=reader.name),
+                op=operator_place(reader, graph.index),
             )
 
 

@@ -17,32 +17,28 @@ Limits
     the file itself holds, such as masks, are meant.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping
 
-from collections.abc import Iterator, Mapping
-
-from outlive.finding import Evidence, Fault, OpPlace, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Operator, Subgraph
 from outlive.process.flight import Flight, OutputSeen
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.silent.intermediates import PLAIN, constants
-from outlive.rules.telling import operator_name, tensor_name
+from outlive.rules.wording import operator_name, operator_place, tensor_name
 from outlive.units import count_elements
 
 _KERNELS = Remedy(
-    action="run it with the builtin kernels, whose numbers are finite",
-    tag=Tag.SAME_RESULTS,
+    "run it with the builtin kernels, whose numbers are finite",
+    Tag.SAME_RESULTS,
     command="outlive run FILE --accelerator builtin",
 )
 _WEIGHTS = Remedy(
-    action="convert the model again from weights that are finite: its training has diverged, or lost them",
-    tag=Tag.CHANGES_MODEL,
+    "convert the model again from weights that are finite: its training has diverged, or lost them",
+    Tag.CHANGES_MODEL,
 )
 
 
 @rule("S706", "not-finite-output", Severity.WARNING, since="0.1")
-def not_finite_output(flight: Flight, model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def not_finite_output(flight: Flight, model: Model) -> Sightings:
     bad = [output for output in flight.outputs if output.not_finite]
     if not bad or flight.died or not model.subgraphs:
         return
@@ -57,7 +53,7 @@ def not_finite_output(flight: Flight, model: Model) -> Iterator[Sighting]:
     elif _is_finite_there(flight, bad, held):
         fact = "on the same inputs the builtin kernels give finite numbers"
         why = "the kernels of XNNPACK, or of another delegate, make them"
-        yield _sighting(bad, why, (Evidence(fact=fact, source="second run"),), (_KERNELS,))
+        yield _sighting(bad, why, (Evidence(fact, "second run"),), (_KERNELS,))
     elif all(step.type in PLAIN for step in graph.operators):
         yield _sighting(bad, "where they come from could not be seen")
 
@@ -73,31 +69,28 @@ def _is_finite_there(flight: Flight, bad: list[OutputSeen], held: Mapping[int, i
     return flight.delegation is not None and flight.delegation.taken > 0 and once and seen
 
 
-def _told(
-    graph: Subgraph, maker: Operator, bad: list[OutputSeen], held: Mapping[int, int]
-) -> Iterator[Sighting]:
+def _told(graph: Subgraph, maker: Operator, bad: list[OutputSeen], held: Mapping[int, int]) -> Sightings:
     index = next(index for index in maker.outputs if held.get(index))
     size = count_elements(graph.tensors[index].shape) or 0
     made = f"{operator_name(maker)} is the first that makes them: {held[index]:,} of {size:,} of its numbers"
     weights = list(_broken_weights(graph, maker))
     if weights and not any(nan for _, nan in weights):
         return  # infinities of the file itself: masks are made so
-    first = Evidence(fact=made, source="second run, builtin kernels")
-    place = OpPlace(subgraph=0, index=maker.index, type=maker.name)
+    first = Evidence(made, "second run, builtin kernels")
     if weights:
-        facts = tuple(Evidence(fact=fact, source="file") for fact, _ in weights)
-        yield _sighting(bad, "its weights hold such numbers already", (first, *facts), (_WEIGHTS,), place)
+        facts = tuple(Evidence(fact, "file") for fact, _ in weights)
+        yield _sighting(bad, "its weights hold such numbers already", (first, *facts), (_WEIGHTS,), maker)
         return
     alone = Remedy(
-        action="cut the operator out and run it on what it gets",
-        tag=Tag.SAME_RESULTS,
+        "cut the operator out and run it on what it gets",
+        Tag.SAME_RESULTS,
         command=f"outlive cut FILE --ops {maker.index} -o part.tflite",
     )
-    yield _sighting(bad, "all that it is given is finite", (first,), (alone,), place)
+    yield _sighting(bad, "all that it is given is finite", (first,), (alone,), maker)
 
 
 def _broken_weights(graph: Subgraph, maker: Operator) -> Iterator[tuple[str, bool]]:
-    import numpy as np  # which whoever only loads the rules does not need
+    import numpy as np  # loaded here: loading the rules does not need it
 
     for tensor in constants(graph, maker):
         values = tensor.array()
@@ -112,17 +105,17 @@ def _sighting(
     why: str,
     facts: tuple[Evidence, ...] = (),
     remedies: tuple[Remedy, ...] = (),
-    place: OpPlace | None = None,
+    maker: Operator | None = None,
 ) -> Sighting:
     first = bad[0]
     others = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
     size = count_elements(first.shape) or 0
-    seen = Evidence(fact=f"{first.not_finite:,} of its {size:,} numbers are NaN or infinite", source="run")
+    seen = Evidence(f"{first.not_finite:,} of its {size:,} numbers are NaN or infinite", "run")
     return Sighting(
         where=f'output "{first.name}", tensor {first.index}{others}',
         evidence=(seen, *facts),
         why=why,
         remedies=remedies,
         fault=Fault.RUNTIME if remedies == (_KERNELS,) else Fault.FILE,
-        op=place,
+        op=None if maker is None else operator_place(maker),
     )

@@ -19,34 +19,30 @@ Limits
     are zero. Other inputs may change the output.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping
 
-from collections.abc import Iterator, Mapping
-
-from outlive.finding import Evidence, OpPlace, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Operator, Subgraph, Tensor
 from outlive.process.flight import Flight, OutputSeen, TensorSeen
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.silent.intermediates import PLAIN, constants, makers
-from outlive.rules.telling import operator_name, tensor_name
+from outlive.rules.wording import operator_name, operator_place, tensor_name
 
 _FEWEST_RUNS, _FEWEST_NUMBERS = 3, 8
 _REAL = Remedy(
-    action="run it on two real inputs, and see whether the output differs",
-    tag=Tag.SAME_RESULTS,
+    "run it on two real inputs, and see whether the output differs",
+    Tag.SAME_RESULTS,
     command="outlive run FILE --input NAME=values.npy --save outputs.npz",
 )
 _LOOK = Remedy(
-    action="compare this layer with that of the model before conversion",
-    tag=Tag.SAME_RESULTS,
+    "compare this layer with that of the model before conversion",
+    Tag.SAME_RESULTS,
     command="outlive compare FLOAT FILE",
 )
 _LIKELY = "likely: no inputs but outlive's own were tried"
 
 
 @rule("S707", "constant-output", Severity.WARNING, since="0.1")
-def constant_output(flight: Flight, model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def constant_output(flight: Flight, model: Model) -> Sightings:
     inside = flight.inside
     if flight.died or inside is None or inside.runs < _FEWEST_RUNS or not model.subgraphs:
         return
@@ -56,9 +52,7 @@ def constant_output(flight: Flight, model: Model) -> Iterator[Sighting]:
             yield from _sight(model.subgraphs[0], output, rows, inside.runs)
 
 
-def _sight(
-    graph: Subgraph, output: OutputSeen, rows: Mapping[int, TensorSeen], runs: int
-) -> Iterator[Sighting]:
+def _sight(graph: Subgraph, output: OutputSeen, rows: Mapping[int, TensorSeen], runs: int) -> Sightings:
     ends = list(_where_it_ends(graph, output.index, rows))
     if not ends or not all(_is_fault(graph, step, rows) for step in ends):
         return
@@ -67,14 +61,14 @@ def _sight(
     span = f"all are {row.minimum:.6g}" if row.minimum == row.maximum else "always the same ones"
     fact = f"{operator_name(last)} is given other numbers each time; of the {row.size:,} it gives, {span}"
     zero = [f"{tensor_name(item)} is all zeros" for item in _zero_weights(graph, last)]
-    told = [Evidence(fact=fact, source=f"{runs} runs"), *(Evidence(fact=one, source="file") for one in zero)]
+    told = [Evidence(fact, f"{runs} runs"), *(Evidence(one, "file") for one in zero)]
     yield Sighting(
         where=f'output "{output.name}", tensor {output.index}',
-        evidence=(Evidence(fact=f"the same for {runs} different inputs", source=f"{runs} runs"), *told),
+        evidence=(Evidence(f"the same for {runs} different inputs", f"{runs} runs"), *told),
         why="its weights are zero" if zero else "what the model is given does not reach this output",
         remedies=(_LOOK,) if zero else (_REAL, _LOOK),
         confidence="certain" if zero else _LIKELY,
-        op=OpPlace(subgraph=graph.index, index=last.index, type=last.name),
+        op=operator_place(last, graph.index),
     )
 
 

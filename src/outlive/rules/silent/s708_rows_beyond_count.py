@@ -16,21 +16,16 @@ Limits
     Rows of zeros are not told, although they are no detections either.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, OpPlace, Remedy, Severity, Sighting, Tag
 from outlive.model import Model, Operator
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import operator_place
 
 _KERNEL = "TFLite_Detection_PostProcess"
 
 
 @rule("S708", "rows-beyond-count", Severity.WARNING, since="0.1")
-def rows_beyond_count(flight: Flight, model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def rows_beyond_count(flight: Flight, model: Model) -> Sightings:
     if flight.died or not model.subgraphs:
         return
     for step in model.subgraphs[0].operators:
@@ -38,7 +33,7 @@ def rows_beyond_count(flight: Flight, model: Model) -> Iterator[Sighting]:
             yield from _sight(flight, step)
 
 
-def _sight(flight: Flight, step: Operator) -> Iterator[Sighting]:
+def _sight(flight: Flight, step: Operator) -> Sightings:
     """Boxes, classes, scores and the count, in this order."""
     import numpy as np  # which whoever only loads the rules does not need
 
@@ -61,16 +56,16 @@ def _sight(flight: Flight, step: Operator) -> Iterator[Sighting]:
     )
     yield Sighting(
         where=f'output "{name}", tensor {step.outputs[2]}',
-        evidence=tuple(Evidence(fact=fact, source="run") for fact in facts),
+        evidence=tuple(Evidence(fact, "run") for fact in facts),
         why="the operator writes as many rows as it found: the others are left over from something else",
         remedies=(
             Remedy(
-                action="read only as many rows as the count says",
-                tag=Tag.SAME_RESULTS,
+                "read only as many rows as the count says",
+                Tag.SAME_RESULTS,
                 command=f"interpreter.get_tensor({step.outputs[2]})[0, :count]",
                 effect=f"count is int(interpreter.get_tensor({step.outputs[3]})[0])",
             ),
         ),
         fault=Fault.INPUT,
-        op=OpPlace(subgraph=0, index=step.index, type=step.name),
+        op=operator_place(step),
     )

@@ -17,22 +17,16 @@ Limits
     reads. Who has asked for a view of an input is taken to have written to it.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.model import Model
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.units import plural
 
 _SHOWN = 5
 
 
 @rule("S709", "inputs-never-set", Severity.WARNING, since="0.1", cause="uninitialised-input")
-def inputs_never_set(flight: Flight, model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def inputs_never_set(flight: Flight, model: Model) -> Sightings:
     if not flight.unset_inputs or not model.subgraphs:
         return
     graph = model.subgraphs[0]
@@ -46,12 +40,12 @@ def inputs_never_set(flight: Flight, model: Model) -> Iterator[Sighting]:
     fact = f"{len(unset)} of {plural(len(graph.input_indices), 'input')} never set: {named}"
     yield Sighting(
         where=f'input "{name}", tensor {first}{more}',
-        evidence=(Evidence(fact=fact, source="order of calls"),),
+        evidence=(Evidence(fact, "order of calls"),),
         why="LiteRT computes with what lies in memory there; here they were zeros",
         remedies=(
             Remedy(
-                action="set each input after allocate_tensors() and before invoke()",
-                tag=Tag.CHANGES_RESULTS,
+                "set each input after allocate_tensors() and before invoke()",
+                Tag.CHANGES_RESULTS,
                 command=f"interpreter.set_tensor({first}, value)",
             ),
         ),

@@ -16,15 +16,10 @@ Limits
     is left alone: its older versions use XNNPACK only where it is named.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from outlive.arena.xnnpack.partition import expected_of_xnnpack
-from outlive.finding import Evidence, Fault, Remedy, Severity, Sighting, Tag
 from outlive.model import Model
 from outlive.process.flight import Flight
-from outlive.rules.engine import rule
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.silent.s702_delegate_fell_back import BUILT_IN, told_nodes
 from outlive.rules.witness import last_words
 from outlive.units import plural
@@ -32,15 +27,14 @@ from outlive.units import plural
 # Old versions use XNNPACK only where it is named.
 _WITHOUT = ("tflite_runtime",)
 _TRY = Remedy(
-    action="see what each accelerator takes with the runtime that is installed here",
-    tag=Tag.SAME_RESULTS,
+    "see what each accelerator takes with the runtime that is installed here",
+    Tag.SAME_RESULTS,
     command="outlive delegates FILE",
 )
 
 
 @rule("S710", "xnnpack-not-used", Severity.WARNING, since="0.1", cause="delegate-refused")
-def xnnpack_not_used(flight: Flight, model: Model) -> Iterator[Sighting]:
-    """See the module."""
+def xnnpack_not_used(flight: Flight, model: Model) -> Sightings:
     seen = flight.delegation
     if flight.died or seen is None or seen.asked != BUILT_IN or seen.taken or not seen.operators:
         return
@@ -49,10 +43,10 @@ def xnnpack_not_used(flight: Flight, model: Model) -> Iterator[Sighting]:
         return
     could = f"by its own rules it takes {len(expected.taken)} of {plural(seen.operators, 'operator')}"
     said = last_words(flight)
-    printed = (Evidence(fact=f"printed last: {said}", source="standard error"),) if said else ()
+    printed = (Evidence(f"printed last: {said}", "standard error"),) if said else ()
     yield Sighting(
         where="the run",
-        evidence=(told_nodes(seen)[0], Evidence(fact=could, source="XNNPACK's own rules"), *printed),
+        evidence=(told_nodes(seen)[0], Evidence(could, "XNNPACK's own rules"), *printed),
         why="the runtime was built without it, is older than these rules, or could not apply it",
         remedies=(_TRY,),
         confidence="certain that it was not used; why is not known",

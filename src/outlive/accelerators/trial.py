@@ -1,0 +1,205 @@
+"""Tries one accelerator: a worker loads, compiles, runs and times the model; outputs are compared."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from outlive.accelerators.configurations import AcceleratorConfig
+from outlive.accelerators.coverage import Death, Difference
+from outlive.errors import OutliveError, RuntimeMissing
+from outlive.interpreter.agreement import Values, furthest_apart
+from outlive.interpreter.feeds import make_feeds
+from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.judge import Judge
+from outlive.interpreter.recorded_run import allocate_for
+from outlive.process.flight import Flight
+from outlive.process.limits import Limits
+
+__all__ = ["Values", "compare", "why_not_comparable"]
+
+# What these make is another thing at each run, whoever runs them.
+_RANDOM = frozenset({"RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL", "MULTINOMIAL"})
+
+
+def why_not_comparable(op_types: Sequence[str]) -> str:
+    """Why outputs of this model cannot be compared; empty if they can."""
+    drawn = sorted(_RANDOM.intersection(op_types))
+    return f"{', '.join(drawn)} makes other values at each run" if drawn else ""
+
+
+def compare(
+    against: str,
+    rows: Sequence[Mapping[str, Any]],
+    reference: Values,
+    values: Values,
+    *,
+    arithmetic: str,
+    quantized: bool = False,
+) -> Difference:
+    """The output that is furthest from what is normal; `rows` are the details of the outputs."""
+    apart = furthest_apart(rows, reference, values, arithmetic=arithmetic, quantized=quantized)
+    return Difference(
+        against=against,
+        largest=apart.largest,
+        mean=apart.mean,
+        allowed=apart.allowed,
+        output=apart.output,
+    )
+
+
+# A run is timed until it has taken this long altogether, or has been run this often.
+_TIMED_S, _TIMED_RUNS = 0.3, 15
+_MOST_WORDS = 400
+_COMPLAINTS = (
+    ValueError,
+    TypeError,
+    IndexError,
+    KeyError,
+    AttributeError,
+    RuntimeError,
+    MemoryError,
+    OSError,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialSettings:
+    """What is tried: the model, what it is fed, and what a worker may use."""
+
+    source: str | bytes
+    judge: Judge
+    inputs: Any = None
+    seed: int = 0
+    limits: Limits = field(default_factory=lambda: Limits(seconds=60.0))
+
+
+@dataclass(slots=True)
+class Trial:
+    """What was seen of one way, as far as it came."""
+
+    compiles: bool = False
+    runs: bool = False
+    error: str = ""
+    death: Death | None = None
+    flight: Flight | None = None
+    missing: str = ""
+    nodes: list[Any] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    values: Values = field(default_factory=dict)
+    milliseconds: float | None = None
+    compile_milliseconds: float | None = None
+    peak_bytes: int | None = None
+    fully_accelerated: bool | None = None
+    words: str = ""
+    runtime: dict[str, Any] = field(default_factory=dict)
+
+
+def run_trial(way: AcceleratorConfig, order: TrialSettings, run: bool = True) -> Trial:
+    """Try a way; with `run` false the model is compiled and not run. Nothing is raised for what it does."""
+    seen = Trial()
+    with _told(seen):
+        source: dict[str, Any] = {
+            "model_content" if isinstance(order.source, bytes) else "model_path": order.source
+        }
+        start = time.perf_counter()
+        interpreter = WorkerInterpreter(
+            **source,
+            memory=order.limits.memory_bytes,
+            seconds=order.limits.seconds,
+            _judge=order.judge,
+            **way.to_arguments(),
+        )
+        try:
+            _follow(interpreter, order, seen, way.compiled is not None, start, run)
+            interpreter.close()
+        except BaseException:
+            interpreter.kill()
+            raise
+    return seen
+
+
+@contextlib.contextmanager
+def _told(seen: Trial) -> Iterator[None]:
+    """Turn every ending into words of the attempt."""
+    try:
+        yield
+    except RuntimeMissing as error:
+        seen.missing = error.finding.headline
+    except OutliveError as error:
+        seen.runs = False
+        flight = getattr(error, "flight", None)
+        if isinstance(flight, Flight):
+            seen.flight = flight
+            seen.words = seen.words or flight.stderr_tail
+            seen.death = _death(flight, error.finding.headline) if flight.died else None
+        seen.error = _plain(str(error), error.finding.headline)
+    except _COMPLAINTS as error:
+        seen.runs = False
+        seen.error = _plain(str(error), type(error).__name__)
+
+
+def _follow(
+    interpreter: WorkerInterpreter, order: TrialSettings, seen: Trial, compiled: bool, start: float, run: bool
+) -> None:
+    """Allocate, run and time; what is learnt is noted at once, because the next step may be the last."""
+    seen.runtime = dict(interpreter.story().runtime)
+    allocate_for(interpreter, order.inputs)
+    seen.compiles = True
+    seen.compile_milliseconds = (time.perf_counter() - start) * 1000
+    seen.nodes = interpreter.nodes()
+    _listen(interpreter, seen, compiled)
+    if not run:
+        return
+    for index, value in make_feeds(interpreter.get_input_details(), order.inputs, order.seed).items():
+        interpreter.set_tensor(index, value)
+    first = _timed(interpreter.invoke)
+    seen.rows = interpreter.get_output_details()
+    seen.values = {int(row["index"]): interpreter.get_tensor(row["index"]) for row in seen.rows}
+    seen.runs = True
+    seen.peak_bytes = interpreter.story().peak_bytes
+    seen.milliseconds = _typical(interpreter, first)
+    _listen(interpreter, seen, compiled)
+
+
+def _listen(interpreter: WorkerInterpreter, seen: Trial, compiled: bool) -> None:
+    """Keep what an accelerator has printed of itself."""
+    if compiled:
+        seen.fully_accelerated, seen.words = interpreter.report()
+
+
+def _timed(action: Callable[[], None]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def _typical(interpreter: WorkerInterpreter, first: float) -> float:
+    """Milliseconds of a run when nothing is new any more; of the only one, if it is slow."""
+    times: list[float] = []
+    while sum(times) + first < _TIMED_S and len(times) < _TIMED_RUNS:
+        times.append(_timed(interpreter.invoke))
+    return (median(times) if times else first) * 1000
+
+
+def _death(flight: Flight, headline: str) -> Death:
+    return Death(
+        stage=flight.stage,
+        signal=flight.signal or "",
+        exit_code=flight.exit_code,
+        ended_by=flight.ended_by,
+        op_type=flight.op.type if flight.op is not None else "",
+        op_index=flight.op.index if flight.op is not None else None,
+        headline=headline,
+    )
+
+
+def _plain(text: str, otherwise: str) -> str:
+    """The runtime's own words, without the finding that is drawn below them."""
+    own = "" if text.startswith("error[") else text.partition("\nerror[")[0]
+    words = " ".join(own.split())[:_MOST_WORDS]
+    return words or otherwise

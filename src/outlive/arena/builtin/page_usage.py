@@ -1,0 +1,273 @@
+"""What a run really takes, operator by operator: pages of the arenas it has written to, heap of its kernels.
+
+An arena is reserved as a whole, but the system gives a page when it is first written to. Much of a large one
+may never be, and what kernels take for a moment of the first run comes before later ones have written theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from outlive.arena.builtin.crowd import ALIGNMENT_BYTES
+from outlive.arena.builtin.eigen_blocking import STACK_BYTES
+from outlive.arena.builtin.layout import Layout
+from outlive.arena.builtin.matrix_packing import Product, RuyArena, product_of
+from outlive.arena.builtin.preparation import Preparation
+from outlive.arena.builtin.unpacking import Own, own_of
+from outlive.arena.glibc_heap import Heap, Piece
+
+_PAGE_BYTES = 4096
+# Larger arenas are looked at in coarser steps.
+_MOST_PAGES = 1 << 20
+_RUNS = 2
+_SMALL_BYTES = 16
+# A file may call in circles, or one subgraph from many places: beyond this it is not followed.
+_DEEPEST = 40
+_MOST_STEPS = 200_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """The most that is there at once, part by part."""
+
+    arena_bytes: int = 0
+    persistent_bytes: int = 0
+    kept_bytes: int = 0  # weights that kernels have packed for good
+    workspace_bytes: int = 0  # operands being packed, weights being unpacked
+    called_bytes: int = 0  # arenas of subgraphs that operators call
+
+    @property
+    def bytes(self) -> int:
+        """All of it."""
+        own = self.arena_bytes + self.persistent_bytes + self.kept_bytes
+        return own + self.workspace_bytes + self.called_bytes
+
+
+class _Pages:
+    """Which pages of an arena have been written to."""
+
+    def __init__(self, size_bytes: int) -> None:
+        self._size = size_bytes
+        self._step = max(_PAGE_BYTES, -(-size_bytes // _MOST_PAGES))
+        self._clean = bytearray(b"\1" * -(-size_bytes // self._step))
+        self._count = 0
+
+    def touch(self, offset: int, size: int) -> None:
+        first, last = offset // self._step, -(-(offset + size) // self._step)
+        self._count += sum(self._clean[first:last])
+        self._clean[first:last] = bytes(len(self._clean[first:last]))
+
+    @property
+    def bytes(self) -> int:
+        return min(self._count * self._step, self._size)
+
+
+@dataclass(slots=True)
+class _Buffer:
+    """An arena of a called subgraph, one piece of the heap: ResizableAlignedBuffer in the same file."""
+
+    heap: Heap
+    size: int = 0
+    written: int = 0
+    _piece: Piece | None = None
+
+    def resize(self, size: int, look: Callable[[], None]) -> None:
+        """Replace it by a larger one, into which all of it is copied."""
+        if size <= self.size:
+            return
+        larger = self.heap.allocate(size, aligned=True, written=False)
+        self.heap.write(larger, self.size)
+        look()
+        self.free()
+        self._piece, self.size, self.written = larger, size, self.size
+
+    def write(self, size: int) -> None:
+        """Write to so many bytes that nobody has written to before."""
+        self.written = min(self.size, self.written + size)
+        if self._piece is not None:
+            self.heap.write(self._piece, self.written)
+
+    def free(self) -> None:
+        """Give it back."""
+        if self._piece is not None:
+            self.heap.free(self._piece)
+        self._piece, self.size, self.written = None, 0, 0
+
+
+@dataclass(slots=True)
+class _Running:
+    """The state of a process in which a model runs."""
+
+    layouts: Mapping[int, Layout]
+    plain: bool  # reference kernels use no library
+    fresh: bool  # there are no gaps in the heap yet
+    arena: _Pages
+    persistent: _Pages
+    heap: Heap = field(default_factory=Heap)
+    ruy: RuyArena = field(init=False)
+    stack: int = 0
+    kept: int = 0
+    buffers: dict[tuple[int, bool], _Buffer] = field(default_factory=dict)  # by subgraph, persistent or not
+    depth: int = 0
+    steps: int = 0  # operators of called subgraphs that were run
+    written: dict[int, int] = field(default_factory=dict)  # what each called subgraph writes to
+    called_most: int = 0
+    most: Moment = field(default_factory=Moment)
+
+    def __post_init__(self) -> None:
+        """Ruy's room is on the same heap."""
+        self.ruy = RuyArena(self.heap)
+
+    @property
+    def layout(self) -> Layout:
+        """That of the main subgraph."""
+        return self.layouts[0]
+
+    def touch(self, tensors: Iterable[int]) -> None:
+        """Write to tensors of the main subgraph."""
+        table = self.layout.preparation.table
+        for tensor in tensors:
+            if tensor in table.unwritten:
+                continue
+            for offsets, pages in (
+                (self.layout.offsets, self.arena),
+                (self.layout.persistent_offsets, self.persistent),
+            ):
+                if tensor in offsets:
+                    pages.touch(offsets[tensor], table.bytes[tensor])
+
+    def grow(self, stage: int) -> None:
+        """Arenas too small for a later stage are copied to larger ones: tflite/simple_memory_arena.cc."""
+        sizes = zip(self.layout.grown[stage - 1], self.layout.grown[stage], strict=True)
+        for pages, (old, new) in zip((self.arena, self.persistent), sizes, strict=True):
+            if 0 < old < new:
+                piece = self.heap.allocate(old, aligned=True, written=False)
+                self.heap.write(piece, min(pages.bytes, old))  # of the old one, what was written to
+                pages.touch(0, old)
+                self._look()
+                self.heap.free(piece)
+
+    def execute(self, preparation: Preparation, index: int, first: bool) -> None:
+        """Run an operator, and the subgraphs it calls."""
+        operator = preparation.nodes[index].operator
+        for called in operator.subgraphs():
+            if called and called in self.layouts and self.depth < _DEEPEST and self.steps < _MOST_STEPS:
+                self.depth += 1
+                self._call(self.layouts[called], loops=operator.type == "WHILE")
+                self.depth -= 1
+        product = None if self.plain else product_of(preparation.table, preparation.nodes[index])
+        self._compute(own_of(preparation.situation(index)), product, first)
+
+    def _call(self, layout: Layout, *, loops: bool) -> None:
+        """Run a called subgraph. Its arena is asked for anew each time, and given back afterwards.
+
+        AllocateTensors and ReleaseMemory in tflite/kernels/while.cc, if.cc. What is persistent stays.
+        """
+        preparation = layout.preparation
+        index = preparation.subgraph.index
+        first = (index, True) not in self.buffers
+        persistent = self.buffers.setdefault((index, True), _Buffer(self.heap))
+        persistent.resize(layout.persistent.size_bytes, self._look)
+        persistent.write(layout.persistent.size_bytes)
+        arena = self.buffers[index, False] = _Buffer(self.heap)
+        written = self.written.setdefault(index, _written_bytes(layout) if first else 0)
+        for sizes in (_sizes_at_first(layout), _sizes_in_later_rounds(layout) if loops else ()):
+            for size in sizes:
+                arena.resize(size, self._look)
+            if sizes:
+                arena.write(written)
+                self.steps += len(preparation.nodes) + 1
+                for number in range(len(preparation.nodes)):
+                    self.execute(preparation, number, first)
+                first = False
+        arena.free()
+
+    def _compute(self, own: Own, product: Product | None, first: bool) -> None:
+        """A kernel at work: what it takes for itself, and what its library packs."""
+        self.kept += own.kept if first else 0
+        own_bytes = own.each + (own.once if first else 0)
+        taken = [self.heap.allocate(own_bytes)] if own_bytes else []
+        if taken and own.with_small and self.fresh:
+            self.heap.allocate(_SMALL_BYTES)
+        if product is not None and product.eigen:
+            self.stack = max(self.stack, sum(size for size in product.pieces if size <= STACK_BYTES))
+            taken += [self.heap.allocate(size) for size in product.pieces if size > STACK_BYTES]
+        elif product is not None:
+            self.ruy.pack(product.pieces)
+        self._look()
+        self.ruy.release()
+        for piece in reversed(taken):
+            self.heap.free(piece)
+
+    def _look(self) -> None:
+        called = sum(buffer.written for buffer in self.buffers.values())
+        self.called_most = max(self.called_most, called)
+        now = Moment(
+            arena_bytes=self.arena.bytes,
+            persistent_bytes=self.persistent.bytes,
+            kept_bytes=self.kept,
+            workspace_bytes=max(0, self.heap.resident_bytes - called) + self.stack,
+            called_bytes=called,
+        )
+        if now.bytes > self.most.bytes:
+            self.most = now
+
+
+def most_at_once(layouts: Mapping[int, Layout], plain: bool, *, fresh: bool) -> Moment:
+    """The worst moment of two runs, for libraries may take more in the second; reference kernels use none.
+
+    On a heap that is `fresh`, small pieces come from its end; a delegate leaves enough gaps for them.
+    """
+    main = layouts[0]
+    pages = _Pages(main.arena.size_bytes), _Pages(main.persistent.size_bytes)
+    state = _Running(layouts, plain, fresh, *pages)
+    preparation = main.preparation
+    early = (tensor.index for tensor in preparation.table.tensors if tensor.is_variable)
+    state.touch((*preparation.inputs, *early))
+    begins = {first: stage for stage, (first, _) in enumerate(preparation.stages) if stage}
+    for run in range(_RUNS):
+        state.steps = 0
+        for index, node in enumerate(preparation.nodes):
+            if run == 0 and index in begins:
+                state.grow(begins[index])
+            state.touch((*node.outputs, *node.temporaries))
+            state.execute(preparation, index, first=run == 0)
+    return _with_gaps(state.most, state.called_most)
+
+
+def _with_gaps(most: Moment, called: int) -> Moment:
+    """Arenas that were given back and stay resident as gaps of the heap count as arenas, not as workspace."""
+    gaps = min(called - most.called_bytes, most.workspace_bytes)
+    workspace, called = most.workspace_bytes - gaps, most.called_bytes + gaps
+    return replace(most, workspace_bytes=workspace, called_bytes=called)
+
+
+def _written_bytes(layout: Layout) -> int:
+    """Pages of a called subgraph's arena that it writes to."""
+    pages, table = _Pages(layout.arena.size_bytes), layout.preparation.table
+    for tensor, offset in layout.offsets.items():
+        if tensor not in table.unwritten:
+            pages.touch(offset, table.bytes[tensor])
+    return pages.bytes
+
+
+def _sizes_at_first(layout: Layout) -> tuple[int, ...]:
+    """How large the arena of a called subgraph is, one stage after the other."""
+    return tuple(arena for arena, _ in layout.grown)
+
+
+def _sizes_in_later_rounds(layout: Layout) -> tuple[int, ...]:
+    """The same when a loop comes round; nothing if its sizes stay as they are.
+
+    Tensors behind one whose size changes are placed again, and the planner takes those of the persistent
+    arena for some of this one: ResetAllocationsAfter in tflite/arena_planner.cc hands all allocations to
+    CalculateActiveAllocs. They are placed behind as many bytes.
+    """
+    table, lives = layout.preparation.table, layout.lives
+    size, sizes = layout.persistent.size_bytes, []
+    for first, last in layout.preparation.stages[1:]:
+        later = (tensor for tensor in layout.offsets if first <= lives.made[tensor] <= last)
+        size += sum(-(-table.bytes[tensor] // ALIGNMENT_BYTES) * ALIGNMENT_BYTES for tensor in later)
+        sizes.append(size)
+    return tuple(sizes) if layout.persistent.size_bytes else ()

@@ -1,0 +1,315 @@
+"""Builds a candidate's file: waste removed, numbers made smaller, other shapes written into it.
+
+original ─► trim ─► quantize (in a worker) ─► shapes (the runtime says what becomes of the rest) ─► a file
+shapes that it does not take, of a model that was converted: converted again ─► trim ─► quantize ─► a file
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from outlive.arena.questions import Wish, input_shapes
+from outlive.cache import ResultCache
+from outlive.errors import InputError, OutliveError
+from outlive.fitting.fit_result import Candidate, Inputs, NamedShape, Shape
+from outlive.fitting.reconversion import Origin, words_of
+from outlive.fitting.sample_set import SampleSet
+from outlive.guarding.guarded import make_guarded
+from outlive.model import Model, Tensor, read_source
+from outlive.planning.reshaping import cut_part
+from outlive.planning.with_worker import for_worker
+from outlive.quant.comparison import ModelComparison
+from outlive.quant.comparison_plan import CompareTask
+from outlive.quant.quantization import QuantizeTask, quantize_model
+from outlive.quant.recipes import find_recipe, narrowed, needs_samples
+from outlive.quant.tensor_graph import CONVERSIONS
+from outlive.surgery.cutting import CutTensor, Request
+from outlive.surgery.trimming import trim
+from outlive.units import format_shape
+
+_QUANTIZED = ("int8", "uint8", "int16", "int4", "int2")
+_MOST_WORDS = 300
+CONVERTED_AGAIN = "converted again by TensorFlow for this shape"
+# A part of the file; less is not worth a file of its own.
+_LEAST_WASTE = 0.02
+
+
+class NotBuilt(Exception):
+    """A candidate that cannot be built; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """A candidate's file, and what is to be said of it."""
+
+    path: str
+    model: Model
+    notes: tuple[str, ...] = ()
+
+    @property
+    def inputs(self) -> Inputs:
+        """Names and shapes of the inputs."""
+        return tuple(NamedShape(tensor.name, tensor.shape) for tensor in self.model.inputs)
+
+    @property
+    def outputs(self) -> Inputs:
+        """Names and shapes of the outputs."""
+        return tuple(NamedShape(tensor.name, tensor.shape) for tensor in self.model.outputs)
+
+
+@dataclass(slots=True)
+class CandidateBuilder:
+    """Builds variants of one model, each once; one at a time, because that takes memory and all cores.
+
+    `whole_numbers`: static recipes give integers for inputs and outputs as well, as microcontrollers want.
+    `origin` is what the model was converted from, if it was.
+    """
+
+    model: Model
+    sample_set: SampleSet
+    cache: ResultCache
+    folder: Path
+    whole_numbers: bool = False
+    origin: Origin | None = None
+    seconds_left: Callable[[], float | None] = lambda: None
+    _done: dict[Candidate, Built | NotBuilt] = field(default_factory=dict)
+    _lock: Any = field(default_factory=threading.RLock)
+
+    def build(self, variant: Candidate) -> Built:
+        """The file of a variant; `Refused` if there cannot be one."""
+        with self._lock:
+            found = self._done.get(variant)
+            if found is None:
+                try:
+                    found = self._built(variant)
+                except NotBuilt as error:
+                    found = error
+                self._done[variant] = found
+        if isinstance(found, NotBuilt):
+            raise found
+        return found
+
+    def waste(self) -> tuple[str, ...]:
+        """What can be removed without any change of results, in sentences; none if that is nothing."""
+        try:
+            return self.build(Candidate(trimmed=True)).notes
+        except NotBuilt:
+            return ()
+
+    def _built(self, variant: Candidate) -> Built:
+        if variant.is_reshaped:
+            return self._reshaped(variant)
+        if variant.recipe:
+            return self._quantized(variant)
+        if variant.trimmed:
+            return self._trimmed(variant, self.model)
+        source = for_worker(self.model)
+        if isinstance(source, bytes):
+            path = self.folder / "original.tflite"
+            path.write_bytes(source)
+            return Built(path=str(path), model=self.model)
+        return Built(path=source, model=self.model)
+
+    def _trimmed(self, variant: Candidate, model: Model, notes: tuple[str, ...] = ()) -> Built:
+        trimmed = trim(model)
+        if trimmed.saved_bytes < _LEAST_WASTE * model.file_bytes:
+            raise NotBuilt("there is no waste in it that is worth a change")
+        return self._stored(variant, trimmed.data, (*notes, *trimmed.removed))
+
+    def _stored(self, variant: Candidate, content: bytes, notes: tuple[str, ...] = ()) -> Built:
+        path = self.folder / f"candidate-{len(self._done)}.tflite"
+        path.write_bytes(content)
+        model = read_source(str(path)).model
+        if model is None or model.flaws:
+            raise NotBuilt("the file that was built cannot be read again")
+        return Built(path=str(path), model=model, notes=notes)
+
+    def _quantized(self, variant: Candidate) -> Built:
+        base = self._base(replace(variant, recipe="", kept=()))
+        if is_quantized(base.model):
+            raise NotBuilt("it is quantized already")
+        key = (base.model.sha256, variant.recipe, *variant.kept, self.whole_numbers)
+        _, rows = find_recipe(variant.recipe)
+        if needs_samples(rows):
+            key = (*key, self.sample_set.digest)
+        content = self.cache.recall_model(*key)
+        if not content:
+            content = self._quantize(base.model, variant)
+            self.cache.keep_model(content, *key)
+        told = ("inputs and outputs are whole numbers",) if self._takes_integers(rows) else ()
+        return self._stored(variant, content, (*base.notes, *told) if variant.is_reshaped else told)
+
+    def _base(self, variant: Candidate) -> Built:
+        """The file without what is done to it next; a model without waste is as it is."""
+        try:
+            return self.build(variant)
+        except NotBuilt:
+            if not variant.trimmed:
+                raise
+            return self.build(replace(variant, trimmed=False))
+
+    def _takes_integers(self, rows: Any) -> bool:
+        return self.whole_numbers and needs_samples(rows)
+
+    def _quantize(self, model: Model, variant: Candidate) -> bytes:
+        name, rows = find_recipe(variant.recipe)
+        io = "int8" if self._takes_integers(rows) else "float"
+        samples = self.sample_set.for_quantizer(model) if needs_samples(rows) else None
+        if needs_samples(rows) and samples is None:
+            raise NotBuilt(f"it needs samples: {self.sample_set.problem}")
+        try:
+            recipe = narrowed(rows, model, variant.kept, (), io)
+            order = QuantizeTask(
+                model=model, name=name, recipe=recipe, judge=self.sample_set.judge, skip=variant.kept
+            )
+            made = quantize_model(order, samples, self._guard, lambda _: None)
+        except InputError as error:
+            if variant.is_reshaped:  # the samples are good; they were made for the original's shapes
+                raise NotBuilt(words_of(error)) from error
+            raise
+        except (OutliveError, ValueError) as error:
+            raise NotBuilt(words_of(error)) from error
+        finally:
+            if samples is not None:
+                samples.close()
+        if made.refusal:
+            raise NotBuilt(f"the runtime refuses what the quantizer makes: {made.refusal}")
+        if not made.quantized_layers or made.model == bytes(model.content):
+            raise NotBuilt("none of its operators can be quantized this way")
+        return made.model
+
+    def _guard(self, function: Callable[..., Any], *, plain: Any) -> Callable[..., Any]:
+        judge, seconds = self.sample_set.judge, self.seconds_left()
+        return make_guarded(_without_log(function), judge=judge, seconds=seconds, quiet=True, plain=plain)
+
+    def _reshaped(self, variant: Candidate) -> Built:
+        base = self._base(replace(variant, batch=None, inputs=()))
+        shapes = self._shapes(base.model, variant)
+        if not shapes:
+            raise NotBuilt("it has these shapes already")
+        try:
+            return self._rewritten(variant, base, shapes)
+        except NotBuilt as error:
+            if self.origin is None:
+                raise
+            return self._converted_again(variant, self.origin, str(error))
+
+    def _rewritten(self, variant: Candidate, base: Built, shapes: dict[str | int, Shape]) -> Built:
+        """The file with other shapes in it, as the runtime works them out."""
+        try:
+            part = cut_part(base.model, Request(input_shapes=shapes))
+        except (OutliveError, ValueError) as error:
+            raise NotBuilt(words_of(error)) from error
+        if part.shapes_from != "runtime":
+            said = "; ".join(part.state).rpartition("are the file's: ")[2]
+            raise NotBuilt(f"the runtime does not take these shapes: {said}"[:_MOST_WORDS])
+        changes = _changes(base.model, part.outputs, variant.batch)
+        return self._stored(variant, part.model, (*base.notes, *changes))
+
+    def _converted_again(self, variant: Candidate, origin: Origin, refusal: str) -> Built:
+        """What the file cannot be changed to, made from the model it was converted from."""
+        if variant.recipe:
+            return self._quantized(variant)
+        if variant.trimmed:
+            plain = self.build(replace(variant, trimmed=False))
+            return self._trimmed(variant, plain.model, plain.notes)
+        wanted = self._shapes(self.model, variant)
+        shapes = [wanted.get(tensor.index, tensor.shape) for tensor in self.model.inputs]
+        try:
+            content = origin.convert(shapes, self.cache, self._guard)
+        except (OutliveError, ValueError) as error:
+            raise NotBuilt(f"{words_of(error)}; nor does its .tflite: {refusal}") from error
+        built = self._stored(variant, content, (CONVERTED_AGAIN,))
+        changes = _changes(self.model, built.model.outputs, variant.batch)
+        return replace(built, notes=(*built.notes, *changes))
+
+    def _shapes(self, model: Model, variant: Candidate) -> dict[str | int, Shape]:
+        """New shapes by tensor of the base; names are the original's, and the base has its order."""
+        places = {tensor.name: place for place, tensor in enumerate(self.model.inputs)}
+        named = {model.inputs[places[name]].name: shape for name, shape in variant.inputs}
+        try:
+            wanted = input_shapes(model, Wish(inputs=named, batch=variant.batch))
+        except ValueError as error:
+            raise NotBuilt(str(error)) from error
+        return dict(wanted.items())
+
+    def worst_layers(self, variant: Candidate) -> tuple[str, ...]:
+        """Layers of the float model, those first in which a quantized one makes most error."""
+        base = self._base(replace(variant, recipe="", kept=(), batch=None, inputs=()))
+        made = self.build(replace(variant, batch=None, inputs=()))
+        key = ("worst", base.model.sha256, made.model.sha256, self.sample_set.digest)
+        known = self.cache.recall(*key).get("layers")
+        if isinstance(known, list):
+            return tuple(map(str, known))
+        layers = self._compared(base, made)
+        self.cache.keep({"layers": list(layers)}, *key)
+        return layers
+
+    def _compared(self, base: Built, made: Built) -> tuple[str, ...]:
+        samples = self.sample_set.for_quantizer()
+        if samples is None:
+            return ()
+        try:
+            task = CompareTask(reference=base.model, candidate=made.model, judge=self.sample_set.judge)
+            drift = ModelComparison(task).run(samples)
+        except (OutliveError, ValueError):
+            return ()
+        finally:
+            samples.close()
+        rows = drift.worst(len(drift.tensors))
+        names = (row.reference_name for row in rows if row.op_type not in ("INPUT", *CONVERSIONS))
+        return tuple(dict.fromkeys(name for name in names if name))
+
+
+def is_quantized(model: Model) -> bool:
+    """True if most operators of a model give quantized integers already."""
+    main = model.subgraphs[0]
+    made = [main.tensors[index] for step in main.operators for index in step.outputs]
+    real = [tensor for tensor in made if tensor.dtype.startswith("float")]
+    whole = [
+        tensor
+        for tensor in made
+        if tensor.dtype in _QUANTIZED and tensor.quantization is not None and tensor.quantization.scales
+    ]
+    return len(whole) > len(real)
+
+
+def _changes(model: Model, outputs: Sequence[Tensor | CutTensor], batch: int | None) -> tuple[str, ...]:
+    """What new inputs make of the outputs; `Refused` if they would no longer mean the same."""
+    first = next((tensor.shape[0] for tensor in model.inputs if tensor.shape), 1)
+    told = []
+    for before, after in zip(model.outputs, outputs, strict=False):
+        if before.shape == after.shape or not before.shape or not after.shape:
+            continue
+        follows = batch is not None and before.shape[0] == first
+        wanted = batch if follows else before.shape[0]
+        if len(before.shape) != len(after.shape) or after.shape[0] != wanted:
+            raise NotBuilt(
+                f"output {before.name[:80]!r} would become {format_shape(after.shape)} instead of "
+                f"{format_shape(before.shape)}: it would no longer mean the same"
+            )
+        if after.shape[1:] != before.shape[1:]:
+            told.append(
+                f"output {before.name[:80]!r} becomes {format_shape(after.shape)} "
+                f"instead of {format_shape(before.shape)}"
+            )
+    return tuple(told)
+
+
+def _without_log(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function without the quantizer's warnings: of a dozen candidates nobody wants to hear them."""
+
+    def run(*arguments: Any) -> Any:
+        import logging
+
+        logging.disable(logging.WARNING)
+        try:
+            return function(*arguments)
+        finally:
+            logging.disable(logging.NOTSET)
+
+    return run

@@ -1,0 +1,257 @@
+"""The search: round by round, cheapest for the user first, until something fits that loses little.
+
+    rounds ─► variants, side by side where cores allow ─► the settings of each, one after the other
+           ─► the first round in which something fits and loses little is the last, unless all are asked for
+
+Time that is up and Ctrl-C end it early; what is known by then is the result.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import count, groupby
+from pathlib import Path
+from typing import Any
+
+from outlive.arena.budget import Budget
+from outlive.arena.questions import Wish
+from outlive.cache import ResultCache, cache_folder, versions_and_machine
+from outlive.fitting.candidate_builder import CandidateBuilder, NotBuilt, is_quantized
+from outlive.fitting.candidates import MIXED_FROM, SearchRound, SearchSpace, mixed, rounds_for, settings_for
+from outlive.fitting.conclusions import best, find_refusal, find_shortage, notes_on, with_front
+from outlive.fitting.evaluation import EvaluatedCandidate, Evaluation
+from outlive.fitting.fit_result import Candidate, Fit, Outcome
+from outlive.fitting.limited_runs import LimitedRuns
+from outlive.fitting.load_script import loading_snippet
+from outlive.fitting.loss import LossMeter, Metric, TimeIsUp
+from outlive.fitting.reconversion import Origin
+from outlive.fitting.sample_set import SampleSet
+from outlive.interpreter.judge import Judge
+from outlive.model import Model
+from outlive.threads import require_thread
+
+_MOST_JOBS = 4
+# What was begun in time may still do this much.
+_LEAST_S = 1.0
+_TIME = "the time was up"
+# Whoever says nothing about loss does not want to end with much of it, if another round may bring less.
+_LITTLE_LOSS = 0.05
+_PACKAGES = ("outlive", "ai-edge-litert", "ai-edge-quantizer", "tensorflow", "tensorflow-cpu")
+Tell = Callable[[str], None]  # hears how far it is, in words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """What is asked for: the memory there is, and what the search may use and lose."""
+
+    budget: Budget
+    wish: Wish
+    judge: Judge
+    samples: Any = None
+    metric: Metric | None = None
+    max_loss: float | None = None
+    accelerator: str | None = None
+    every: bool = False
+    seconds: float | None = None
+    jobs: int | None = None
+    cache: bool = True
+    source: str = ""  # what the user calls the model, where the file searched is another
+    tell: Tell = lambda _: None
+
+    def result_cache(self) -> ResultCache:
+        """What searches found out before, by model, samples, recipe, versions and machine."""
+        return ResultCache(cache_folder("fit") if self.cache else None, *versions_and_machine(*_PACKAGES))
+
+
+class Search:
+    """One search, and what it knows so far."""
+
+    def __init__(self, model: Model, goal: Goal, folder: Path, origin: Origin | None = None) -> None:
+        """Look at the samples; nothing is built yet."""
+        self._model, self._goal = model, goal
+        self._began = time.monotonic()
+        self._known: dict[int, EvaluatedCandidate] = {}
+        self._ranks = count()
+        self._stopped = ""
+        cache = goal.result_cache()
+        self._sample_set = SampleSet(goal.samples, model, folder / "samples", goal.judge)
+        micro = goal.wish.accelerator == "tflm"
+        self._builder = CandidateBuilder(
+            model, self._sample_set, cache, folder, micro, origin, seconds_left=self._left
+        )
+        original = self._builder.build(Candidate())
+        self._meter = LossMeter(
+            model, original, self._sample_set, cache, folder, goal.metric, self._left, self._is_over
+        )
+        limited_runs = LimitedRuns(cache, goal.judge, self._left)
+        self._evaluation = Evaluation(
+            self._builder, limited_runs, self._meter, goal.budget, goal.wish, goal.max_loss
+        )
+
+    def run(self) -> Fit:
+        """Go through the rounds, and say what it comes to."""
+        try:
+            for offered in self._rounds():
+                self._go_through(offered)
+                if self._keeps_layers(offered):
+                    self._go_through(self._mixed_round(offered))
+                if self._stopped or (self._is_settled() and not self._goal.every):
+                    break
+        except KeyboardInterrupt:
+            self._stopped = "interrupted"
+        except TimeIsUp:
+            self._stopped = "seconds"
+        return self._fit()
+
+    def _rounds(self) -> Iterator[SearchRound]:
+        goal = self._goal
+        if goal.metric is not None:
+            self._meter.prepare()  # a metric that does not work is told before anything is built
+        waste = self._builder.waste()
+        accelerator = goal.wish.accelerator if goal.wish.accelerator == "tflm" else goal.accelerator
+        settings = settings_for(accelerator, goal.wish.threads)
+        space = SearchSpace(settings=settings, trimmed=bool(waste), is_usable=self._is_usable)
+        yield from rounds_for(self._model, space)
+
+    def _is_usable(self, variant: Candidate) -> bool:
+        """False if every try of a variant was refused or died."""
+        known = [item.outcome for item in list(self._known.values())]
+        words = [row.verdict for row in known if row.candidate.variant == variant.variant]
+        return not words or any(word not in ("refused", "died") for word in words)
+
+    def _keeps_layers(self, offered: SearchRound) -> bool:
+        """True if it is worth a try to leave the worst layers of a static recipe float."""
+        static = [one for one in offered.candidates if _may_be_mixed(one)]
+        if not static or self._stopped or is_quantized(self._model):
+            return False
+        known = [item.outcome for item in list(self._known.values())]
+        chosen = best(known)
+        costly = any(outcome.loss for outcome in known if outcome.candidate in static)
+        return self._goal.every or (costly and (chosen is None or bool(chosen.loss)))
+
+    def _mixed_round(self, offered: SearchRound) -> SearchRound:
+        """The same recipe with its worst layers in float."""
+        self._tell(f"the layers that {MIXED_FROM} hurts most")
+        static = [one for one in offered.candidates if _may_be_mixed(one)]
+        try:
+            layers = self._builder.worst_layers(static[0].variant)
+        except NotBuilt:
+            layers = ()
+        made = sorted(
+            (other for one in static for other in mixed(one, layers)), key=lambda one: len(one.kept)
+        )
+        return SearchRound(title="smaller numbers, sensitive layers kept", candidates=tuple(made))
+
+    def _go_through(self, offered: SearchRound) -> None:
+        """Weigh every candidate of a round, the variants side by side."""
+        ranked = [(next(self._ranks), candidate) for candidate in offered.candidates]
+        groups = [tuple(group) for _, group in groupby(ranked, key=lambda item: item[1].variant)]
+        jobs = self._goal.jobs or max(1, min(_MOST_JOBS, (os.cpu_count() or 1) // 2))
+        if jobs == 1 or len(groups) == 1:
+            for group in groups:
+                self._weigh_group(group)
+            return
+        require_thread()
+        with ThreadPoolExecutor(jobs, thread_name_prefix="outlive-fit") as pool:
+            waiting = [pool.submit(self._weigh_group, group) for group in groups]
+            try:
+                done, _ = wait(waiting, return_when=FIRST_EXCEPTION)
+            except BaseException:
+                self._stopped = "interrupted"
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+            for future in done:
+                future.result()
+
+    def _weigh_group(self, group: Sequence[tuple[int, Candidate]]) -> None:
+        """The settings of one variant; those behind the first that fits only if all are asked for."""
+        fitting: Outcome | None = None
+        for rank, candidate in group:
+            if not self._stopped and self._is_over():
+                self._stopped = "seconds"
+            if self._stopped:
+                words = _TIME if self._stopped == "seconds" else "it was interrupted"
+                self._pass_over(rank, candidate, words)
+            elif fitting is not None and not self._goal.every:
+                self._pass_over(rank, candidate, f"{fitting.candidate.setting} fits already")
+            else:
+                self._tell(str(candidate))
+                weighed = self._evaluation.weigh(candidate, rank)
+                found = weighed.outcome
+                if (found.file_bytes is None or weighed.late) and self._is_over():
+                    self._stopped = "seconds"  # it was cut short, and not refused
+                    self._pass_over(rank, candidate, _TIME)
+                    continue
+                self._known[rank] = weighed
+                fitting = found if found.fits else fitting
+
+    def _pass_over(self, rank: int, candidate: Candidate, reason: str) -> None:
+        outcome = Outcome(candidate=candidate, verdict="not tried", reason=reason, rank=rank)
+        self._known[rank] = EvaluatedCandidate(outcome=outcome)
+
+    def _is_settled(self) -> bool:
+        """True if something fits and loses little, or if the model as it is runs in no way at all."""
+        known = [item.outcome for item in list(self._known.values())]
+        little = _LITTLE_LOSS if self._goal.max_loss is None else self._goal.max_loss
+        found = any(row.fits and row.loss_share is not None and row.loss_share <= little for row in known)
+        return found or bool(find_refusal(known))
+
+    def _tell(self, name: str) -> None:
+        fitting = sum(item.outcome.fits for item in list(self._known.values()))
+        self._goal.tell(f"{len(self._known)} tried, {fitting} fit; {name}")
+
+    def _is_over(self) -> bool:
+        return self._goal.seconds is not None and time.monotonic() - self._began >= self._goal.seconds
+
+    def _left(self) -> float | None:
+        """Seconds that are left for a call, some at least; None if nobody counts them."""
+        if self._goal.seconds is None:
+            return None
+        return max(_LEAST_S, self._goal.seconds - (time.monotonic() - self._began))
+
+    def _fit(self) -> Fit:
+        weighed = [self._known[rank] for rank in sorted(self._known)]
+        outcomes = with_front([item.outcome for item in weighed])
+        chosen = best(outcomes)
+        refusal = find_refusal(outcomes)
+        built = None if chosen is None else self._builder.build(chosen.candidate.variant)
+        goal, sample_set, on_samples = self._goal, self._sample_set, self._meter.is_on_samples
+        return Fit(
+            chosen=chosen,
+            candidates=outcomes,
+            budget=goal.budget,
+            model=b"" if built is None else bytes(built.model.content),
+            source=goal.source or self._model.path or "",
+            original_bytes=self._model.file_bytes,
+            original_score=self._meter.original_score,
+            max_loss=goal.max_loss,
+            loss_by=self._meter.by,
+            samples=sample_set.count,
+            is_indicative=sample_set.is_random and on_samples,
+            shortage=None if chosen or refusal else find_shortage(weighed, goal.budget),
+            refusal=refusal,
+            stopped=self._stopped,
+            notes=tuple(notes_on(self._model, sample_set, goal.budget, goal.wish, outcomes, on_samples)),
+            seconds=time.monotonic() - self._began,
+            snippet="" if chosen is None else loading_snippet(chosen, goal.budget),
+            every=goal.every,
+        )
+
+
+def _may_be_mixed(candidate: Candidate) -> bool:
+    return candidate.recipe == MIXED_FROM and not candidate.inputs and not candidate.kept
+
+
+def search(model: Model, goal: Goal, origin: Origin | None = None) -> Fit:
+    """What fits, and all that was tried; files that were built on the way are removed."""
+    folder = Path(tempfile.mkdtemp(prefix="outlive-fit-"))
+    try:
+        return Search(model, goal, folder, origin).run()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

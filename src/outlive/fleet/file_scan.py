@@ -1,0 +1,311 @@
+"""Looks at one file: has it read, checked, planned, and run and diagnosed if asked to. One Row comes back.
+
+This is what engine processes do, on this machine or another. Nothing a file does is raised. How a model is
+read and examined is handed in.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from typing import Any
+
+from outlive.accelerators import Accelerator
+from outlive.arena.budget import needed_bytes
+from outlive.arena.plan import Verdict
+from outlive.diagnosis.examination import Examination
+from outlive.diagnosis.nouns import Diagnosis
+from outlive.errors import shortage
+from outlive.finding import Finding, Severity
+from outlive.fleet.admission import admitted, usable_bytes
+from outlive.fleet.rows import (
+    AcceleratorSummary,
+    DeathSummary,
+    DeviceFit,
+    FindingSummary,
+    Outcome,
+    OutputSummary,
+    Row,
+    RunSummary,
+)
+from outlive.fleet.scan_options import ScanOptions, ScanTask, versions
+from outlive.model import Reading
+from outlive.process.flight import Flight
+from outlive.rules.judgement import file_errors
+from outlive.units import format_bytes
+
+# Waits until there is room for a model; gives why there never is, or nothing.
+Admit = Callable[[Examination], AbstractContextManager[str]]
+Read = Callable[[Any], Reading]
+ExamineModel = Callable[[Reading, ScanOptions, Admit], Examination]
+
+# Up to this size a file is read and not mapped: one that is cut short meanwhile cannot end this process then.
+_READ_BYTES = 256 << 20
+_MOST_FINDINGS = 30
+_MOST_WHERE = 200
+_MOST_NOTE = 300
+_MOST_OUTPUTS = 16
+_MOST_TEXT = 200
+_SAMPLES = 16
+# What a model is taken to need where nobody knows: its weights several times, and some.
+_UNPLANNED_SHARE = 4
+_UNPLANNED_BYTES = 64_000_000
+
+
+def scan_file(task: ScanTask, examine: ExamineModel, read: Read) -> Row:
+    """The row of a file. One that changes while it is looked at is looked at again, and said to change."""
+    start = time.monotonic()
+    row = _look(task, examine, read)
+    if stamp(task.place) != (row.file_bytes, row.mtime_ns) and row.mtime_ns:
+        row = _look(task, examine, read)
+        row = replace(row, changed=stamp(task.place) != (row.file_bytes, row.mtime_ns))
+    return replace(row, seconds=round(time.monotonic() - start, 3))
+
+
+def row_without_scan(task: ScanTask, outcome: Outcome, note: str) -> Row:
+    """The row of a file that nobody could look at."""
+    size, mtime_ns = stamp(task.place)
+    return Row(
+        path=task.path,
+        name=task.name,
+        outcome=outcome,
+        sha256=task.sha256,
+        file_bytes=size,
+        mtime_ns=mtime_ns,
+        order_key=task.order_key,
+        note=note[:_MOST_NOTE],
+        host=platform.node(),
+        versions=versions(),
+        number=task.number,
+    )
+
+
+def _look(task: ScanTask, examine: ExamineModel, read: Read) -> Row:
+    bare = row_without_scan(task, "failed", "")
+    try:
+        return _row(bare, _examined(task, examine, read), task)
+    except Exception as error:
+        # A bug of ours must not cost the other files; the row says what to report.
+        note = shortage(error) or f"a bug of outlive: {type(error).__name__}: {error}"
+        return replace(bare, note=note[:_MOST_NOTE])
+
+
+def stamp(path: str) -> tuple[int, int]:
+    """Size and time of a file; zeros if it cannot be seen."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return 0, 0
+    return status.st_size, status.st_mtime_ns
+
+
+def _examined(task: ScanTask, examine: ExamineModel, read: Read) -> Examination:
+    """What the file comes to; one without a graph is not run."""
+    reading, order = _read(task.place, read), task.order
+    runs = reading.model is not None and bool(reading.model.subgraphs)
+    order = order if runs else replace(order, run=False, delegates=False)
+    budget = order.memory_bytes
+    if budget is None and (order.run or order.delegates):
+        budget = usable_bytes()
+
+    @contextmanager
+    def admit(seen: Examination) -> Iterator[str]:
+        """Wait for room; what is larger than all the room there is stays on the ground."""
+        planned = _planned_bytes(seen)
+        if budget is not None and planned > budget:
+            yield f"{format_bytes(planned)} planned, {format_bytes(budget)} to be had"
+            return
+        with admitted(planned, budget):
+            yield ""
+
+    return examine(reading, replace(order, memory_bytes=budget), admit)
+
+
+def _read(path: str, read: Read) -> Reading:
+    """The file, read rather than mapped unless it is huge."""
+    try:
+        with open(path, "rb", opener=_open_regular) as file:
+            if os.fstat(file.fileno()).st_size <= _READ_BYTES:
+                return read(file)
+    except (OSError, ValueError):
+        pass  # reading by path finds the words for it
+    return read(path)
+
+
+def _open_regular(path: str, flags: int) -> int:
+    """Open without waiting for the other end of a pipe; refuse what is no regular file."""
+    if not os.path.isfile(path):
+        raise OSError("not a regular file")
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _planned_bytes(seen: Examination) -> int:
+    planned = None if seen.plan is None else needed_bytes(seen.plan)
+    return (
+        seen.checked.reading.file_bytes * _UNPLANNED_SHARE + _UNPLANNED_BYTES if planned is None else planned
+    )
+
+
+def _row(bare: Row, seen: Examination, task: ScanTask) -> Row:
+    findings = _once(_all_findings(seen))
+    reading, plan = seen.checked.reading, seen.plan
+    model = reading.model
+    codes: dict[str, int] = {}
+    for finding in findings:
+        codes[finding.code] = codes.get(finding.code, 0) + 1
+    return replace(
+        bare,
+        outcome=_outcome(seen),
+        sha256=bare.sha256 if model is None else model.sha256,
+        file_bytes=reading.file_bytes or bare.file_bytes,
+        errors=_count(findings, Severity.ERROR),
+        warnings=_count(findings, Severity.WARNING),
+        notes=_count(findings, Severity.NOTE),
+        codes=dict(sorted(codes.items())),
+        findings=tuple(map(_told, findings[:_MOST_FINDINGS])),
+        operators=None if model is None else sum(1 for _ in model.operators()),
+        peak_bytes=None if plan is None else plan.peak_bytes,
+        total_bytes=None if plan is None else plan.total_bytes,
+        arena_bytes=None if plan is None else plan.arena_bytes,
+        exact=None if plan is None else plan.exact,
+        bound=None if plan is None else plan.bound,
+        devices=tuple(_fit(device.name, verdict) for device, verdict in seen.fits),
+        run=None if seen.flight is None or seen.diagnosis is not None else _run_seen(seen.flight),
+        death=None if seen.diagnosis is None else _death(seen.diagnosis, seen.flight),
+        accelerators=() if seen.coverage is None else tuple(map(_accelerator, seen.coverage.accelerators)),
+        note="; ".join(" ".join(note.split()) for note in _notes(seen, task))[:_MOST_NOTE],
+    )
+
+
+def _outcome(seen: Examination) -> Outcome:
+    """What it came to, in one word: how the run ended, or what the check says of the file."""
+    reading, diagnosis = seen.checked.reading, seen.diagnosis
+    if reading.identity.kind in ("unreadable", "directory"):
+        return "unreadable"
+    if seen.not_run:
+        return "too large"
+    broken = reading.model is None or bool(file_errors(reading))
+    if diagnosis is not None:
+        hung = diagnosis.end is not None and diagnosis.end.manner == "deadline"
+        ended: Outcome = "hung" if hung else "died" if diagnosis.died else "refused"
+        return "broken" if broken and ended == "refused" else ended
+    if seen.flight is not None:
+        return "ran"
+    return "broken" if broken else "flawed" if seen.checked.judgement.errors else "sound"
+
+
+def _all_findings(seen: Examination) -> list[Finding]:
+    """In the order they were found: what comes later says more."""
+    told = seen.diagnosis.verdict if seen.diagnosis is not None else None
+    parts = (
+        seen.checked.judgement.findings,
+        seen.plan_findings,
+        seen.flight_findings,
+        () if told is None else (told,),
+        seen.coverage_findings,
+    )
+    return [finding for part in parts for finding in part]
+
+
+def _notes(seen: Examination, task: ScanTask) -> Iterator[str]:
+    if seen.checked.reading.identity.kind in ("unreadable", "directory") and os.path.isdir(task.place):
+        yield "it is a folder, and what is in it cannot be listed"
+    yield from seen.notes
+    if seen.not_run:
+        yield f"not run: {seen.not_run}"
+
+
+def _fit(device: str, verdict: Verdict | None) -> DeviceFit:
+    if verdict is None:
+        return DeviceFit(device=device, word="not planned")
+    return DeviceFit(
+        device=device,
+        word=verdict.word,
+        needed_bytes=verdict.needed_bytes,
+        margin_bytes=verdict.margin_bytes,
+    )
+
+
+def _death(diagnosis: Diagnosis, flight: Flight | None) -> DeathSummary:
+    verdict, op = diagnosis.verdict, diagnosis.op
+    if verdict is None:
+        text = "" if flight is None else flight.error_text
+        return DeathSummary(cause="unknown", code="", headline=text[:_MOST_TEXT], stage=diagnosis.stage)
+    told = "" if op is None else op.type if op.index is None else f"op {op.index} {op.type}"
+    return DeathSummary(
+        cause=diagnosis.cause,
+        code=verdict.code,
+        headline=verdict.headline,
+        stage=diagnosis.stage,
+        signal=diagnosis.signal,
+        op=told[:_MOST_TEXT],
+        works_with=diagnosis.works_with,
+    )
+
+
+def _run_seen(flight: Flight) -> RunSummary:
+    calls = [1000 * seconds for stage, seconds in flight.stages if stage.startswith("invoke")]
+    return RunSummary(
+        milliseconds=round(statistics.median(calls[1:] or calls), 4) if calls else None,
+        first_milliseconds=round(calls[0], 4) if calls else None,
+        peak_bytes=flight.peak_bytes,
+        outputs=tuple(
+            OutputSummary(
+                name=item.name[:_MOST_TEXT],
+                shape=item.shape,
+                dtype=item.dtype,
+                sha256=item.sha256,
+                minimum=item.minimum,
+                maximum=item.maximum,
+                samples=_samples(flight.values, item.name),
+            )
+            for item in flight.outputs[:_MOST_OUTPUTS]
+        ),
+    )
+
+
+def _samples(values: Mapping[str, Any], name: str) -> tuple[float, ...]:
+    """A few numbers of an output, evenly taken: enough to tell rounding from another result."""
+    import numpy as np
+
+    array = np.asarray(values.get(name, ()))
+    if array.size == 0 or array.dtype.kind not in "biuf":
+        return ()
+    places = np.linspace(0, array.size - 1, min(_SAMPLES, array.size)).astype(np.int64)
+    return tuple(float(f"{float(value):.9g}") for value in array.reshape(-1)[places])
+
+
+def _accelerator(one: Accelerator) -> AcceleratorSummary:
+    return AcceleratorSummary(
+        name=one.name,
+        outcome=one.outcome,
+        ops_taken=one.ops_taken,
+        ops_total=one.ops_total,
+        milliseconds=one.milliseconds,
+    )
+
+
+def _once(findings: Sequence[Finding]) -> list[Finding]:
+    """Each finding once, the grave ones first: what a check saw, a diagnosis may say again."""
+    weight = {severity: place for place, severity in enumerate(Severity)}
+    kept = {(item.code, item.where): item for item in reversed(findings)}
+    return sorted(kept.values(), key=lambda item: (weight[item.severity], item.code, item.where))
+
+
+def _count(findings: Sequence[Finding], severity: Severity) -> int:
+    return sum(1 for finding in findings if finding.severity is severity)
+
+
+def _told(finding: Finding) -> FindingSummary:
+    return FindingSummary(
+        code=finding.code,
+        name=finding.name,
+        severity=finding.severity.value,
+        headline=finding.headline,
+        where=finding.where[:_MOST_WHERE],
+    )

@@ -1,0 +1,231 @@
+"""Engine processes of this machine: each looks at one file at a time, and goes with the scan.
+
+    LocalEngine ── a function and a task, pickled ──► engine process (`serve`)      its standard input
+                ◄── the row, a line of JSON ─────────                               its standard output
+
+joblib's own processes are not used. Where one of its calls fails, it leaves a pipe or a process behind, waits
+for ever for a row that was never sent, or for a thread that has no memory to begin with (joblib 1.6,
+externals/loky/backend/popen_loky_posix.py and queues.py). Here every process and pipe has one owner.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+
+from outlive.fleet.idle_workers import end_with
+from outlive.fleet.rows import Row, read_row
+from outlive.fleet.scan_options import EngineError, ScanTask
+from outlive.process import operating_system
+from outlive.process.operating_system import above_standard, quiet_write, starting, wait_for_end
+from outlive.process.worker_factory import in_words
+from outlive.threads import run_uninterrupted
+
+Examine = Callable[[ScanTask], Row]
+
+_PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from outlive.fleet.local_engine import serve; serve()"
+)
+# How often to ask all processes, whether or not they seem to have said something: one may be gone whose pipe
+# somebody else holds open.
+_LOOK_MS = 1000
+_END_S = 5.0
+_CHUNK_BYTES = 1 << 16
+# A row is some kilobytes.
+_MOST_ROW_BYTES = 4 << 20
+# Begins an answer that is no row: what was raised, in words.
+_RAISED = b"!"
+
+
+class ProcessLost(RuntimeError):
+    """An engine process did not give the row it was asked for; the words say why."""
+
+
+class EngineProcess:
+    """A process that looks at files, one at a time."""
+
+    def __init__(self) -> None:
+        """Start it; OSError or MemoryError if that cannot be."""
+        self._number = 0
+        self._said = bytearray()
+        with starting, above_standard(), ExitStack() as undo, ExitStack() as theirs:
+            tasks, self._tasks = os.pipe()
+            theirs.callback(os.close, tasks)
+            undo.callback(os.close, self._tasks)
+            self.answers, answers = os.pipe()
+            undo.callback(os.close, self.answers)
+            theirs.callback(os.close, answers)
+            operating_system.set_nonblocking(self.answers)
+            self._process = _start(tasks, answers)
+            self._pipes = undo.pop_all()
+
+    def give(self, examine: Examine, task: ScanTask) -> None:
+        """Have it look at a file."""
+        self._number = task.number
+        _write_all(self._tasks, pickle.dumps((examine, task)))
+
+    def take(self) -> Row | None:
+        """The row, if it has said all of it; ProcessLost if it never will."""
+        gone = self._process.poll() is not None  # before the pipe: it may have said its row and ended
+        try:
+            data = operating_system.read(self.answers, _CHUNK_BYTES)
+        except BlockingIOError:
+            if gone:
+                raise ProcessLost(self._ending()) from None
+            return None
+        self._said += data
+        if not data or len(self._said) > _MOST_ROW_BYTES:
+            raise ProcessLost(self._ending() if not data else "an engine process said more than a row")
+        return self._row() if self._said.endswith(b"\n") else None
+
+    def _row(self) -> Row:
+        line, self._said = bytes(self._said), bytearray()
+        if line.startswith(_RAISED):
+            raise ProcessLost(line[1:].decode("utf-8", "replace").strip())
+        return replace(read_row(line), number=self._number)
+
+    def _ending(self) -> str:
+        code = self._process.poll()
+        if code is None or code >= 0:
+            return f"an engine process ended{'' if code is None else f' with exit code {code}'}"
+        return f"an engine process was killed by {operating_system.signal_name(-code)}"
+
+    def end(self) -> None:
+        """End it at once; its own nurseries see that."""
+        self._process.kill()
+        try:
+            wait_for_end(self._process, _END_S)
+        finally:
+            self._pipes.close()
+
+
+def _start(tasks: int, answers: int) -> subprocess.Popen[bytes]:
+    """Start a process in a session of its own: a Ctrl-C in the terminal is for the scan."""
+    path = json.dumps([os.path.abspath(entry) for entry in sys.path])
+    command = [sys.executable, "-c", _PROGRAM, path]
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start() -> None:
+        started.append(subprocess.Popen(command, stdin=tasks, stdout=answers, start_new_session=True))
+
+    try:
+        run_uninterrupted(start)
+    except BaseException:  # an interrupt that came while it was started
+        for process in started:
+            process.kill()
+            wait_for_end(process, _END_S)
+        raise
+    return started[0]
+
+
+class LocalEngine:
+    """As many processes as jobs, started when there is something to do for them."""
+
+    name = "local"
+
+    def __init__(self, jobs: int) -> None:
+        """None runs yet."""
+        self.jobs = jobs
+        self._idle: list[EngineProcess] = []
+        self._busy: dict[int, EngineProcess] = {}
+        self._held: list[ScanTask] = []  # no process could be started for it yet
+
+    def results(self, examine: Examine, tasks: Iterator[ScanTask]) -> Iterator[Row]:
+        """The rows of the tasks as they come. What is raised costs the tasks that are being done."""
+        try:
+            while self._give_out(examine, tasks):
+                yield from self._rows()
+        finally:
+            busy, self._busy, self._held = list(self._busy.values()), {}, []
+            _end_all(busy)
+
+    def _rows(self) -> Iterator[Row]:
+        """The rows of those that have said one by now."""
+        for process in _speaking(self._busy):
+            row = process.take()
+            if row is not None:
+                self._idle.append(self._busy.pop(process.answers))
+                yield row
+
+    def _give_out(self, examine: Examine, tasks: Iterator[ScanTask]) -> bool:
+        """Give every process something to do; False when nothing is left, and nobody is at work."""
+        while len(self._busy) < self.jobs:
+            task = self._held.pop() if self._held else next(tasks, None)
+            if task is None:
+                break
+            process = self._process()
+            if process is None:
+                self._held.append(task)
+                break
+            self._busy[process.answers] = process
+            process.give(examine, task)
+        return bool(self._busy)
+
+    def _process(self) -> EngineProcess | None:
+        """One that has nothing to do; None if no more can be started, but others are at work."""
+        if self._idle:
+            return self._idle.pop()
+        try:
+            return EngineProcess()
+        except (OSError, MemoryError, subprocess.SubprocessError) as error:
+            if self._busy:
+                return None
+            raise EngineError(f"the engine cannot start: {in_words(error)}") from error
+
+    def close(self) -> None:
+        """End all processes."""
+        idle, self._idle = self._idle, []
+        _end_all(idle)
+
+
+def _speaking(busy: dict[int, EngineProcess]) -> list[EngineProcess]:
+    """Those that have said something; all of them after a while, for one may be gone or the system blind."""
+    ready = operating_system.wait(operating_system.poll(*busy), _LOOK_MS)
+    found = [busy[descriptor] for descriptor, _ in ready]
+    return found or list(busy.values())
+
+
+def _end_all(processes: list[EngineProcess]) -> None:
+    """End them, all of them, whatever interrupts it."""
+    with ExitStack() as ending:
+        for process in processes:
+            ending.callback(process.end)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[quiet_write(descriptor, view) :]
+
+
+def serve() -> None:
+    """What an engine process does: look at one file after the other, until nobody gives it any more."""
+    tasks, answers = os.fdopen(os.dup(0), "rb"), os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    try:
+        os.dup2(2, 1)  # what anybody prints is not for who reads the answers
+    except OSError:  # there is no standard error
+        os.dup2(nowhere, 1)
+    end_with(os.getppid())
+    while True:
+        try:
+            examine, task = pickle.load(tasks)
+        except EOFError:
+            return
+        _write_all(answers, _answer(examine, task))
+
+
+def _answer(examine: Examine, task: ScanTask) -> bytes:
+    try:
+        return examine(task).line()
+    except Exception as error:
+        words = " ".join(f"{type(error).__name__}: {error}".split())
+        return _RAISED + words.encode("utf-8", "replace") + b"\n"

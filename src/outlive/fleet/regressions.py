@@ -1,0 +1,230 @@
+"""What got worse between two scans: memory, time, findings, verdicts, endings, outputs."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from outlive.arena.plan import WORDS
+from outlive.fleet.journal import RowFile
+from outlive.fleet.rows import OUTCOMES, OutputSummary, Row
+from outlive.records import in_document, written
+from outlive.rules.catalogue import find_rule
+from outlive.units import format_bytes, plural
+
+# What is kept of regressions to be told; all of them are counted.
+_KEPT = 10_000
+_WORDS = (*WORDS, "not planned")
+# What a file was that the older scan does not have.
+_NEW = "a new file"
+# From how much on a difference is worth a word at all.
+_LEAST_BYTES = 16_384
+_LEAST_MS = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tolerances:
+    """How much worse is still the same: shares of the old value, and of the range of an output."""
+
+    peak: float = 0.05
+    latency: float = 0.25
+    outputs: float = 0.001
+
+    def __post_init__(self) -> None:
+        """Refuse what is no share."""
+        for name in ("peak", "latency", "outputs"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0):
+                raise ValueError(f"a tolerance for {name} of {value} makes no sense; say 0.05 or 5%")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regression:
+    """One thing that got worse: peak, planned peak, latency, finding, verdict, outcome or outputs."""
+
+    path: str
+    what: str
+    was: str
+    now: str
+
+
+@dataclass(slots=True)
+class ScanComparison:
+    """A scan held against an older one. What is wrong with a new file counts as worse: it was not there."""
+
+    old_path: Path = field(metadata=written("old"))
+    compared: int = 0
+    added: int = 0
+    gone: int = 0
+    better: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    regressions: list[Regression] = field(default_factory=list)
+
+    @property
+    @in_document("counts")
+    def sorted_counts(self) -> dict[str, int]:
+        """How often each got worse, by name."""
+        return dict(sorted(self.counts.items()))
+
+    @property
+    @in_document()
+    def worse(self) -> int:
+        """How many things got worse."""
+        return sum(self.counts.values())
+
+
+def compare_rows(old: RowFile, new_path: Path, tolerances: Tolerances) -> ScanComparison:
+    """Hold each row of a scan against the older one of the same path, or else of the same name."""
+    found = ScanComparison(old_path=old.path)
+    for row in RowFile(new_path):
+        before = old.find(row)
+        if before is None:
+            found.added += 1
+            worse = faults_of_new_file(row)
+        else:
+            found.compared += 1
+            found.better += OUTCOMES.index(row.outcome) < OUTCOMES.index(before.outcome)
+            worse = regressions(before, row, tolerances)
+        for regression in worse:
+            found.counts[regression.what] += 1
+            if len(found.regressions) < _KEPT:
+                found.regressions.append(regression)
+    found.gone = max(0, len(old.by_path) - found.compared)
+    return found
+
+
+def faults_of_new_file(new: Row) -> Iterator[Regression]:
+    """What is wrong with a file that was not there before: its ending, else its errors; too small devices."""
+    if OUTCOMES.index(new.outcome) > OUTCOMES.index("sound"):
+        yield Regression(path=new.path, what="outcome", was=_NEW, now=_end(new))
+    elif new.errors:
+        told = next((item.headline for item in new.findings if item.severity == "error"), "")
+        yield Regression(
+            path=new.path, what="finding", was=_NEW, now=f"{plural(new.errors, 'error')}: {told}"
+        )
+    for item in new.devices:
+        if item.word in ("does not fit", "refused"):
+            yield Regression(path=new.path, what="verdict", was=_NEW, now=f"{item.device}: {item.word}")
+
+
+def regressions(old: Row, new: Row, tolerances: Tolerances) -> Iterator[Regression]:
+    """What got worse in one file."""
+    yield from _ending(old, new)
+    yield from _sizes(old, new, tolerances)
+    yield from _latency(old, new, tolerances)
+    yield from _findings(old, new)
+    yield from _verdicts(old, new)
+    yield from _outputs(old, new, tolerances)
+
+
+def _ending(old: Row, new: Row) -> Iterator[Regression]:
+    # A file that was not run then and ran now, or the other way round, is no worse for that.
+    ranks = {name: place for place, name in enumerate(OUTCOMES)} | {"sound": OUTCOMES.index("ran")}
+    was = "flawed" if old.outcome == "ran" and old.errors and new.outcome == "flawed" else old.outcome
+    if ranks[new.outcome] > ranks[was]:
+        yield Regression(path=new.path, what="outcome", was=old.outcome, now=_end(new))
+    elif new.died and old.died and new.death and old.death and new.death.cause != old.death.cause:
+        yield Regression(path=new.path, what="outcome", was=_end(old), now=_end(new))
+
+
+def _end(row: Row) -> str:
+    cause = f": {row.death.cause}" if row.death is not None and row.death.cause else ""
+    return f"{row.outcome}{cause}"
+
+
+def _sizes(old: Row, new: Row, tolerances: Tolerances) -> Iterator[Regression]:
+    pairs = [("planned peak", old.peak_bytes, new.peak_bytes)]
+    if old.run is not None and new.run is not None:
+        pairs.append(("peak", old.run.peak_bytes, new.run.peak_bytes))
+    for what, was, now in pairs:
+        if was is None or now is None or now - was < _LEAST_BYTES:
+            continue
+        if now > was * (1 + tolerances.peak):
+            yield Regression(path=new.path, what=what, was=format_bytes(was), now=_more(now, was))
+
+
+def _more(now: int, was: int) -> str:
+    return f"{format_bytes(now)} (+{(now - was) / was:.1%})" if was else format_bytes(now)
+
+
+def _latency(old: Row, new: Row, tolerances: Tolerances) -> Iterator[Regression]:
+    was = old.run.milliseconds if old.run is not None else None
+    now = new.run.milliseconds if new.run is not None else None
+    if was is None or now is None or now - was < _LEAST_MS or now <= was * (1 + tolerances.latency):
+        return
+    more = f" (+{(now - was) / was:.0%})" if was else ""
+    yield Regression(path=new.path, what="latency", was=f"{was:.3f} ms", now=f"{now:.3f} ms{more}")
+
+
+def _findings(old: Row, new: Row) -> Iterator[Regression]:
+    """Errors and warnings that were not there, or not so often. Notes are no reason to stop anybody."""
+    for code, now in sorted(new.codes.items()):
+        was = old.codes.get(code, 0)
+        severity, headline = _told(code, new)
+        if now > was and severity != "note":
+            told = f"{severity}[{code}]: {headline}"
+            yield Regression(path=new.path, what="finding", was=str(was), now=f"{now} of {told}")
+
+
+def _told(code: str, row: Row) -> tuple[str, str]:
+    """How grave a finding is, and what it says; a row holds only the first of many, rules are known."""
+    for item in row.findings:
+        if item.code == code:
+            return item.severity, item.headline
+    rule = find_rule(code)
+    return ("note", "") if rule is None else (rule.severity.value, rule.summary)
+
+
+def _verdicts(old: Row, new: Row) -> Iterator[Regression]:
+    before = {item.device: item.word for item in old.devices}
+    for item in new.devices:
+        was = before.get(item.device)
+        if was in _WORDS and item.word in _WORDS and _WORDS.index(item.word) > _WORDS.index(was):
+            device = f"{item.device}: "
+            yield Regression(path=new.path, what="verdict", was=device + was, now=device + item.word)
+
+
+def _outputs(old: Row, new: Row, tolerances: Tolerances) -> Iterator[Regression]:
+    if old.run is None or new.run is None:
+        return
+    before = old.run.outputs
+    if len(before) != len(new.run.outputs):
+        was, now = f"{len(before)} outputs", f"{len(new.run.outputs)} outputs"
+        yield Regression(path=new.path, what="outputs", was=was, now=now)
+        return
+    for was_seen, now_seen in zip(before, new.run.outputs, strict=True):
+        words = _difference(was_seen, now_seen, tolerances.outputs)
+        if words:
+            yield Regression(path=new.path, what="outputs", was=_shown(was_seen), now=words)
+
+
+def _shown(seen: OutputSummary) -> str:
+    return f"{seen.dtype} {'x'.join(map(str, seen.shape))}"
+
+
+def _difference(was: OutputSummary, now: OutputSummary, tolerance: float) -> str:
+    """How an output differs beyond the tolerance, in words; empty if it does not."""
+    if was.sha256 == now.sha256:
+        return ""
+    if (was.shape, was.dtype) != (now.shape, now.dtype):
+        return _shown(now)
+    if not was.samples or len(was.samples) != len(now.samples):
+        return "other values"
+    span = max(abs(was.maximum or 0.0), abs(was.minimum or 0.0), (was.maximum or 0.0) - (was.minimum or 0.0))
+    ends = [(was.minimum, now.minimum), (was.maximum, now.maximum)]
+    pairs = [*zip(was.samples, now.samples, strict=True), *ends]
+    furthest = max(_apart(a, b) for a, b in pairs if a is not None and b is not None)
+    share = furthest / span if span and math.isfinite(span) else furthest
+    if share <= tolerance:
+        return ""
+    return f"{now.name[:60]!r} differs by {share:.2%} of its range"
+
+
+def _apart(a: float, b: float) -> float:
+    if a == b or (math.isnan(a) and math.isnan(b)):
+        return 0.0
+    distance = abs(a - b)
+    return math.inf if math.isnan(distance) else distance

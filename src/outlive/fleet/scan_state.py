@@ -1,0 +1,268 @@
+"""What is to be done next, what is being done, and what was done already. Threads of an engine share it.
+
+Each file goes one of these ways, and ends as one row in the journal:
+
+    done in an earlier scan that is resumed ──► nothing     the same bytes are done ──► a row like theirs
+    kept from another scan ──► that row                     the same bytes are being done ──► waits for them
+    otherwise ──► a task for the engine ──► its row; if the engine loses it: again, then alone, then a row
+                                            says so
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from outlive.cache import ResultCache
+from outlive.fleet.file_discovery import FoundFile
+from outlive.fleet.file_scan import row_without_scan
+from outlive.fleet.journal import Journal
+from outlive.fleet.rows import Row, row_of
+from outlive.fleet.scan_options import EngineError, ScanOptions, ScanTask, versions
+from outlive.records import document_of
+
+_CHUNK_BYTES = 1 << 20
+# How often a task may be lost among others before it has to show that it is not to blame, alone.
+_IN_COMPANY = 2
+# How often it may be lost alone.
+_ALONE = 2
+
+
+class ScanState:
+    """Gives tasks out and takes rows in."""
+
+    def __init__(
+        self,
+        files: Sequence[FoundFile],
+        order: ScanOptions,
+        journal: Journal,
+        cache: ResultCache | None,
+        tell: Callable[[Row], None] = lambda row: None,
+        places: Mapping[str, int] | None = None,
+    ) -> None:
+        """Begin with these files; `tell` hears of each row that is written.
+
+        `places` says where in the journal the rows of digests are that are known already.
+        """
+        self._files, self._here = iter(files), os.getcwd()
+        self._order, self._order_key = order, order.key
+        self._journal, self._cache, self._tell = journal, cache, tell
+        self._lock = threading.RLock()
+        self._out: dict[int, ScanTask] = {}
+        self._again: deque[ScanTask] = deque()
+        self._alone: deque[ScanTask] = deque()
+        self._losses: dict[int, int] = {}
+        self._waiting: dict[str, list[ScanTask]] = {}  # by the digest that somebody works on
+        self._places = dict(places or {})  # where the row of a digest is
+        self._count = self._round = 0
+        self._empty = False
+        self._fruitless = self._crowd = 0
+        self._problem: Exception | None = None
+
+    @property
+    def done(self) -> bool:
+        """True when every file has its row."""
+        with self._lock:
+            return self._empty and not (self._out or self._again or self._alone)
+
+    def round(self) -> Iterator[ScanTask]:
+        """The tasks of one call of the engine; those of an earlier call that is over get no more.
+
+        Where a task is suspected of taking engine processes along, it makes a round of its own.
+        """
+        with self._lock:
+            self._round += 1
+            return _Round(self, self._round, alone=bool(self._alone))
+
+    def next_task(self, round_number: int, alone: bool) -> ScanTask | None:
+        """The next task of a round; None when there is none, or the round is over."""
+        with self._lock:
+            if round_number != self._round or self._problem is not None:
+                return None
+            if alone:
+                task = self._alone.popleft() if self._alone and not self._out else None
+            else:
+                task = self._again.popleft() if self._again else self._new_task()
+            if task is not None:
+                self._out[task.number] = task
+            return task
+
+    def _new_task(self) -> ScanTask | None:
+        for found in self._files:
+            task = self._task(found)
+            try:
+                if not self._settled(task):
+                    return task
+            except Exception as error:
+                # Whoever asks for tasks may be a thread of the engine, which would lose the word.
+                self._problem = self._problem or error
+                return None
+        self._empty = True
+        return None
+
+    def raise_problem(self) -> None:
+        """Raise what kept a row from being written or told: that is not the engine's doing."""
+        with self._lock:
+            if self._problem is not None:
+                raise self._problem
+
+    def _task(self, found: FoundFile) -> ScanTask:
+        self._count += 1
+        return ScanTask(
+            number=self._count,
+            path=found.path,
+            place=os.path.join(self._here, found.path),
+            name=found.name,
+            sha256=digest(found.path),
+            order=self._order,
+            order_key=self._order_key,
+            owner=os.getpid(),
+        )
+
+    def _settled(self, task: ScanTask) -> bool:
+        """True if nobody has to look at the file: its row is known, or will be."""
+        if task.sha256 in self._places:
+            self._write_like(self._journal.read(self._places[task.sha256]), task)
+            return True
+        if task.sha256 in self._waiting:
+            self._waiting[task.sha256].append(task)
+            return True
+        kept = self._recalled(task)
+        if kept is not None:
+            self._write(_put_to(kept, task))
+            return True
+        if task.sha256:
+            self._waiting[task.sha256] = []
+        return False
+
+    def _recalled(self, task: ScanTask) -> Row | None:
+        """What this file came to in another scan; None if that is not known, or cannot be read."""
+        if self._cache is None or not task.sha256:
+            return None
+        try:
+            row = row_of(self._cache.recall(task.sha256, task.order_key))
+        except ValueError:
+            return None
+        is_same = (row.sha256, row.order_key) == (task.sha256, task.order_key)
+        return replace(row, from_cache=True, same_as=None) if is_same else None
+
+    def _keep(self, row: Row) -> None:
+        """Keep a row that another scan would find just so, on this machine and with these versions."""
+        if self._cache is None or row.passing or row.from_cache or not row.sha256:
+            return
+        elsewhere = (self._order.run or self._order.delegates) and row.host != platform.node()
+        if not elsewhere and dict(row.versions) == versions():
+            self._cache.keep(document_of(row), row.sha256, row.order_key)
+
+    def take(self, row: Row) -> None:
+        """Write the row that came for a task, and those of identical files."""
+        with self._lock:
+            task = self._out.pop(row.number, None)
+            if task is None:
+                return  # it was thought lost, and somebody else has done it
+            self._fruitless = self._crowd = 0
+            try:
+                self._finish(task, row)
+            except Exception as error:
+                self._problem = self._problem or error
+                raise
+
+    def _finish(self, task: ScanTask, row: Row) -> None:
+        self._losses.pop(task.number, None)
+        self._write(row)
+        others = self._waiting.pop(task.sha256, [])
+        if row.sha256 != task.sha256 or row.changed:
+            # The file was another one when it was looked at: its twins are no longer that.
+            if others:
+                self._waiting[task.sha256] = others[1:]
+                self._again.append(others[0])
+            return
+        self._keep(row)
+        for other in others:
+            self._write_like(row, other)
+
+    def lost(self, error: BaseException) -> None:
+        """The engine has lost all that it was given and has not answered; EngineError if it always does."""
+        with self._lock:
+            self._round += 1
+            suspects = list(self._out.values())
+            self._out.clear()
+            self._fruitless += 1
+            self._crowd = max(self._crowd, len(suspects) + len(self._alone))
+            # Were all of them to blame, it would take this long until each has its row.
+            if self._fruitless > _IN_COMPANY + _ALONE * self._crowd + 2:
+                self._again.extend(suspects)
+                raise EngineError(f"the engine is gone: {type(error).__name__}: {error}"[:500]) from error
+            for task in suspects:
+                self._judge_lost(task, error)
+
+    def _judge_lost(self, task: ScanTask, error: BaseException) -> None:
+        losses = self._losses[task.number] = self._losses.get(task.number, 0) + 1
+        if losses < _IN_COMPANY:
+            self._again.append(task)
+        elif losses < _IN_COMPANY + _ALONE:
+            self._alone.append(task)
+        else:
+            words = " ".join(f"{type(error).__name__}: {error}".split())
+            note = f"the process that looked at it was lost {losses} times: {words}"
+            self._finish(task, row_without_scan(task, "lost", note))
+
+    def _write_like(self, row: Row, task: ScanTask) -> None:
+        """A row like that of an identical file."""
+        self._write(replace(_put_to(row, task), same_as=row.same_as or row.path, seconds=0.0))
+
+    def _write(self, row: Row) -> None:
+        start = self._journal.write(row)
+        if row.sha256 and row.same_as is None:
+            self._places.setdefault(row.sha256, start)
+        self._tell(row)
+
+
+class _Round:
+    """The tasks of one round. Not a generator: closing it must leave the rest where it is."""
+
+    def __init__(self, desk: ScanState, number: int, alone: bool) -> None:
+        self._desk, self._number, self._alone = desk, number, alone
+
+    def __iter__(self) -> Iterator[ScanTask]:
+        return self
+
+    def __next__(self) -> ScanTask:
+        task = self._desk.next_task(self._number, self._alone)
+        if task is None:
+            raise StopIteration
+        return task
+
+
+def digest(path: str) -> str:
+    """The sha256 of a regular file; empty if it cannot be read."""
+    if not os.path.isfile(path):
+        return ""
+    found = hashlib.sha256()
+    try:
+        with Path(path).open("rb") as file:
+            while data := file.read(_CHUNK_BYTES):
+                found.update(data)
+    except OSError:
+        return ""
+    return found.hexdigest()
+
+
+def _put_to(row: Row, task: ScanTask) -> Row:
+    """The row with what is a file's own, whatever its bytes."""
+    bare = row_without_scan(task, "sound", "")
+    return replace(
+        row,
+        path=bare.path,
+        name=bare.name,
+        file_bytes=bare.file_bytes,
+        mtime_ns=bare.mtime_ns,
+        order_key=bare.order_key,
+        number=bare.number,
+    )

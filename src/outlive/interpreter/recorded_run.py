@@ -1,0 +1,316 @@
+"""A whole run of a model as one flight, watched from outside; it comes back even if the model does not."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outlive.errors import InputError, RunError
+from outlive.interpreter.affine import affine_of
+from outlive.interpreter.affine import dequantize as dequantize_values
+from outlive.interpreter.array_facts import with_outputs
+from outlive.interpreter.feeds import given_shapes, make_feeds
+from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.judge import Judge
+from outlive.interpreter.options import ACCELERATORS
+from outlive.interpreter.shared_tensors import wrong_shape
+from outlive.meter import Point, Sampler
+from outlive.process.delegation import ask_delegation
+from outlive.process.factories import close_special_factories
+from outlive.process.flight import Flight, StageSeconds, Unjudged
+
+
+class _Watch:
+    """Times stages and samples memory from outside the worker."""
+
+    def __init__(self) -> None:
+        self.sampler: Sampler | None = None
+        self.stages: list[StageSeconds] = []
+
+    def begin(self, pid: int) -> None:
+        self.sampler = Sampler(pid, forked=True).start()
+
+    def stage(self, name: str, action: Callable[[], Any]) -> Any:
+        """Do something as a stage, timed, with a mark when it is done."""
+        start = time.perf_counter()
+        try:
+            return action()
+        finally:
+            self.stages.append(StageSeconds(name, time.perf_counter() - start))
+            if self.sampler is not None:
+                self.sampler.mark(name)
+
+    def rest(self) -> None:
+        """See no more: what we ask the worker from here on takes memory that the model does not."""
+        if self.sampler is not None:
+            self.sampler.stop()
+
+    def finish(self, flight: Flight) -> Flight:
+        """The flight with what was seen from outside."""
+        if self.sampler is None:
+            return replace(flight, stages=tuple(self.stages))
+        timeline = self.sampler.stop()
+        peak = max(_most(timeline.points), flight.peak_bytes or 0)
+        points = timeline.points if len(timeline.points) > len(flight.timeline) else flight.timeline
+        return replace(flight, stages=tuple(self.stages), timeline=points, peak_bytes=peak)
+
+
+def _most(points: Sequence[Point]) -> int:
+    """The most the model held: copies of outputs that were got from it are not the model's."""
+    last = max((at for at, point in enumerate(points) if point.mark == "get"), default=len(points))
+    while last < len(points) and not (points[last].mark or "").startswith("invoke"):
+        last -= 1
+    return max((point.bytes for point in points[: last + 1]), default=0)
+
+
+def fly(
+    inputs: Any,
+    repeat: int,
+    seed: int,
+    *,
+    judge: Judge,
+    shapes: Mapping[int, Sequence[int]] | None = None,
+    quantize: bool = False,
+    dequantize: bool = False,
+    **arguments: Any,
+) -> Flight:
+    """Load, allocate, set, invoke `repeat` times, get and free; the record of it all.
+
+    `shapes` are other shapes for inputs, by index, set before tensors are allocated. `quantize` turns floats
+    for quantized inputs into their integers, `dequantize` quantized outputs into the floats they stand for.
+    A `judge` completes the record of an end; of one that knows no rules it is as it was written.
+    """
+    watch = _Watch()
+    meant = (quantize, dequantize)
+    try:
+        flight = _fly(watch, inputs, repeat, seed, shapes or {}, meant, {**arguments, "_judge": judge})
+    except Unjudged as unjudged:
+        if not isinstance(unjudged.fact, Flight):
+            raise
+        flight = unjudged.fact
+    except RunError as error:
+        if error.flight is None:
+            raise
+        flight = error.flight
+    except InputError as error:
+        if error.flight is None or error.flight.stage != "get":
+            raise  # what was given is at fault, and not what the model left in its outputs
+        flight = error.flight
+    finally:
+        if watch.sampler is not None:
+            watch.sampler.stop()
+    return replace(watch.finish(flight), source=_source(arguments))
+
+
+def _source(arguments: Mapping[str, Any]) -> Any:
+    path = arguments.get("model_path")
+    return arguments.get("model_content") if path is None else os.fspath(path)
+
+
+def _fly(
+    watch: _Watch,
+    inputs: Any,
+    repeat: int,
+    seed: int,
+    shapes: Mapping[int, Sequence[int]],
+    meant: tuple[bool, bool],
+    arguments: dict[str, Any],
+) -> Flight:
+    start = time.perf_counter()
+    interpreter = WorkerInterpreter(**arguments, _watch=watch.begin)
+    watch.stages.append(StageSeconds("load", time.perf_counter() - start))
+    if watch.sampler is not None:
+        watch.sampler.mark("load")
+    try:
+        # Before tensors are allocated: then XNNPACK comes as well, and takes what others have left.
+        named = [delegate.library for delegate in arguments.get("experimental_delegates") or ()]
+        delegation = ask_delegation(interpreter.nodes, named) if named else None
+        allocate_for(interpreter, inputs, shapes, partial(watch.stage, "allocate"))
+        feeds = make_feeds(interpreter.get_input_details(), inputs, seed, quantized=meant[0])
+        if watch.sampler is not None:
+            watch.sampler.count_in(interpreter.overlaid_bytes)
+        watch.stage("set", lambda: _set_all(interpreter, feeds))
+        for number in range(repeat):
+            watch.stage("invoke" if number == 0 else f"invoke {number + 1}", interpreter.invoke)
+        rows = interpreter.get_output_details()
+        values = watch.stage("get", lambda: _get_all(interpreter, rows))
+        pid, story = interpreter.pid, interpreter.story()
+        watch.rest()
+        if delegation is None and interpreter.brings_xnnpack:
+            delegation = ask_delegation(interpreter.nodes, ["XNNPACK"])
+        watch.stage("free", interpreter.close)
+    except BaseException:
+        interpreter.kill()
+        raise
+    if meant[1]:
+        values = [dequantize_values(affine_of(row), value) for row, value in zip(rows, values, strict=True)]
+    return replace(with_outputs(story, rows, values), pid=pid, delegation=delegation, stage="done")
+
+
+def allocate_for(
+    interpreter: WorkerInterpreter,
+    inputs: Any,
+    shapes: Mapping[int, Sequence[int]] | None = None,
+    stage: Callable[[Callable[[], None]], None] = lambda action: action(),
+) -> None:
+    """Allocate with inputs of the shapes that are wanted, or of the arrays given where the file allows it."""
+    rows = interpreter.get_input_details()
+    taken = given_shapes(rows, inputs)
+    for index, shape in {**taken, **(shapes or {})}.items():
+        interpreter.resize_tensor_input(index, list(shape))
+    try:
+        stage(interpreter.allocate_tensors)
+    except RunError as error:
+        guessed = [row for row in rows if row["index"] in taken and -1 not in row.get("shape_signature", ())]
+        if not guessed or error.flight is None or error.flight.died or error.flight.ended_by:
+            raise
+        # The file has a 1 there, and it stood for no other size.
+        raise wrong_shape(interpreter._judge, guessed[0], taken[guessed[0]["index"]]) from error
+
+
+def _get_all(interpreter: WorkerInterpreter, rows: list[dict[str, Any]]) -> list[Any]:
+    return [interpreter.get_tensor(row["index"]) for row in rows]
+
+
+def _set_all(interpreter: WorkerInterpreter, feeds: dict[int, NDArray[Any]]) -> None:
+    """Each is let go of once the worker has it: large inputs are held twice otherwise."""
+    for index in list(feeds):
+        interpreter.set_tensor(index, feeds.pop(index))
+
+
+_SECONDS = 120.0
+_STAGES = ("load", "allocate", "invoke")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """Private bytes above the worker's baseline after each stage, and the most there were.
+
+    `problem` is empty, or says in words how the run ended; the stages before that are there all the same.
+    """
+
+    load_bytes: int | None = None
+    allocate_bytes: int | None = None
+    invoke_bytes: int | None = None
+    peak_bytes: int | None = None
+    problem: str = ""
+
+
+def measure(
+    source: str | os.PathLike[str] | bytes,
+    *,
+    accelerator: str = "cpu",
+    threads: int | None = None,
+    preserve_all_tensors: bool = False,
+    shapes: Mapping[int, tuple[int, ...]] | None = None,
+) -> Measurement:
+    """Load, allocate and invoke, on ones: kernels skip products of nothing but zeros, and what these take.
+
+    Twice: what libraries take for a moment of the first run, too short to be seen, they keep from then on.
+    A model that does not run on ones, because they are no index of its tables, runs on zeros.
+    """
+    opened: dict[str, Any] = {
+        "model_content" if isinstance(source, bytes) else "model_path": source,
+        "shapes": shapes,
+        "num_threads": threads,
+        "experimental_op_resolver_type": ACCELERATORS[accelerator],
+        "experimental_preserve_all_tensors": preserve_all_tensors,
+        "seconds": _SECONDS,
+    }
+    try:
+        found = _measurement(fly("ones", 2, 0, judge=Judge(), **opened))
+        return _measurement(fly("zeros", 2, 0, judge=Judge(), **opened)) if found.problem else found
+    except Unjudged as error:  # there is nothing that could run it
+        return Measurement(problem=" ".join(str(error.fact).split())[:300])
+
+
+def _measurement(flight: Flight) -> Measurement:
+    marks = {point.mark: point.bytes for point in flight.timeline if point.mark}
+    problem = ""
+    if flight.died:
+        problem = f"it died while it was in stage {flight.stage} ({flight.signal or flight.ended_by})"
+    elif flight.error_type:
+        problem = f"the runtime refused it: {' '.join(flight.error_text.split())[:300]}"
+    load, allocate, invoke = (marks.get(stage) for stage in _STAGES)
+    return Measurement(
+        load_bytes=load,
+        allocate_bytes=allocate,
+        invoke_bytes=None if problem else invoke,
+        peak_bytes=flight.peak_bytes,
+        problem=problem,
+    )
+
+
+# Which outputs a run never wrote: two runs in memory that was filled with different bytes beforehand. What a
+# kernel wrote is the same in both; what it left alone still holds what the memory was filled with.
+
+# glibc fills memory that is handed out with the complement of this byte, and freed memory with the byte
+# itself (mallopt(3), M_PERTURB). No two of the four are the same.
+_PATTERNS = (0xA5, 0x3C)
+
+
+def fly_twice(inputs: Any, repeat: int, seed: int, *, judge: Judge, **arguments: Any) -> Flight:
+    """The second of two flights, with the bytes of each output that neither wrote.
+
+    Or the first flight that went wrong.
+    """
+    flights: list[Flight] = []
+    try:
+        for pattern in _PATTERNS:
+            surroundings = {"MALLOC_PERTURB_": str(pattern)}
+            flights.append(fly(inputs, repeat, seed, judge=judge, _environment=surroundings, **arguments))
+            if flights[-1].died or flights[-1].error_type:
+                return flights[-1]
+    finally:
+        close_special_factories()
+    return _compare(*flights)
+
+
+def can_watch() -> bool:
+    """True where memory can be filled beforehand."""
+    return platform.libc_ver()[0] == "glibc"
+
+
+def _compare(first: Flight, second: Flight) -> Flight:
+    outputs = []
+    names = [seen.name for seen in second.outputs]
+    for seen in second.outputs:
+        before, after = first.values.get(seen.name), second.values.get(seen.name)
+        left = None
+        # Values are kept by name: of two outputs with one name, nothing is known of the first.
+        if (
+            can_watch()
+            and names.count(seen.name) == 1
+            and before is not None
+            and after is not None
+            and before.dtype.kind != "O"
+        ):
+            left = untouched_bytes(before, after)
+        outputs.append(replace(seen, untouched_bytes=left))
+    return replace(second, outputs=tuple(outputs))
+
+
+def untouched_bytes(first: NDArray[Any], second: NDArray[Any]) -> int | None:
+    """How many bytes hold what the memory was filled with, both times; None if they cannot be compared.
+
+    Bytes that differ and are something else come from random numbers, and then nothing is certain.
+    """
+    if first.shape != second.shape or first.dtype != second.dtype:
+        return None
+    ours = np.frombuffer(np.ascontiguousarray(first).tobytes(), np.uint8)
+    theirs = np.frombuffer(np.ascontiguousarray(second).tobytes(), np.uint8)
+    differ = ours != theirs
+    filled = _is_filled(ours, _PATTERNS[0]) & _is_filled(theirs, _PATTERNS[1])
+    return int(filled.sum()) if bool((differ == filled).all()) else 0
+
+
+def _is_filled(values: NDArray[np.uint8], pattern: int) -> NDArray[np.bool_]:
+    return np.asarray((values == pattern) | (values == pattern ^ 0xFF))

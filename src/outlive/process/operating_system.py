@@ -1,0 +1,48 @@
+"""The operating system under workers: everything above `posix` asks here, and only here.
+
+A new platform is a package beside `posix` that offers these names, and one beside `child/posix`. It is chosen
+in this file and in `child/operating_system.py`. CONTRIBUTING.md says what each name does.
+"""
+
+from __future__ import annotations
+
+from outlive.process.child.posix.anonymous_files import log_file, open_last_words, read_last_words, tail_of
+from outlive.process.child.posix.own_process import trim_heap
+from outlive.process.posix.answer_wait import AdaptiveWait, this_core, wait_mode
+from outlive.process.posix.descriptors import above_standard, close_all, lock_file, read_into, unlock_file
+from outlive.process.posix.nursery import Nursery, abandon_all, can_fork
+from outlive.process.posix.pipes import Channel, Connection, quiet_write
+from outlive.process.posix.shared_block import Addresses, SharedBlock, lay_out
+from outlive.process.posix.spawning import (
+    START,
+    abort,
+    at_fork,
+    bury,
+    disown,
+    end_group,
+    exit_codes_are_lost,
+    interrupt,
+    signal_name,
+    spawn,
+    starting,
+    wait_for_end,
+)
+from outlive.process.posix.system_calls import (
+    BLIND,
+    READABLE,
+    WRITABLE,
+    poll,
+    read,
+    set_nonblocking,
+    wait,
+    write,
+)
+
+__all__ = [
+    "BLIND", "READABLE", "START", "WRITABLE", "AdaptiveWait", "Addresses", "Channel", "Connection",
+    "Nursery", "SharedBlock", "abandon_all", "abort", "above_standard", "at_fork", "bury", "can_fork",
+    "close_all", "disown", "end_group", "exit_codes_are_lost", "interrupt", "lay_out",
+    "lock_file", "log_file", "open_last_words", "poll", "quiet_write", "read", "read_into",
+    "read_last_words", "set_nonblocking", "signal_name", "spawn", "starting", "tail_of", "this_core",
+    "trim_heap", "unlock_file", "wait", "wait_for_end", "wait_mode", "write",
+]  # fmt: skip

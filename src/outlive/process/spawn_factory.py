@@ -1,0 +1,158 @@
+"""Workers started afresh: for runtimes that must not be forked, and for systems that cannot fork."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from outlive.process import operating_system
+from outlive.process.child.wire import OWN_END
+from outlive.process.operating_system import close_all, open_last_words, read_last_words
+from outlive.process.worker_factory import CannotStart, StartedWorker, WorkerEnd, WorkerKind, in_words
+
+_NAMES = ("commands", "replies", "block", "errors", "faults", "content")
+_OBEY_S = 1.0
+_END_S = 0.5
+
+
+class SpawnFactory:
+    """Starts a new interpreter for each worker; slower, and without a tracer, but the same to its user."""
+
+    def __init__(self, kind: WorkerKind) -> None:
+        """Nothing is started before it is asked for."""
+        self._kind = kind
+        self._numbers = itertools.count(1)
+        self._processes: dict[int, subprocess.Popen[bytes]] = {}
+        self._last_words: dict[int, list[int]] = {}
+
+    @property
+    def in_use(self) -> bool:
+        """True while somebody has a worker of it."""
+        return bool(self._processes)
+
+    def start_worker(
+        self,
+        order: dict[str, Any],
+        descriptors: list[int],
+        handed_over: Callable[[], None] = lambda: None,
+        deadline: float | None = None,
+    ) -> StartedWorker:
+        """Start a worker that serves these descriptors; its caller waits for it as long as it likes."""
+        number = next(self._numbers)
+        try:
+            words = [] if "program" in order else open_last_words()
+        except OSError as error:
+            raise CannotStart(f"nothing can be opened here: {in_words(error)}") from error
+        try:
+            given = [*descriptors[:3], *words, *descriptors[3:]]
+            self._processes[number] = process = self._spawn(order, given)
+        except BaseException:
+            close_all(words)
+            raise
+        self._last_words[number] = words
+        handed_over()
+        facts = {"runtime": self._kind.runtime}
+        return StartedWorker(
+            number=number, pid=process.pid, untraced="the worker was not forked", facts=facts
+        )
+
+    def _spawn(self, order: dict[str, Any], descriptors: list[int]) -> subprocess.Popen[bytes]:
+        names = order.get("names", _NAMES)
+        arguments = {**order, **dict(zip(names, descriptors, strict=False)), "parent": os.getpid()}
+        errors = descriptors[names.index("errors")]
+        return operating_system.spawn(
+            self._kind, order.get("program", "worker"), arguments, descriptors, errors
+        )
+
+    def is_gone(self, number: int) -> bool:
+        """True once the worker has ended."""
+        process = self._processes.get(number)
+        return process is None or process.poll() is not None
+
+    def words(self, number: int) -> dict[str, str]:
+        """What a living worker has printed last."""
+        return read_last_words(self._last_words.get(number, []))
+
+    def end(self, number: int) -> None:
+        """End a worker at once; wait for its end a moment, and no longer."""
+        self.kill(number)
+        self.ending(number, _END_S)
+
+    def kill(self, number: int) -> None:
+        """End a worker at once."""
+        process = self._processes.get(number)
+        if process is not None:
+            process.kill()
+
+    def abort(self, number: int) -> None:
+        """End a worker so that its faulthandler says where it was."""
+        process = self._processes.get(number)
+        if process is not None:
+            operating_system.abort(process)
+
+    def interrupt(self, number: int) -> None:
+        """Do to a worker what Ctrl-C does."""
+        process = self._processes.get(number)
+        if process is not None:
+            operating_system.interrupt(process)
+
+    def watch(self, number: int, most_bytes: int | None) -> None:
+        """A worker for models watches itself (`watch_self`)."""
+
+    def share(self, number: int, shared_bytes: int) -> None:
+        """Nobody counts it here."""
+
+    def retire(self, number: int) -> None:
+        """Nobody waits for a worker any more: it may end by itself, and is ended if it does not."""
+        process = self._processes.get(number)
+        if process is None:
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_OBEY_S)
+        self.kill(number)
+        self.ending(number, timeout_s=_OBEY_S)
+
+    def ending(self, number: int, timeout_s: float) -> WorkerEnd:
+        """How a worker ended."""
+        process = self._processes.get(number)
+        if process is None:
+            return WorkerEnd(unseen="its end has been told already")
+        try:
+            code = process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return WorkerEnd(unseen=f"it has not ended after {timeout_s:g} s")
+        self._processes.pop(number, None)
+        operating_system.end_group(process.pid)
+        files = self._last_words.pop(number, [])
+        words = read_last_words(files)
+        close_all(files)
+        ending = WorkerEnd(
+            signal=-code if code < 0 else None,
+            exit_code=code if code >= 0 else None,
+            stderr_tail=words.get("stderr_tail", ""),
+            fault_trace=words.get("fault_trace", ""),
+            ended_by="memory" if words.get("stderr_tail", "").endswith(OWN_END) else "",
+        )
+        if code == 0 and operating_system.exit_codes_are_lost():
+            unseen = "this program does something of its own with ended processes (SIGCHLD)"
+            return replace(ending, unseen=unseen, exit_code=None)
+        return ending
+
+    def close(self) -> None:
+        """End all workers."""
+        for number in list(self._processes):
+            self.kill(number)
+            self.ending(number, timeout_s=2)
+
+    def abandon(self) -> None:
+        """Let go of another process's workers without ending them."""
+        for process in self._processes.values():
+            process.returncode = 0  # not ours to wait for
+        self._processes.clear()
+        for files in self._last_words.values():
+            close_all(files)

@@ -1,0 +1,286 @@
+"""The worker's side: a pytest session of its own, which collects a file when it is needed and runs one test.
+
+    open_session ── Config with the options of the main session ── Session
+    collect      ── the tests of one file, by their names
+    run          ── pytest_runtest_protocol: fixtures, test, teardown; Teller writes each report to a file
+    close_session── what is still set up is torn down
+
+What is reported lies in a file that the main session can read when this process is gone.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import importlib
+import itertools
+import os
+import pickle
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from outlive.pytest_plugin.report_log import CAPTURED, ReportWriter, open_terminal
+from outlive.pytest_plugin.worker_coverage import WorkerCoverage
+
+# Plugins that would write the main session's files, or choose among tests that were chosen already.
+_UNWANTED = ("lfplugin", "nfplugin", "stepwiseplugin")
+# It would send the stack of a crash to the test's captured output; ours goes where the record is made.
+_REPLACED = "faulthandler"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionConfig:
+    """What a worker's session is made of; it travels to the worker."""
+
+    options: dict[str, Any]
+    arguments: list[str]
+    start: str
+    workerinput: dict[str, Any]
+    folder: str
+    coverage: dict[str, Any] | None = None
+    objects: dict[str, bytes] = field(default_factory=dict)  # options that are no plain values, pickled
+
+
+class _Elsewhere(pytest.Item):
+    """Stands for the next test when that is in another file: only what is shared by all files is kept."""
+
+    def runtest(self) -> None:
+        raise AssertionError("this test stands for another one")
+
+
+class ReportRecorder:
+    """Writes down what happens to a test, as it happens."""
+
+    def __init__(self, config: pytest.Config, spool: ReportWriter, tracing: WorkerCoverage) -> None:
+        """Write to this file."""
+        self._config, self._spool, self._tracing = config, spool, tracing
+        self.complaints: list[str] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """The first phase begins."""
+        self._begin(item, "setup")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> None:
+        """The test itself begins."""
+        self._begin(item, "call")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> None:
+        """The last phase begins."""
+        self._begin(item, "teardown")
+
+    def _begin(self, item: pytest.Item, phase: str) -> None:
+        self._spool.begin(phase)
+        self._tracing.name(f"{item.nodeid}|{'run' if phase == 'call' else phase}")
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Iterator[Any]:
+        """To say what went wrong takes memory too, and the test may have used up what it may."""
+        with _unlimited() if call.excinfo is not None else contextlib.nullcontext():
+            return (yield)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A phase, or a subtest, has ended."""
+        data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
+        self._spool.report(data)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A file that could not be collected is told when one of its tests is asked for."""
+        if report.failed:
+            self.complaints.append(str(report.longrepr))
+
+    def pytest_warning_recorded(
+        self, warning_message: warnings.WarningMessage, when: str, nodeid: str, location: Any
+    ) -> None:
+        """The main session lists warnings."""
+        kind = warning_message.category
+        self._spool.warning(
+            {
+                "text": str(warning_message.message),
+                "category": (kind.__module__, kind.__qualname__),
+                "filename": warning_message.filename,
+                "lineno": warning_message.lineno,
+                "when": when,
+                "nodeid": nodeid,
+                "location": location,
+            }
+        )
+
+
+@contextlib.contextmanager
+def _unlimited() -> Iterator[None]:
+    try:
+        import resource
+
+        before = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (before[1], before[1]))
+    except (ImportError, OSError, ValueError):
+        yield
+        return
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
+
+
+@dataclass(slots=True)
+class _ProcessState:
+    """Environment, folder and path as this session has them: between two calls a worker gets its caller's."""
+
+    environment: dict[str, str] = field(default_factory=dict)
+    folder: str = ""
+    path: list[str] = field(default_factory=list)
+
+    def keep(self) -> None:
+        self.environment, self.path = dict(os.environ), list(sys.path)
+        with contextlib.suppress(OSError):  # the folder is gone
+            self.folder = os.getcwd()
+
+    def put_back(self) -> None:
+        if dict(os.environ) != self.environment:
+            os.environ.clear()
+            os.environ.update(self.environment)
+        with contextlib.suppress(OSError):
+            os.chdir(self.folder)
+        sys.path[:] = self.path
+
+
+class WorkerSession:
+    """A pytest session that runs the tests it is told to."""
+
+    def __init__(self, order: SessionConfig) -> None:
+        """Configure pytest as the main session is, and start."""
+        self._spool = ReportWriter(order.folder)
+        self._tracing = WorkerCoverage(order.coverage)
+        self._items: dict[str, pytest.Item] = {}
+        self._files: set[str] = set()
+        with _kept_captures(order.folder):
+            config: Any = pytest.Config.fromdictargs(order.options, list(order.arguments))
+        self._config = config
+        _add_objects(config, order.objects)
+        config.workerinput, config.workeroutput = order.workerinput, {}
+        config.pluginmanager.unregister(name=_REPLACED)
+        self._teller = ReportRecorder(config, self._spool, self._tracing)
+        config.pluginmanager.register(self._teller, "outlive-teller")
+        self._session = pytest.Session.from_config(config)
+        # People read the main session's terminal; what plugins write to ours is kept for a death.
+        with contextlib.redirect_stdout(open_terminal(order.folder)):
+            config._do_configure()
+        for name in _UNWANTED:
+            if config.pluginmanager.has_plugin(name):
+                config.pluginmanager.unregister(name=name)
+        config.hook.pytest_sessionstart(session=self._session)
+        self._elsewhere = _Elsewhere.from_parent(self._session, name="a test of another file")
+
+    def collect(self, path: str) -> None:
+        """Find the tests of a file, once."""
+        if path in self._files:
+            return
+        self._files.add(path)
+        try:
+            for item in self._session.perform_collect([path]):
+                self._items.setdefault(item.nodeid, item)
+        except pytest.UsageError as error:
+            self._teller.complaints.append(str(error))
+
+    def run(self, name: str, following: str | None) -> str:
+        """Run a test; what is wrong in words, if there is none of that name."""
+        item = self._items.get(name)
+        if item is None:
+            return "\n".join(self._teller.complaints) or "there is no test of that name"
+        after = None if following is None else self._items.get(following, self._elsewhere)
+        self._config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+        self._spool.coverage(self._tracing.take())
+        return ""
+
+    def close(self) -> None:
+        """Tear down what is still set up."""
+        try:
+            self._config.hook.pytest_sessionfinish(session=self._session, exitstatus=0)
+        finally:
+            self._config._ensure_unconfigure()
+            self._spool.coverage(self._tracing.take())
+
+
+def _add_objects(config: Any, objects: dict[str, bytes]) -> None:
+    """Set options to values of classes that a conftest may define: by now it is loaded."""
+    for name, data in objects.items():
+        try:
+            setattr(config.option, name, pickle.loads(data))  # the main session made them
+        except Exception as error:
+            raise pytest.UsageError(
+                f"the value of the option {name!r} does not reach a worker: {error}"
+            ) from error
+
+
+@contextlib.contextmanager
+def _kept_captures(folder: str) -> Iterator[None]:
+    """Let the session capture output into files that outlive it, where pytest does so as we know it."""
+    capture: Any = importlib.import_module("_pytest.capture")
+    usual = getattr(capture, "TemporaryFile", None)
+    if usual is None:
+        yield
+        return
+    names = itertools.chain(CAPTURED)
+
+    def kept(**options: Any) -> Any:
+        name = next(names, None)
+        return usual(**options) if name is None else open(os.path.join(folder, name), "w+b", **options)
+
+    capture.TemporaryFile = kept
+    try:
+        yield
+    finally:
+        capture.TemporaryFile = usual
+
+
+_open: list[WorkerSession] = []
+_places = _ProcessState()
+
+
+def open_session(order: SessionConfig) -> None:
+    """Start the session of this worker."""
+    for name in ("outlive", "outlive.pytest_plugin"):
+        # They are loaded already, too late for pytest to rewrite their assertions; it need not mention it.
+        sys.modules[name].__doc__ = f"{sys.modules[name].__doc__} PYTEST_DONT_REWRITE"
+    os.chdir(order.start)
+    _open[:] = [WorkerSession(order)]
+    atexit.register(_close_forgotten)
+    _places.keep()
+
+
+def collect(path: str) -> None:
+    """Find the tests of a file."""
+    _places.put_back()
+    try:
+        _open[0].collect(path)
+    finally:
+        _places.keep()
+
+
+def run(name: str, following: str | None) -> str:
+    """Run a test; empty, or why there was none to run."""
+    _places.put_back()
+    try:
+        return _open[0].run(name, following)
+    finally:
+        _places.keep()
+
+
+def close_session() -> None:
+    """End the session of this worker."""
+    _places.put_back()
+    _open.pop().close()
+
+
+def _close_forgotten() -> None:
+    """A worker that was not called for long ends by itself; its fixtures are torn down all the same."""
+    if _open:
+        close_session()

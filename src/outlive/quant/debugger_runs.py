@@ -1,0 +1,203 @@
+"""Runs of a debugger: layer by layer the metrics of every sample, kept as running means.
+
+a debug model (it has NumericVerify operators) ──► run it, read what they found
+a float and a quantized model ──► `Comparison`: each operator alone, on what the quantized one got
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outlive.interpreter.affine import affine_of, dequantize, quantize
+from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.judge import Judge
+from outlive.model import Model
+from outlive.quant.comparison import ModelComparison
+from outlive.quant.comparison_plan import CompareTask
+from outlive.quant.pairing import TensorPair
+from outlive.quant.samples import Samples
+from outlive.quant.tensor_graph import grid
+
+VERIFY = "NumericVerify"
+Metric = Callable[..., float]
+Metrics = Mapping[str, Metric]
+DEFAULTS: dict[str, Metric] = {
+    "num_elements": lambda diffs: diffs.size,
+    "stddev": np.std,
+    "mean_error": np.average,
+    "max_abs_error": lambda diffs: np.max(np.abs(diffs)),
+    "mean_squared_error": lambda diffs: np.average(diffs**2),
+}
+
+
+@dataclass(slots=True)
+class RunningMeans:
+    """Running means by name; what is NaN is left out, as numpy's nanmean does."""
+
+    sums: dict[str, float] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def add(self, name: str, value: float) -> None:
+        """One more value."""
+        self.sums.setdefault(name, 0.0)
+        self.counts.setdefault(name, 0)
+        if not math.isnan(float(value)):
+            self.sums[name] += float(value)
+            self.counts[name] += 1
+
+    def means(self) -> dict[str, float]:
+        """What they come to."""
+        counted = ((name, total, self.counts[name]) for name, total in self.sums.items())
+        return {name: total / count if count else math.nan for name, total, count in counted}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerInfo:
+    """What the table of layers says of one beside its metrics."""
+
+    op_name: str
+    tensor_idx: int
+    tensor_name: str
+    scale: float
+    zero_point: int
+
+
+@dataclass(slots=True)
+class LayerStatistics:
+    """Statistics of layers by the names TensorFlow gives them, and what they are."""
+
+    layers: dict[str, RunningMeans] = field(default_factory=dict)
+    info: dict[str, LayerInfo] = field(default_factory=dict)
+
+
+def is_debug_model(model: Model) -> bool:
+    """True if the model compares its layers with float twins by itself."""
+    return any(step.name == VERIFY for step in model.operators())
+
+
+def verify_run(
+    content: bytes,
+    samples: Iterator[Sequence[NDArray[Any]]],
+    metrics: Metrics,
+    direct: Metrics,
+    judge: Judge,
+) -> LayerStatistics:
+    """Run a debug model and take what its NumericVerify operators found."""
+    found = LayerStatistics()
+    with WorkerInterpreter(
+        model_content=content, experimental_preserve_all_tensors=bool(direct), _judge=judge
+    ) as engine:
+        steps = [step for step in engine._get_ops_details() if step["op_name"] == VERIFY]
+        writers = {out: step["op_name"] for step in engine._get_ops_details() for out in step["outputs"]}
+        for step in steps:
+            _describe(engine, step, writers, found)
+        for number, feed in enumerate(samples):
+            feed_model(engine, feed, first=number == 0)
+            engine.invoke()
+            for step in steps:
+                _measure(engine, step, found, metrics, direct)
+    return found
+
+
+def _describe(
+    engine: WorkerInterpreter, step: Mapping[str, Any], writers: Mapping[int, str], found: LayerStatistics
+) -> None:
+    given = int(step["inputs"][0])
+    details = engine._get_tensor_details(given)
+    parameters = affine_of(details)
+    name = str(engine._get_tensor_details(int(step["outputs"][0]))["name"])
+    found.layers[name] = RunningMeans()
+    found.info[name] = LayerInfo(
+        op_name=writers.get(given, ""),
+        tensor_idx=given,
+        tensor_name=_operand(name),
+        scale=parameters.scales[0] if parameters.scales else math.nan,
+        zero_point=parameters.zero_points[0] if parameters.zero_points else 0,
+    )
+
+
+def _operand(name: str) -> str:
+    """The name in `NumericVerify/{name}:{index}`, without a digit at its end, as TensorFlow tells it."""
+    bare = name.rsplit(":", 1)[0].removeprefix(f"{VERIFY}/")
+    return bare[:-1] if bare[-1:].isdigit() else bare
+
+
+def _measure(
+    engine: WorkerInterpreter,
+    step: Mapping[str, Any],
+    found: LayerStatistics,
+    metrics: Metrics,
+    direct: Metrics,
+) -> None:
+    index = int(step["outputs"][0])
+    name = str(engine._get_tensor_details(index)["name"])
+    means, info = found.layers[name], found.info[name]
+    diffs = engine.get_tensor(index)
+    for word, metric in metrics.items():
+        means.add(word, metric(diffs))
+    if direct:
+        integers, reals = (engine.get_tensor(int(place)) for place in step["inputs"])
+        for word, metric in direct.items():
+            means.add(word, metric(reals, integers, info.scale, info.zero_point))
+
+
+def compare_run(task: CompareTask, samples: Samples, metrics: Metrics, direct: Metrics) -> LayerStatistics:
+    """Hold each operator of the candidate against the reference's, on what the candidate's got."""
+    found, lock = LayerStatistics(), threading.Lock()
+    tensors, steps = task.candidate.subgraphs[0].tensors, task.candidate.subgraphs[0].operators
+
+    def watch(pair: TensorPair, wanted: NDArray[Any], real: NDArray[Any], integers: NDArray[Any]) -> None:
+        tensor = tensors[pair.candidate]
+        span = grid(tensor)
+        if span is None or pair.candidate_op is None:
+            return
+        name = f"{VERIFY}/{tensor.name}:{tensor.index}"
+        with lock:
+            means = found.layers.setdefault(name, RunningMeans())
+            found.info[name] = LayerInfo(
+                op_name=steps[pair.candidate_op].name,
+                tensor_idx=tensor.index,
+                tensor_name=tensor.name,
+                scale=span.scale,
+                zero_point=span.zero_point,
+            )
+            for word, metric in metrics.items():
+                means.add(word, metric(real - wanted))
+            for word, metric in direct.items():
+                means.add(word, metric(wanted, integers, span.scale, span.zero_point))
+
+    ModelComparison(replace(task, watch=watch)).run(samples)
+    order = sorted(found.layers, key=lambda name: found.info[name].tensor_idx)
+    found.layers = {name: found.layers[name] for name in order}
+    return found
+
+
+def feed_model(engine: WorkerInterpreter, feed: Sequence[NDArray[Any]], *, first: bool) -> None:
+    """Set the inputs, in their order; real numbers are quantized for inputs that want integers."""
+    rows = engine.get_input_details()
+    if len(rows) != len(feed):
+        known = f"does not match number of inputs to the model ({len(rows)})"
+        raise ValueError(f"Number of inputs provided ({len(feed)}) {known}")
+    if first:
+        for row, value in zip(rows, feed, strict=True):
+            engine.resize_tensor_input(row["index"], np.asarray(value).shape)
+        engine.allocate_tensors()
+    for row, value in zip(rows, feed, strict=True):
+        array = np.asarray(value)
+        parameters = affine_of(row)
+        if array.dtype == np.float32 and parameters.is_quantized:
+            array = quantize(parameters, array)
+        engine.set_tensor(row["index"], array)
+
+
+def outputs_of(engine: WorkerInterpreter) -> list[NDArray[Any]]:
+    """The outputs, as real numbers."""
+    rows = engine.get_output_details()
+    return [dequantize(affine_of(row), engine.get_tensor(row["index"])) for row in rows]

@@ -1,0 +1,128 @@
+"""Runs rules over facts: the only place where a sighting gets its code and severity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from outlive.errors import ModelError
+from outlive.finding import Finding, Severity, Sighting
+from outlive.model import Identity, Reading
+from outlive.model.file_bytes import FileChanged
+from outlive.process.flight import Flight
+from outlive.rules.catalogue import load_rules
+from outlive.rules.rule import Rule
+
+_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotChecked:
+    """A rule that was not run, and why."""
+
+    code: str
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What the rules found, the worst first, and which of them could not look."""
+
+    findings: tuple[Finding, ...]
+    not_checked: tuple[NotChecked, ...]
+
+    def __iter__(self) -> Iterator[Finding]:
+        """The findings, the worst first."""
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        """How many findings there are."""
+        return len(self.findings)
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings of severity error."""
+        return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
+
+
+def judge(facts: Mapping[str, object], rules: Iterable[Rule] | None = None) -> Judgement:
+    """Run every rule of the catalogue, or of `rules`, whose facts are given; a fact that is None is not.
+
+    Raises ModelError or FileChanged if the file has changed since it was read.
+    """
+    findings: list[Finding] = []
+    skipped: list[NotChecked] = []
+    for entry in load_rules() if rules is None else rules:
+        missing = [name for name in entry.facts if facts.get(name) is None]
+        if missing:
+            reason = f"needs {' and '.join(missing)}"
+            skipped.append(NotChecked(code=entry.code, name=entry.name, reason=reason))
+            continue
+        try:
+            sightings = list(entry.function(**{name: facts[name] for name in entry.facts}))
+        except (ModelError, FileChanged):
+            raise  # the file is no longer what was read: no rule can look at it
+        except Exception as error:
+            # One rule with a bug must not cost the user what all the others found; it is said, not hidden.
+            reason = f"the rule failed: {type(error).__name__}: {error}"
+            skipped.append(NotChecked(code=entry.code, name=entry.name, reason=reason))
+            continue
+        findings += [_sign(entry, sighting) for sighting in sightings]
+    findings.sort(key=by_weight)
+    return Judgement(findings=tuple(findings), not_checked=tuple(skipped))
+
+
+def by_weight(finding: Finding) -> tuple[int, str]:
+    """What findings are sorted by: the worst first, then by code."""
+    return _ORDER[finding.severity], finding.code
+
+
+def _sign(entry: Rule, sighting: Sighting) -> Finding:
+    return Finding(
+        code=entry.code,
+        name=entry.name,
+        severity=entry.severity,
+        headline=sighting.headline or entry.summary,
+        where=sighting.where,
+        why=sighting.why,
+        evidence=sighting.evidence,
+        remedies=sighting.remedies,
+        confidence=sighting.confidence,
+        fault=sighting.fault,
+        op=sighting.op,
+        cause=sighting.cause or entry.cause,
+    )
+
+
+def assess(reading: Reading) -> Judgement:
+    """What all rules say about a file that was opened."""
+    # What a broken file seems to waste is no more to be trusted than the rest of it.
+    model = None if file_errors(reading) else reading.model
+    try:
+        return judge({"file": reading, "model": model})
+    except (ModelError, FileChanged) as error:
+        return Judgement(findings=of_change(error), not_checked=())
+
+
+def of_change(error: ModelError | FileChanged) -> tuple[Finding, ...]:
+    """What there is to say of a file that has changed since it was opened."""
+    if isinstance(error, ModelError):
+        return error.findings
+    identity = Identity(kind="changed", detail=error.detail)
+    return file_errors(Reading(path=error.path, file_bytes=0, identity=identity, model=None))
+
+
+def assess_run(flight: Flight, reading: Reading | None) -> tuple[Finding, ...]:
+    """What went wrong without a word in a run that came back: the same at every entry point.
+
+    Among the rules on files only those of such faults are asked: the others are for `check`.
+    """
+    sound = reading is not None and not file_errors(reading)
+    chosen = [rule for rule in load_rules() if "flight" in rule.facts or rule.code.startswith("S")]
+    return judge({"flight": flight, "model": reading.model if reading and sound else None}, chosen).findings
+
+
+def file_errors(reading: Reading) -> tuple[Finding, ...]:
+    """What makes a file one that cannot be trusted; rules on sound models are not asked."""
+    return judge({"file": reading}, [rule for rule in load_rules() if rule.facts == ("file",)]).errors

@@ -1,0 +1,34 @@
+"""Words that rules share: names of files, tensors and operators, and commands to paste."""
+
+from __future__ import annotations
+
+import shlex
+
+from outlive.finding import OpPlace, shell_path
+from outlive.model import Operator, Tensor
+
+
+def file_name(path: str | None) -> str:
+    """What to call the file in a message."""
+    return path if path is not None else "the given bytes"
+
+
+def command(program: str, path: str | None, *options: str) -> str:
+    """A shell command about a file, to be pasted as it is; empty for a model that was given as bytes."""
+    return "" if path is None else " ".join((program, shell_path(path), *map(shlex.quote, options)))
+
+
+def tensor_name(tensor: Tensor) -> str:
+    """A tensor as `tensor 12 "conv1/weights"`."""
+    return f'tensor {tensor.index} "{tensor.name}"'
+
+
+def operator_name(operator: Operator, subgraph: int = 0) -> str:
+    """An operator as `op 41 CONV_2D`, with its subgraph where that is not the main one."""
+    place = f"subgraph {subgraph}, " if subgraph else ""
+    return f"{place}op {operator.index} {operator.name}"
+
+
+def operator_place(operator: Operator, subgraph: int = 0) -> OpPlace:
+    """An operator in a finding."""
+    return OpPlace(subgraph=subgraph, index=operator.index, type=operator.name)
