@@ -1,6 +1,6 @@
 """What a death outside outlive left behind: a log, a kernel's lines, a pasted message, or a core file.
 
-bytes ──► log_text ──► deaths (deaths.py) ──► for each: messages, endings, stacks ──► the most telling ──► Autopsy
+bytes ──► log_text ──► deaths ──► for each: messages, endings, stacks ──► the most telling ──► Autopsy
 """
 
 from __future__ import annotations
@@ -22,11 +22,15 @@ from outlive.finding import Finding
 from outlive.names import safe
 from outlive.process.flight import Flight, OpSeen
 from outlive.records import NOT_WRITTEN, in_document, written
+from outlive.rules.catalogue import load_rules
 
 _DIAGNOSE = "run the model itself: outlive diagnose MODEL"
 # Rows below this weight only repeat that something failed.
 _TELLING = 3
 _MOST_CLUES, _MOST_STEPS = 20, 6
+# Whose Python code, and which exceptions, may speak for a runtime.
+_RUNTIMES = ("tensorflow", "keras", "litert", "tflite", "interpreter", "edgetpu", "coral", "mediapipe")
+_OF_RUNTIMES = ("RuntimeError", "SystemError", "InternalError")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +88,9 @@ class Autopsy:
 
     `source` is where it was found, and `found` what it is: "text" or "core". `stage` and `op` are those that
     a stack, native or Python's, or a message names. `code` is the rule that judges this fault everywhere.
-    `where` is the line of the user's own code, the thread and the library as far as stacks name them; `others`
-    are deaths that came before in the same log; `not_read` is what was left out of a log that is too large.
-    `model` is the file that the log names; `findings` what is wrong with it, where it was given.
+    `where` is the line of the user's own code, the thread and the library as far as stacks name them.
+    `others` are deaths that came before in the same log; `not_read` is what was left out of a large log.
+    `model` is the file that the log names; `findings` are what is wrong with it, where it could be read.
     """
 
     kind: ClassVar[str] = "autopsy"
@@ -151,7 +155,7 @@ def _as_other(told: Autopsy) -> OtherDeath:
 
 
 def _unknown(lines: Sequence[LogLine]) -> Autopsy:
-    """A log in which nothing is known: the exception that ends it, and whose code raised it, are still told."""
+    """A log in which nothing is known: whose code failed is still told."""
     stack = read_stack(lines)
     meaning = "none of its lines is one that outlive knows"
     return Autopsy(found="text", cause="", meaning=meaning, do=(_DIAGNOSE,), where=_where(stack, None))
@@ -224,23 +228,22 @@ def _of_stack(death: Death, stack: Stack) -> Iterator[tuple[Match, int]]:
 def _of_exception(death: Death, stack: Stack) -> Iterator[tuple[Match, int]]:
     """The exception that ended it, where no row of the tables knows its message."""
     raised = death.raised
-    if raised is None or death.ending is not None:
+    explained = any(number >= raised.number for _, number in death.matches) if raised else False
+    if raised is None or explained or death.ending is not None:
         return
-    row = next(row for row in known_messages() if row.id == "exception-other")
     kind = raised.text.partition(":")[0].strip().rpartition(".")[2]
     files = [frame.file for frame in stack.frames if frame.kind == "python"]
-    inside = bool(files) and any(word in files[-1] for word in ("tensorflow", "keras", "litert", "tflite"))
-    owner = "TensorFlow's Python code" if inside else "the program itself or one of its packages"
-    yield match_of(row, raised.text, {"type": kind, "owner": owner}), raised.number
+    outside = bool(files) and not any(word in files[-1].lower() for word in _RUNTIMES)
+    wanted = "exception-of-program" if outside and kind not in _OF_RUNTIMES else "exception-unknown"
+    row = next(row for row in known_messages() if row.id == wanted)
+    yield match_of(row, raised.text, {"type": kind}), raised.number
 
 
 def _code_of(cause: str) -> str:
     """The rule that finds this cause elsewhere: the first of the catalogue that bears its word."""
-    from outlive.rules.catalogue import RULES
-
     if cause in ("", "unknown"):
         return ""
-    return next((rule.code for rule in RULES if rule.cause == cause or rule.name == cause), "")
+    return next((rule.code for rule in load_rules() if cause in (rule.cause, rule.name)), "")
 
 
 def _stage(lines: Sequence[LogLine]) -> str:
@@ -258,12 +261,14 @@ def _stage(lines: Sequence[LogLine]) -> str:
 
 def _op(clues: Sequence[Clue], lines: Sequence[LogLine]) -> OpSeen | None:
     """The operator that a message names, or the kernel in a pasted stack."""
-    for groups in (clue.match.groups for clue in clues):
-        kind, node = groups.get("op", ""), groups.get("node", "")
-        if kind and "Delegate" not in kind:
-            return OpSeen(type=kind, index=int(node) if node.isdigit() else None)
-    named = operator_of([line.text for line in lines])
-    return None if named is None else OpSeen(type=named)
+    named = [clue.match.groups for clue in clues]
+    kinds = [groups["op"] for groups in named if "Delegate" not in groups.get("op", "Delegate")]
+    if kinds:
+        nodes = (groups.get("node", "") for groups in named if groups.get("op") == kinds[0])
+        node = next((node for node in nodes if node.isdigit()), "")
+        return OpSeen(type=kinds[0], index=int(node) if node else None)
+    kernel = operator_of([line.text for line in lines])
+    return None if kernel is None else OpSeen(type=kernel)
 
 
 def _where(stack: Stack, best: Match | None) -> str:

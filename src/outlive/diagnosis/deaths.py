@@ -16,19 +16,26 @@ from outlive.diagnosis.messages import Match, matches
 
 # What begins another run. Only a line that can stand before a death, never in the middle of one.
 _RUN_STARTS = re.compile(
-    r"^(?:\([\w.-]+\) ?)?[\w.-]+@[\w.-]+[:~ ][^$#%>]{0,80}[$#%>] \S|^\$ \S|^PS [A-Z]:[^>]*> ?\S|^[A-Z]:\\[^>]*> ?\S|"
-    r"^(?:Started|Starting) \S.*(?:\.\.\.|\.)$|Scheduled restart job|^rst:0x|^ets [A-Z][a-z]{2} |ESP-ROM:|Booting Zephyr|"
+    r"^(?:\([\w.-]+\) ?)?[\w.-]+@[\w.-]+[:~ ][^$#%>]{0,80}[$#%>] \S|^\$ \S|"
+    r"^PS [A-Z]:[^>]*> ?\S|^[A-Z]:\\[^>]*> ?\S|^(?:Started|Starting) \S.*(?:\.\.\.|\.)$|"
+    r"Scheduled restart job|^rst:0x|^ets [A-Z][a-z]{2} |ESP-ROM:|Booting Zephyr|"
     r"=+ test session starts|^_{3,} \S.* _{3,}$|^Starting program:|^Attaching to |Kernel started:"
 )
 # What begins another death only after one: lines before it may well be the reason of this one.
 _NEXT_DEATH = re.compile(r"^FATAL EXCEPTION|^-+ beginning of crash|^Traceback \(most recent call last\)")
-_SAME_TRACEBACK = re.compile(r"During handling of the above exception|direct cause of the following exception")
-_EXCEPTION = re.compile(
-    r"^(?:Caused by: )?(?:[A-Za-z_][\w$]*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Failure|Died|Warning)(?::|$)"
+_SAME_TRACEBACK = re.compile(
+    r"During handling of the above exception|direct cause of the following exception"
 )
-_TRACE = re.compile(r"^\s+\S|^Traceback|^\s*at \S|^Caused by|^\.\.\. \d+ more|^\s*\^|^Exception ignored|^$|^Process:|^#\d+ ")
+_EXCEPTION = re.compile(
+    r"^(?:Caused by: )?(?:[A-Za-z_][\w$]*\.)*[A-Z]\w*"
+    r"(?:Error|Exception|Interrupt|Exit|Failure|Died|Warning)(?::|$)"
+)
+_TRACE = re.compile(
+    r"^\s+\S|^Traceback|^\s*at \S|^Caused by|^\.\.\. \d+ more|^\s*\^|^Exception ignored|^$|^Process:|^#\d+ "
+)
 # Messages of this weight name a death of their own.
 _STRONG = 5
+_CRASHES = frozenset({"SIGSEGV", "SIGABRT", "SIGTRAP", "SIGBUS", "SIGILL", "SIGFPE"})
 # After an exception, so many lines of ordinary progress mean that the program lived on.
 _PROGRESS = 2
 
@@ -59,14 +66,17 @@ class Death:
     @property
     def over(self) -> bool:
         """True if something in it tells of a death."""
-        return bool(self.endings or self.exceptions or any(m.message.weight >= _STRONG for m, _ in self.matches))
+        return bool(
+            self.endings or self.exceptions or any(m.message.weight >= _STRONG for m, _ in self.matches)
+        )
 
 
 def read_deaths(lines: Sequence[LogLine]) -> list[Death]:
     """The deaths of a log in their order; one that holds every line if there is no sign of any."""
     deaths = list(_split(lines))
     for death in deaths:
-        death.text = "\n".join(line.text for line in death.lines)
+        tags = dict.fromkeys(line.tag for line in death.lines if line.tag)
+        death.text = "\n".join((*(line.text for line in death.lines), *tags))
         for line in death.lines:
             if not _is_progress_of_runtime(line):
                 death.matches += [(match, line.number) for match in matches(line.text, death.text)]
@@ -128,7 +138,14 @@ def _begins_another(current: Death, line: LogLine, ending: Ending | None, raises
 
 def _may_be_one(first: str, second: str) -> bool:
     """True if two endings may be one death told twice: a crash is often told as the abort that follows it."""
-    return first == second or {first, second} <= {"SIGSEGV", "SIGABRT", "SIGTRAP", "SIGBUS", "SIGILL", "SIGFPE"}
+    return first == second or {first, second} <= {
+        "SIGSEGV",
+        "SIGABRT",
+        "SIGTRAP",
+        "SIGBUS",
+        "SIGILL",
+        "SIGFPE",
+    }
 
 
 def _is_strong(line: LogLine) -> bool:

@@ -1,7 +1,8 @@
 """How a process ended, by what a shell, a service manager, a container or a debugger prints: one table.
 
 `endings.toml` has the words in nine and more languages; numbers are worked out here: 128 + signal (shells,
-Docker), -signal (Python's subprocess), 256 - signal (the same as a byte), Windows' status codes signed, unsigned and in hex.
+Docker), -signal (Python's subprocess), 256 - signal (the same as a byte), and Windows' status codes signed,
+unsigned and in hex.
 """
 
 from __future__ import annotations
@@ -18,16 +19,19 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-_CORE_DUMPED = r"(?: ?(?:\([^()]{0,40}\)|([^()]{0,40})|- core dumped))?"  # noqa: RUF001 - as zh_CN prints it
+_CORE_DUMPED = r"(?: ?(?:\([^()]{0,40}\)|\uff08[^\uff08\uff09]{0,40}\uff09|- core dumped))?"
 # bash: `x.sh: line 3:  42 Killed   python a.py`; zsh: `[1]    42 killed     python a.py`; or the word alone.
-_BEFORE = r"(?:^|^\S{1,80}: (?:line |Zeile |ligne |línea |riga |linha |行 ?|第 ?)?\d+ ?[行줄]?: *|\] +)(?:\d+ +)?"
-_AFTER = r"(?:: \d+)?" + _CORE_DUMPED + r"(?: {2,}.*| *[.。]?)$"  # noqa: RUF001
+_BEFORE = (
+    r"(?:^|^\S{1,80}: (?:line |Zeile |ligne |línea |riga |linha |行 ?|第 ?)?\d+ ?[行줄]?: *|\] +)(?:\d+ +)?"
+)
+_AFTER = r"(?:: \d+)?" + _CORE_DUMPED + r"(?: {2,}.*| *[.\u3002]?)$"
 _EXIT = re.compile(
-    r"(?:\b(?:exit(?:ed|ing|s)?|return(?:ed|code)?|status|rc|finished|terminated|failed|ended|died|signal)\b|"
-    r"ExitCode|[Cc]ode d.erreur|Exited|exit_code|exitcode)"
-    r"(?:\s+(?:with|a|non-zero|nonzero|exit|return|error|code|status|value|by|process|on|signal|number))*"
+    r"(?:\b(?:exit(?:ed|ing|s)?|return(?:ed)?|status|rc|finished|terminated|failed|ended|died)\b|"
+    r"ExitCode|Exited|exit_?code|returncode)"
+    r"(?:\s+(?:with|a|non-zero|nonzero|exit|return|error|code|status|value|by|process|on|signal))*"
     r"\"?[:=]?\s*\(?(?P<code>-\d{1,10}|0[xX][0-9a-fA-F]{8}|\d{1,10})\b(?!\.\d|/\d)"
 )
+_OF_EXITS = re.compile(r"code|status|exit|rc\b", re.IGNORECASE)
 # systemd: `code=killed, status=11/SEGV`; qemu and others: `signal 11`.
 _BY_SIGNAL = re.compile(
     r"status=(?P<systemd>\d+)/[A-Z]|(?:[Ss]ignal|signo)[ :=]+(?P<number>\d{1,2})\b(?! of)"
@@ -100,7 +104,8 @@ def _signal(line: str) -> str:
         if plain:
             return plain
     for found in _EXIT.finditer(line):
-        signal = _by_number().get(int(found["code"], 0), "") if _is_number(found["code"]) else ""
+        number = found["code"] if _OF_EXITS.search(found[0]) and _is_number(found["code"]) else "0"
+        signal = _by_number().get(int(number, 0), "")
         if signal:
             return signal
     return ""

@@ -1,6 +1,6 @@
 """Reads a log: decodes it, takes prefixes and colours off, and never holds more than a bounded part of it.
 
-bytes or a stream ──► head + telling lines of the middle + tail ──► decoded ──► LogText (lines, what was left out)
+bytes or a stream ──► start, telling lines of the middle, end ──► decoded ──► LogText
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 import re
 import select
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -21,18 +21,20 @@ _TELLING = re.compile(
     rb"[Ff]ault|[Aa]bort|[Kk]illed|SIG[A-Z]{3}|Traceback|Error:|Exception|FATAL|[Ff]atal|panic|bad_alloc|"
     rb"[Ii]llegal|[Bb]us [Ee]rror|exit code|status=\d|0x[cC]0000|[Oo]ut of memory|OOM"
 )
+_TELLING_TEXT = re.compile(_TELLING.pattern.decode())
 _AROUND_BYTES = 4000
 # Standard input may never end: after so long, or so long without a line, the answer is on what came.
 _STREAM_S, _IDLE_S = 60.0, 8.0
 _MOST_STREAM_BYTES = 512 << 20
-_MOST_LINES, _MOST_CHARACTERS = 250_000, 4000
+_MOST_LINES, _FIRST_LINES, _LAST_LINES, _AROUND_LINES = 40_000, 2000, 10_000, 20
+_MOST_CHARACTERS = 4000
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
 _ANSI = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-_]")
 
 _CLOCK = r"\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?"
 _STAMP = rf"\d{{4}}[-/]\d{{2}}[-/]\d{{2}}[T _]{_CLOCK}(?:Z|[+-]\d{{2}}:?\d{{2}})?"
 _LEVELS = {"VERBOSE": "V", "DEBUG": "D", "INFO": "I", "WARN": "W", "WARNING": "W", "ERROR": "E", "FATAL": "F"}
-# One prefix each, tried again and again from the start of the line until none fits; `level` and `tag` are kept.
+# Tried again and again from the start of the line until none fits; `level` and `tag` are kept.
 _PREFIXES = tuple(
     re.compile(pattern)
     for pattern in (
@@ -42,7 +44,8 @@ _PREFIXES = tuple(
         # logcat of Android Studio, old and new, then threadtime and brief
         rf"^(?:{_STAMP}|\d\d-\d\d {_CLOCK})\s+\d+-\d+/\S+\s+(?P<level>[VDIWEFA])/(?P<tag>[^:]{{1,60}}):\s?",
         rf"^(?:{_STAMP}|\d\d-\d\d {_CLOCK})\s+\d+-\d+\s+(?P<tag>\S+)\s+\S+\s+(?P<level>[VDIWEFA])\s\s?",
-        rf"^(?:\d{{4}}-)?\d\d-\d\d {_CLOCK}\s+(?:\S+\s+)?\d+\s+\d+\s+(?P<level>[VDIWEFA])\s+(?P<tag>[^:]{{1,60}}?)\s*:\s?",
+        rf"^(?:\d{{4}}-)?\d\d-\d\d {_CLOCK}\s+(?:\S+\s+)?\d+\s+\d+\s+(?P<level>[VDIWEFA])\s+"
+        r"(?P<tag>[^:]{1,60}?)\s*:\s?",
         r"^(?P<level>[VDIWEFA])/(?P<tag>[^(:]{1,60})(?:\(\s*\d+\))?:\s?",
         rf"^\[(?P<level>[DIWEC]) {_STAMP} (?P<tag>\w+)\]\s",  # Jupyter's server
         rf"^\[(?P<level>[DIWEC]) {_CLOCK} (?P<tag>\w+)\]\s",
@@ -50,7 +53,7 @@ _PREFIXES = tuple(
         r"^(?P<level>[IWEF])(?:\d{4})?\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ (?=\S+:\d+\])",  # glog
         r"^(?P<level>[VDIWE]) \(\d+\) (?P<tag>[\w.-]+): ",  # ESP-IDF
         rf"^{_STAMP}\s+(?P<tag>[\w.() -]{{1,40}})\[\d+(?::\d+)?\]:?\s",  # NSLog, syslog with ISO dates
-        rf"^(?:[A-Z][a-z]{{2}} +\d+ |[A-Z][a-z]{{2}}, ){_CLOCK} \S+ (?P<tag>[^\s:\[]+)(?:\[\d+\])?: ",  # syslog
+        rf"^[A-Z][a-z]{{2}} +\d+ {_CLOCK} \S+ (?P<tag>[^\s:\[]+)(?:\[\d+\])?: ",  # syslog, journald
         r"^kernel: (?=\[)",
         r"^\[\s*\d+\.\d{3,}\]\s(?:\[\s*T\d+\]\s)?",  # dmesg
         rf"^\[(?:[A-Z][a-z]{{2}} ){{2}} ?\d+ {_CLOCK} \d{{4}}\]\s",  # dmesg -T
@@ -68,7 +71,7 @@ _MOST_PREFIXES = 5
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """One line without its prefixes: its number in the file, its level where it has one, and who printed it."""
+    """One line without its prefixes: its number in the file, its level and who printed it."""
 
     number: int
     text: str
@@ -90,14 +93,25 @@ def read_log(data: bytes, unread: str = "") -> LogText:
     text = _decoded(data)
     binary = len(_CONTROL.findall(text[:65536])) > len(text[:65536]) // 10
     raw = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    if len(raw) > _MOST_LINES:
-        half = _MOST_LINES // 2
-        unread = unread or f"lines {half + 1:,} to {len(raw) - half:,} were not read"
-        numbered = [*enumerate(raw[:half], 1), *enumerate(raw[-half:], len(raw) - half + 1)]
-    else:
-        numbered = list(enumerate(raw, 1))
-    lines = tuple(clean_line(line[:_MOST_CHARACTERS], number) for number, line in numbered if line.strip())
+    numbers = _chosen(raw)
+    if len(numbers) < len(raw) and not unread:
+        unread = f"of its {len(raw):,} lines only the first, the last and those around failures were read"
+    lines = tuple(clean_line(raw[at][:_MOST_CHARACTERS], at + 1) for at in numbers if raw[at].strip())
     return LogText(lines=lines, unread=unread, binary=binary)
+
+
+def _chosen(raw: list[str]) -> Sequence[int]:
+    """Which lines of a long log are looked at: the first, the last, and those around telling words."""
+    count = len(raw)
+    if count <= _MOST_LINES:
+        return range(count)
+    chosen = {*range(_FIRST_LINES), *range(count - _LAST_LINES, count)}
+    for at in range(count - 1, -1, -1):  # from the end: what is left out then is the oldest
+        if len(chosen) >= _MOST_LINES:
+            break
+        if _TELLING_TEXT.search(raw[at], 0, _MOST_CHARACTERS):
+            chosen.update(range(max(0, at - _AROUND_LINES), min(count, at + _AROUND_LINES)))
+    return sorted(chosen)
 
 
 def clean_line(line: str, number: int = 0) -> LogLine:

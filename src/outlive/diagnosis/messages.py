@@ -2,18 +2,19 @@
 
 A message is a pattern over one line; `when` and `unless` are patterns over all lines of the same death. A row
 with `signal` in place of a pattern is about an ending, one with `frame` about a function of a native stack.
-Named groups (`op`, `node`, `needed`, `had` ...) are put into the words. `seen` says where the text was met: in
-the build or the source of a version, or in public reports. `sample` is a log that it is recognised in, in words
-of our own where only the format is known. `undo` is what to do where inputs were resized. `code` is the rule
-that judges the same fault elsewhere; without one, the rule of its `cause`.
+Named groups (`op`, `node`, `needed`, `had` ...) are put into the words. `seen` says where the text was met:
+in the build or the source of a version, or in public reports. `sample` is a log that it is recognised in, in
+words of our own where only the format is known. `undo` is what to do where inputs were resized. `code` is the
+rule that judges the same fault elsewhere; without one, the rule of its `cause`.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
@@ -25,6 +26,8 @@ else:
 
 # A log may be large, and a line of it hostile: no more than this of a line is looked at.
 _MOST_CHARACTERS = 4000
+# A pattern is tried where a line has a run of so many letters that it needs: most lines have none.
+_RUN_LETTERS = 4
 # What a message does not say.
 _UNSAID = "?"
 _PLACE = re.compile(r"\{([a-z_]+)\}")
@@ -89,13 +92,13 @@ class Match:
 
 # Bytes that are wanted against bytes that are given: what a whole ratio mostly comes from.
 _RATIOS = {
-    4.0: "four times as many, so it wants float32 (4 bytes each) and was given one byte for each value (uint8)",
+    4.0: "four times as many, so it wants float32 (4 bytes each) and was given one byte each (uint8)",
     0.25: "a quarter, so it wants one byte for each value (uint8 or int8, quantized) and was given float32",
     2.0: "twice as many, so the data type is twice as wide, or one of two parts is missing",
     0.5: "half as many, so the data type given is twice as wide",
     3.0: "three times as many, so it wants three channels (RGB) and was given one",
 }
-_OTHER_RATIO = "the size, the number of channels or the data type (float32 takes 4 bytes, uint8 one) is another"
+_OTHER_RATIO = "the size, the channels or the data type (float32 takes 4 bytes, uint8 one) are others"
 
 # A picture of one pixel: what an exporter writes for a size that is to be given later.
 _PLACEHOLDER_BYTES = 16
@@ -131,16 +134,85 @@ def _message(row: Mapping[str, Any]) -> Message:
 
 
 @functools.cache
-def _by_line() -> tuple[Message, ...]:
-    return tuple(row for row in known_messages() if row.pattern is not None and not row.frame)
+def _index() -> tuple[dict[str, list[int]], list[int]]:
+    """Rows by runs of letters one of which their pattern needs, and rows whose pattern needs none."""
+    by_run: dict[str, list[int]] = {}
+    always = []
+    for place, row in enumerate(known_messages()):
+        if row.pattern is None or row.frame:
+            continue
+        needed = _needed_runs(row.pattern)
+        for run in needed:
+            by_run.setdefault(run, []).append(place)
+        if not needed:
+            always.append(place)
+    return by_run, always
+
+
+def _needed_runs(pattern: re.Pattern[str]) -> frozenset[str]:
+    """Runs of lower-case letters one of which is in every text that matches; empty if there are none.
+
+    The parser of `re` is not public: where it is gone, every pattern is tried on every line.
+    """
+    try:
+        parser = importlib.import_module("re._parser")
+        tree = parser.parse(pattern.pattern, pattern.flags)
+    except (ImportError, AttributeError, re.error):
+        return frozenset()
+    found = _needed(tree)
+    return frozenset() if found is None else found
+
+
+def _needed(items: Iterable[Any]) -> frozenset[str] | None:
+    """The smallest set of runs one of which a sequence needs; None if it can do without any."""
+    best: frozenset[str] | None = None
+    letters = ""
+    for code, value in (*items, ("end", None)):
+        name = str(code).lower()
+        if name == "literal":
+            letters += chr(value).lower()
+            continue
+        best = _better(best, _run(letters))
+        letters = ""
+        best = _better(best, _inside(name, value))
+    return best
+
+
+def _inside(name: str, value: Any) -> frozenset[str] | None:
+    if name == "subpattern":
+        return _needed(value[-1])
+    if name == "branch":
+        parts = [_needed(part) for part in value[1]]
+        return None if None in parts else frozenset().union(*(part for part in parts if part))
+    if name in ("max_repeat", "min_repeat", "possessive_repeat") and value[0] > 0:
+        return _needed(value[2])
+    return None
+
+
+def _run(letters: str) -> frozenset[str] | None:
+    """One run of a literal: from its middle, where words are least alike."""
+    if len(letters) < _RUN_LETTERS:
+        return None
+    at = (len(letters) - _RUN_LETTERS) // 2
+    return frozenset({letters[at : at + _RUN_LETTERS]})
+
+
+def _better(first: frozenset[str] | None, second: frozenset[str] | None) -> frozenset[str] | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return first if len(first) <= len(second) else second
 
 
 def matches(line: str, text: str | None = None) -> Iterator[Match]:
     """Every message that a line holds, the most telling first; `text` is all that was printed with it."""
     line = line[:_MOST_CHARACTERS]
-    for message in _by_line():
-        assert message.pattern is not None
-        found = message.pattern.search(line)
+    by_run, always = _index()
+    lower = line.lower()
+    runs = {lower[at : at + _RUN_LETTERS] for at in range(len(lower) - _RUN_LETTERS + 1)}
+    places = {*always, *(place for run in runs & by_run.keys() for place in by_run[run])}
+    for place in sorted(places):
+        message = known_messages()[place]
+        found = message.pattern.search(line) if message.pattern is not None else None
         if found and message.allows(line if text is None else text):
             yield match_of(message, line, found.groupdict())
 

@@ -1,6 +1,6 @@
 """Reads stacks as debuggers and systems print them: which function, in which library, of which file.
 
-gdb, lldb, sanitizers, faulthandler, Android tombstones, Apple reports, glibc, valgrind, HotSpot, Java, Windows.
+gdb, lldb, sanitizers, faulthandler, tombstones, Apple reports, glibc, valgrind, HotSpot, Java, Windows.
 """
 
 from __future__ import annotations
@@ -39,18 +39,22 @@ _FORMS = tuple(
         # sanitizers: #0 0x0000 in function file.cc:3:5, or (library+0x12)
         (
             "native",
-            rf"^\s*#\d+ {_ADDRESS} in (?P<function>.+?) (?:\((?P<library>[^()\s]+)\+{_ADDRESS}\).*|(?P<file>/[^\s:]+):(?P<line>\d+).*)$",
+            rf"^\s*#\d+ {_ADDRESS} in (?P<function>.+?) "
+            rf"(?:\((?P<library>[^()\s]+)\+{_ADDRESS}\).*|(?P<file>/[^\s:]+):(?P<line>\d+).*)$",
         ),
+        ("dart", r"^\s*#\d+\s+(?P<function>\S.*?) \((?P<library>package:[^:)]+):(?P<line>\d+)"),
         # gdb: #1  0x0000 in function (arguments) at file.cc:3, or from library
         (
             "native",
-            rf"^\s*#\d+\s+(?:{_ADDRESS} in )?(?P<function>(?:operator\(\)|\(anonymous namespace\)|[^(])+?)\s*\(.*?"
+            rf"^\s*#\d+\s+(?:{_ADDRESS} in )?"
+            r"(?P<function>(?:operator\(\)|\(anonymous namespace\)|[^(])+?)\s*\(.*?"
             r"(?:\) at (?P<file>[^\s:]+):(?P<line>\d+)|\)\s+from (?P<library>\S+)|\).*|$)",
         ),
         # valgrind: ==7==    by 0x0000: function (file.cc:3), or (in library)
         (
             "native",
-            rf"^==\d+==\s+(?:at|by) {_ADDRESS}: (?P<function>.+?) \((?:in (?P<library>[^)]+)|(?P<file>[^:)]+):(?P<line>\d+))\)$",
+            rf"^==\d+==\s+(?:at|by) {_ADDRESS}: (?P<function>.+?) "
+            r"\((?:in (?P<library>[^)]+)|(?P<file>[^:)]+):(?P<line>\d+))\)$",
         ),
         # glibc: /lib/libfoo.so(function+0x12)[0x0000], and as absl prints it: @ 0x0000 (nil) function
         (
@@ -66,28 +70,32 @@ _FORMS = tuple(
         # Windows: module!function+0x12
         (
             "native",
-            rf"^\s*(?:[0-9a-f`]+ [0-9a-f`]+ )?(?P<library>[\w.-]+)!(?P<function>[\w:~<>,. ]+)(?:\+{_ADDRESS})?",
+            r"^\s*(?:[0-9a-f`]+ [0-9a-f`]+ )?(?P<library>[\w.-]+)!(?P<function>[\w:~<>,. ]+)"
+            rf"(?:\+{_ADDRESS})?",
         ),
         # Python, tracebacks and faulthandler: File "x.py", line 3, in f
         ("python", r'^\s*File "(?P<file>[^"]+)", line (?P<line>\d+),? in (?P<function>.+)$'),
         ("java", r"^\s*at (?P<function>[\w.$]+\.[\w$<>]+)\((?P<file>[\w.]+):(?P<line>\d+)\)"),
-        ("dart", r"^\s*#\d+\s+(?P<function>\S.*?) \((?P<library>package:[^:)]+):(?P<line>\d+)"),
     )
 )
 # Functions and libraries that only pass a failure on.
 _PASSING = re.compile(
-    r"^(?:abort|raise|gsignal|__GI_\w+|__pthread_kill\w*|pthread_kill|__assert\w*|\?\?|<signal handler called>|"
-    r"__(?:mem|str)\w+|mem(?:cpy|move|set|cmp)\w*|strlen|__strlen\w*|_?_?platform_mem\w+|malloc\w*|free|_int_\w+|__libc_\w+|operator (?:new|delete)\w*|"
+    r"^(?:abort|raise|gsignal|__GI_\w+|__pthread_kill\w*|pthread_kill|__assert\w*|\?\?|"
+    r"<signal handler called>|__(?:mem|str)\w+|mem(?:cpy|move|set|cmp)\w*|strlen|_platform_mem\w+|"
+    r"malloc\w*|free|_int_\w+|__libc_\w+|operator (?:new|delete)\w*|"
     r"std::(?:terminate|__throw\w+|rethrow).*|__cxxabiv1.*|__cxa_\w+|__gnu_cxx.*|_sigtramp|__restore_rt|"
     r"__kernel_rt_sigreturn|__asan.*|__interceptor.*|demangling_terminate.*|_objc_terminate.*|start_thread|clone3?)\b"
 )
 _SYSTEM = re.compile(
-    r"(?:^|/)(?:libc(?:\.so.*|\+\+.*)?|libsystem_\w+\.dylib|libc\+\+(?:abi)?(?:_shared)?\.(?:so|dylib)|libstdc\+\+\S*|ld-linux\S*|"
-    r"linux-vdso\S*|\[vdso\S*|libpthread\S*|libdyld\.dylib|ntdll(?:\.dll)?|KERNELBASE(?:\.dll)?|kernel32(?:\.dll)?|ucrtbase(?:\.dll)?)$"
+    r"(?:^|/)(?:libc(?:\.so.*|\+\+.*)?|libsystem_\w+\.dylib|libc\+\+(?:abi)?(?:_shared)?\.(?:so|dylib)|"
+    r"libstdc\+\+\S*|ld-linux\S*|linux-vdso\S*|\[vdso\S*|libpthread\S*|libdyld\.dylib|"
+    r"(?:ntdll|KERNELBASE|kernel32|ucrtbase)(?:\.dll)?)$"
 )
-_OWN_PYTHON = re.compile(r"site-packages|dist-packages|[/\\]lib[/\\]python\d|<frozen|[/\\]Lib[/\\](?!site)|^<(?!stdin)")
+_OWN_PYTHON = re.compile(
+    r"site-packages|dist-packages|[/\\]lib[/\\]python\d|<frozen|[/\\]Lib[/\\](?!site)|^<(?!stdin)"
+)
 _OWN_JAVA = re.compile(
-    r"^(?:android|androidx|java|javax|kotlin|kotlinx|dalvik|sun|libcore|org\.tensorflow|com\.google|com\.android|io\.flutter)\."
+    r"^(?:androidx?|javax?|kotlinx?|dalvik|sun|libcore|org\.tensorflow|com\.(?:google|android)|io\.flutter)\."
 )
 _THREAD = re.compile(
     r"name: (?P<tombstone>[^>]+?)\s+>>>|[Tt]hread \d+ \"(?P<gdb>[^\"]+)\"|"
@@ -147,7 +155,7 @@ def _passes_on(frame: Frame) -> bool:
 
 
 def read_stack(lines: Iterable[LogLine]) -> Stack:
-    """The frames in a part of a log; the library that gdb puts on a line of its own belongs to the frame before."""
+    """The frames in a part of a log; a library on a line of its own belongs to the frame before."""
     found: list[Frame] = []
     thread = ""
     for line in lines:
@@ -169,7 +177,9 @@ def _frame(line: LogLine) -> Frame | None:
         if found:
             named = {name: value or "" for name, value in found.groupdict().items()}
             number = named.pop("line", "")
-            named["library"] = re.split(r"[/\\]", named.get("library", "").partition("!")[2] or named.get("library", ""))[-1]
+            named["library"] = re.split(
+                r"[/\\]", named.get("library", "").partition("!")[2] or named.get("library", "")
+            )[-1]
             return Frame(kind=kind, line=int(number) if number else None, at=line.number, **named)
     return None
 
@@ -184,7 +194,7 @@ def _frame_messages() -> tuple[tuple[re.Pattern[str], int], ...]:
 
 
 def known_frame(frames: Sequence[Frame], text: str) -> tuple[Match, Frame] | None:
-    """The most telling row of the tables that a native frame fits, the innermost frame first; None if none."""
+    """The most telling row that a native frame fits, the innermost frame first; None if none."""
     best: tuple[Match, Frame] | None = None
     for frame in frames:
         words = f"{frame.function} {frame.library}"
@@ -194,7 +204,11 @@ def known_frame(frames: Sequence[Frame], text: str) -> tuple[Match, Frame] | Non
                 break
             found = pattern.search(words)
             if found and row.allows(text):
-                named = {"function": frame.function or "?", "library": frame.library or "?", **found.groupdict()}
+                named = {
+                    "function": frame.function or "?",
+                    "library": frame.library or "?",
+                    **found.groupdict(),
+                }
                 best = match_of(row, words, named), frame
                 break
     return best
