@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from outlive.meter.sample import Probe
+from outlive.meter import MemoryProbe, open_probe
 
 # linux/ptrace.h
 _SYSCALL, _SEIZE, _INTERRUPT, _GET_SYSCALL_INFO = 24, 0x4206, 0x4207, 0x420E
@@ -77,7 +77,7 @@ def stage_peaks(
         assert child.stdout is not None
         if not child.stdout.read(1):
             return {}
-        with Probe(child.pid) as probe:
+        with open_probe(child.pid) as probe:
             watch = _Watch(child.pid, probe)
             baseline = watch.most
             child.stdin.write(b"x")
@@ -91,7 +91,7 @@ class _Watch:
     """The tracer of one process; `most` is what it held at most since the last mark."""
 
     process: int
-    probe: Probe
+    probe: MemoryProbe
     most: int = 0
     stages: list[int] = field(default_factory=list)
 

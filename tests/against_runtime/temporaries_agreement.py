@@ -3,57 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
-from outlive.kernels.litert.temporaries.allocation import (
-    DECIDED_BY_SUBGRAPHS,
-    inputs_made_persistent,
-    output_home,
-    stops_preparation,
-)
-from outlive.kernels.litert.temporaries.formulas import slots_of
-from outlive.kernels.litert.temporary import Situation, Temporary
-from outlive.model import Model, Operator, Tensor
+from outlive.kernels.litert.registry import kernel_of, prepared_outputs, temporaries_of, unshaped_outputs
+from outlive.kernels.litert.tensor_table import Temporary, TensorTable, Where, open_table
+from outlive.kernels.litert.view import PrepareView
+from outlive.model import Model, Operator, Subgraph
 
+# Their outputs are dynamic or not by what is in the subgraphs they call.
+DECIDED_BY_SUBGRAPHS = frozenset({"IF", "WHILE", "STABLEHLO_CASE", "STABLEHLO_COMPOSITE"})
 NO_MEMORY, SCALAR = -1, -2  # as temporaries_probe.py says it
 
 
 @dataclass
 class Walk:
-    """The main subgraph as the runtime prepares it, node by node."""
+    """The main subgraph as the runtime prepares it, node by node, with the runtime's shapes."""
 
-    tensors: Sequence[Tensor]
-    shapes: Sequence[tuple[int, ...]]
+    table: TensorTable
     threads: int
     reference: bool
-    homes: dict[int, str] = field(default_factory=dict)
+    stopped: bool = False
 
-    def __post_init__(self) -> None:
-        for tensor in self.tensors:
-            state = "persistent" if tensor.is_variable else "arena"
-            self.homes[tensor.index] = "constant" if tensor.is_constant else state
-
-    def situation(self, operator: Operator) -> Situation:
+    def view(self, operator: Operator) -> PrepareView:
         """The operator as its Prepare finds it."""
-        return Situation(
-            operator=operator,
-            tensors=self.tensors,
-            shapes=self.shapes,
-            constant=lambda index: self.homes[index] == "constant",
-            constant_or_persistent=lambda index: self.homes[index] in ("constant", "heap"),
-            threads=self.threads,
-            reference=self.reference,
-            arena_persistent=lambda index: self.homes[index] == "persistent",
-        )
+        return PrepareView(operator, self.table, threads=self.threads, reference=self.reference)
 
-    def settle(self, situation: Situation) -> None:
+    def settle(self, view: PrepareView) -> None:
         """Remember what Prepare did to the operator's tensors."""
-        for position, index in enumerate(situation.operator.outputs):
-            if index >= 0 and self.homes[index] != "persistent":
-                self.homes[index] = output_home(situation, position)
-        for index in inputs_made_persistent(situation):
-            self.homes[index] = "persistent"
+        outputs = prepared_outputs(view) or unshaped_outputs(view)
+        for index, output in zip(view.operator.outputs, outputs, strict=True):
+            if index >= 0:
+                kept = self.table.where[index] == "persistent"
+                where: Where | None = None if kept else output.where
+                self.table.apply(index, replace(output, where=where, shape=None, size_bytes=None))
+                self.stopped |= output.undecided or self.table.where[index] == "dynamic"
+        moved = kernel_of(view.operator.name).persistent_inputs
+        for index in () if moved is None else moved(view):
+            self.table.where[index] = "persistent"
+
+
+def open_walk(graph: Subgraph, answer: Mapping[str, Any]) -> Walk:
+    """The subgraph as it is loaded, with the shapes that the runtime gave."""
+    table = open_table(graph, {})
+    table.shapes = [tuple(answer["shapes"].get(str(each.index), each.shape)) for each in graph.tensors]
+    return Walk(table, answer["threads"] or 1, answer["kernels"] == "reference")
 
 
 @dataclass(frozen=True)
@@ -68,29 +62,28 @@ class Prediction:
 
 def predict(model: Model, answer: Mapping[str, Any]) -> Prediction:
     """What the formulas give with the runtime's shapes (the formulas are on trial here, not shapes)."""
-    graph, tensors, shapes = model.subgraphs[0], answer["tensors"], answer["shapes"]
-    seen = [tuple(shapes.get(str(tensor.index), tensor.shape)) for tensor in graph.tensors]
-    walk = Walk(graph.tensors, seen, answer["threads"] or 1, answer["kernels"] == "reference")
+    graph, tensors = model.subgraphs[0], answer["tensors"]
+    walk = open_walk(graph, answer)
     first: list[Temporary] = []
     later: list[Temporary] = []
     unknown = []
     prepared: list[int] = []
-    stopped = False
     for operator in graph.operators:
-        situation = walk.situation(operator)
-        slots = slots_of(situation)
+        view = walk.view(operator)
+        slots = temporaries_of(view)
         if slots is None:
             unknown.append(operator.name)
             continue
-        blank = Temporary(size_bytes=0, where="empty")
-        first += [blank if stopped else slot for slot in slots.at_init]
-        if not stopped:
+        blank = Temporary(size_bytes=0, where="none")
+        first += [blank if walk.stopped else slot for slot in slots.at_init]
+        if not walk.stopped:
             later += slots.at_prepare
             if operator.name not in DECIDED_BY_SUBGRAPHS:
                 prepared += [index for index in operator.outputs if index >= 0]
-            walk.settle(situation)
-            stopped = stops_preparation(situation) or _stops_by_its_subgraphs(operator, tensors)
-    return Prediction((*first, *later), walk.homes, tuple(prepared), tuple(unknown))
+            walk.settle(view)
+            walk.stopped |= _stops_by_its_subgraphs(operator, tensors)
+    homes = dict(enumerate(walk.table.where))
+    return Prediction((*first, *later), homes, tuple(prepared), tuple(unknown))
 
 
 def _stops_by_its_subgraphs(operator: Operator, tensors: Sequence[list[int] | None]) -> bool:
@@ -115,7 +108,7 @@ def differences(model: Model, answer: dict[str, Any]) -> list[str]:
 
 
 def _size_difference(index: int, slot: Temporary, shown: list[int] | None) -> str:
-    shapeless = slot.where == "empty" or slot.at_invoke
+    shapeless = slot.where == "none" or slot.at_invoke
     if shapeless:
         return "" if shown is None else f"slot {index} {slot.name}: the runtime has filled it: {shown}"
     if shown is None:
@@ -145,7 +138,7 @@ def _home_differences(prediction: Prediction, tensors: Sequence[list[int] | None
     homes = {**prediction.homes, **{own + i: slot.where for i, slot in enumerate(prediction.slots)}}
     placed: dict[str, list[tuple[int, int, int]]] = {}
     for index, shown in enumerate(tensors):
-        home = "arena" if homes[index] == "unshaped" else homes[index]
+        home = homes[index]
         if shown is not None and shown[1]:
             placed.setdefault(home, []).append((shown[1], shown[0], index))
     scalars = sum(shown is not None and not shown[1] for shown in tensors)

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from outlive.kernels.litert.temporaries import formulas
-from outlive.kernels.litert.temporary import Situation, Slots
+from outlive.kernels.litert.kernel import Slots
+from outlive.kernels.litert.registry import KERNELS
+from outlive.kernels.litert.view import PrepareView
 from outlive.model import Model, read_source
 from tests.against_runtime import (
     temporaries_home_models,
@@ -90,23 +91,24 @@ def test_a_wrong_formula_is_seen(
     generated: dict[str, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody checks the checker but this: a slot too many, one too large, one in the wrong arena."""
-    right = formulas._FORMULAS["CONV_2D"]
+    kernel = KERNELS["CONV_2D"]
+    right = kernel.temporaries
+    assert right is not None
 
     def spoil(**change: Any) -> list[str]:
-        def wrong(situation: Situation) -> Slots | None:
-            slots = right(situation)
-            assert slots is not None
+        def wrong(view: PrepareView) -> Slots:
+            slots = right(view)
             changed = tuple(replace(slot, **change) for slot in slots.at_prepare[-1:])
             return replace(slots, at_prepare=(*slots.at_prepare[:-1], *changed))
 
-        monkeypatch.setitem(formulas._FORMULAS, "CONV_2D", wrong)
+        monkeypatch.setitem(KERNELS, "CONV_2D", replace(kernel, temporaries=wrong))
         return list(disagreements(generated["matrices"]))
 
     assert spoil() == []
     assert any("7 bytes, the runtime has" in words for words in spoil(size_bytes=7))
     assert any("lies within" in words or "span" in words for words in spoil(where="persistent"))
-    assert any("the runtime has filled it" in words for words in spoil(where="empty"))
-    monkeypatch.setitem(formulas._FORMULAS, "CONV_2D", lambda situation: Slots())
+    assert any("the runtime has filled it" in words for words in spoil(where="none"))
+    monkeypatch.setitem(KERNELS, "CONV_2D", replace(kernel, temporaries=lambda view: Slots()))
     assert any("0 slots, the runtime has" in words for words in disagreements(generated["matrices"]))
 
 

@@ -62,6 +62,12 @@ def open_healthy(**arguments: Any) -> Any:
     return interpreter
 
 
+def set_deadline(interpreter: Any, seconds: float) -> None:
+    """Limit each call from now on: on a busy machine a model may take longer to open than a test waits."""
+    worker = interpreter._session.worker
+    worker._limits = outlive.Limits(memory=worker._limits.memory_bytes, seconds=seconds)
+
+
 def feed(interpreter: Any, value: float = 0.5) -> None:
     """Fill all inputs with one value."""
     for row in interpreter.get_input_details():

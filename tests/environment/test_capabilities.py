@@ -16,7 +16,6 @@ from outlive.environment.capabilities import (
     check_shared_memory,
     survey,
 )
-from outlive.environment.checkup import Check, Environment, State
 from outlive.environment.machine_checks import (
     check_cgroup,
     check_gpu,
@@ -25,6 +24,7 @@ from outlive.environment.machine_checks import (
     check_rlimits,
     check_swap,
 )
+from outlive.environment.machine_report import Check, Environment, State
 from outlive.environment.packages import LITERT, check_package, check_packages, check_runtime, find_version
 from outlive.environment.trials import Trials, read_answers, run_trials, try_cgroup, try_sandbox
 from outlive.meter import MachineMemory

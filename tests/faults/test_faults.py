@@ -12,7 +12,7 @@ import outlive
 from outlive import demo_models
 from outlive.cli import exits
 from outlive.cli.main import main
-from outlive.meter.machine import read_machine
+from outlive.meter import read_machine
 from outlive.quant.quantization import needs_conversion
 from tests.deaths.restrictions import linux_only
 from tests.faults import mutant_scan

@@ -84,7 +84,7 @@ def test_a_hang_ends_at_its_deadline_with_the_stacks_of_all_threads() -> None:
         time.sleep(1000)
 
     with pytest.raises(outlive.LimitReached) as caught:
-        outlive.guard(wait_for_nobody, seconds=0.5)()
+        outlive.guard(wait_for_nobody, seconds=4)()
     error = caught.value
     assert error.finding.code == "D503"
     assert error.flight.ended_by == "deadline"
@@ -259,10 +259,11 @@ def test_the_callers_ordinary_end_takes_idle_workers_with_it() -> None:
 
 def test_a_worker_that_is_stopped_while_it_starts_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("outlive.guarding.guard_process._LOOK_S", 0.05)
-    start, missed = time.monotonic(), False
+    missed = False
     for _ in range(20):  # one may be ready before it is stopped
         process = GuardProcess()
         os.kill(process.pid, signal.SIGSTOP)
+        start = time.monotonic()
         try:
             process.greet()
         except DeadlineMissed:
@@ -271,4 +272,4 @@ def test_a_worker_that_is_stopped_while_it_starts_is_not_waited_for(monkeypatch:
         if missed:
             break
     assert missed
-    assert time.monotonic() - start < 60  # it would be given two minutes to load what it needs
+    assert time.monotonic() - start < 100  # one that runs is given two minutes to load what it needs

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from outlive.environment.capabilities import check_nvidia
-from outlive.environment.checkup import State
+from outlive.environment.machine_report import State
 from outlive.meter.gpu import LIBRARY_VARIABLE, GpuMeter, find_gpus
 from tests.deaths.restrictions import linux_only
 from tests.guarding.scenes import play

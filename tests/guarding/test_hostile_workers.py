@@ -204,7 +204,7 @@ def test_a_death_is_seen_although_what_it_started_holds_all_it_had(
         for name in os.listdir("/proc/self/fd"):
             with contextlib.suppress(OSError):
                 os.set_inheritable(int(name), True)
-        child = subprocess.Popen(["timeout", "60", "yes"], close_fds=False, start_new_session=True)
+        child = subprocess.Popen(["timeout", "300", "yes"], close_fds=False, start_new_session=True)
         Path(path).write_text(str(child.pid))
         ctypes.string_at(0)
 
@@ -212,7 +212,7 @@ def test_a_death_is_seen_although_what_it_started_holds_all_it_had(
     began = time.monotonic()
     with pytest.raises(outlive.ModelDied) as caught:
         guarded(start_and_die, seconds=seconds, quiet=True)(str(path))
-    assert time.monotonic() - began < 55
+    assert time.monotonic() - began < 290
     assert caught.value.flight is not None
     assert caught.value.flight.signal == "SIGSEGV"
     with contextlib.suppress(ProcessLookupError):

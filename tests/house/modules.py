@@ -77,7 +77,7 @@ def _dotted(root: Path, path: Path) -> str:
 def imports_of(module: Module, known: frozenset[str]) -> Iterator[tuple[int, str]]:
     """Line and name of each module of `known` that `module` imports, lazily or not, for types or for good."""
     for line, name in module.imports:
-        target = _longest_known(name, known)
+        target = longest_known(name, known)
         if target:
             yield line, target
 
@@ -115,7 +115,7 @@ def _absolute(module: Module, name: str) -> str:
     return ".".join([*home[: len(home) - climbed], *filter(None, [name.lstrip(".")])])
 
 
-def _longest_known(name: str, known: frozenset[str]) -> str:
+def longest_known(name: str, known: frozenset[str]) -> str:
     """The module behind `from a.b import c`: a.b.c if that is a module, else a.b."""
     while name and name not in known:
         name = name.rpartition(".")[0]

@@ -16,6 +16,7 @@ import pytest
 import outlive
 from outlive.process.flight import Flight
 from tests.deaths.models import LEAST, dividing, endless
+from tests.deaths.scenes import set_deadline
 from tests.interpreter.dropin_models import MODELS
 
 I8 = np.int64
@@ -120,8 +121,9 @@ def test_on_death_is_raise_or_restart() -> None:
 
 
 def test_a_deadline_ends_what_never_ends() -> None:
-    interpreter = outlive.Interpreter(model_content=endless(), seconds=0.5)
+    interpreter = outlive.Interpreter(model_content=endless(), seconds=60)
     interpreter.allocate_tensors()
+    set_deadline(interpreter, 0.5)
     with pytest.raises(outlive.LimitReached):
         interpreter.invoke()
 

@@ -9,13 +9,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.kernels.litert.temporaries.allocation import output_home, stops_preparation
-from outlive.kernels.litert.temporaries.formulas import _FORMULAS, _NONE, slots_of
-from outlive.kernels.litert.temporary import Situation, Slots
+from outlive.kernels.litert import (
+    convolution,
+    custom,
+    elementwise,
+    matrices,
+    recurrent,
+    reductions,
+    reshaping,
+    slicing,
+    state,
+)
+from outlive.kernels.litert.kernel import Slots
+from outlive.kernels.litert.registry import KERNELS, prepared_outputs, temporaries_of, unshaped_outputs
+from outlive.kernels.litert.tensor_table import TensorTable
+from outlive.kernels.litert.view import PrepareView
 from outlive.model import Operator, Options, Tensor
 from outlive.model.schema import load_schema
 
 Shape = tuple[int, ...]
+FAMILIES = (convolution, custom, elementwise, matrices, recurrent, reductions, reshaping, slicing, state)
 
 
 def tensor(index: int, dtype: str, shape: Shape) -> Tensor:
@@ -36,12 +49,12 @@ def tensor(index: int, dtype: str, shape: Shape) -> Tensor:
     )
 
 
-def situation(
+def view(
     name: str,
     inputs: Sequence[tuple[str, Shape]],
     output: tuple[str, Shape] = ("float32", (1,)),
     **changed: Any,
-) -> Situation:
+) -> PrepareView:
     """An operator of these inputs, all but the first constant, and one output."""
     tensors = [tensor(index, *each) for index, each in enumerate([*inputs, output])]
     custom = not name.isupper()
@@ -59,13 +72,16 @@ def situation(
         mutating_inputs=(),
     )
     known = changed.pop("known", frozenset(range(1, len(inputs))))
-    facts = {
-        "constant": known.__contains__,
-        "constant_or_persistent": known.__contains__,
-        "threads": 1,
-        **changed,
-    }
-    return Situation(operator=operator, tensors=tensors, shapes=[each.shape for each in tensors], **facts)
+    table = TensorTable(
+        tensors=tuple(tensors),
+        shapes=[each.shape for each in tensors],
+        dtypes=[each.dtype for each in tensors],
+        bytes=[0] * len(tensors),
+        where=["constant" if each.index in known else "arena" for each in tensors],
+        names=[each.name for each in tensors],
+        given={},
+    )
+    return PrepareView(operator, table, **changed)
 
 
 CONV = {"padding": "SAME", "stride_h": 2, "stride_w": 2, "dilation_h_factor": 1, "dilation_w_factor": 1}
@@ -73,78 +89,84 @@ FILTERS = [("float32", (1, 8, 8, 3)), ("float32", (16, 3, 3, 3)), ("float32", (1
 
 
 def test_im2col() -> None:
-    slots = slots_of(situation("CONV_2D", FILTERS, options=CONV))
+    slots = temporaries_of(view("CONV_2D", FILTERS, options=CONV))
     assert slots is not None
     assert [(slot.size_bytes, slot.where) for slot in slots.at_prepare] == [(4 * 4 * 27 * 4, "arena")]
 
 
 def test_transposed_weights_in_place_of_im2col() -> None:
-    slots = slots_of(situation("CONV_2D", FILTERS, options=CONV, threads=2))
+    slots = temporaries_of(view("CONV_2D", FILTERS, options=CONV, threads=2))
     assert slots is not None
     assert [(slot.size_bytes, slot.where) for slot in slots.at_prepare] == [(16 * 27 * 4, "persistent")]
 
 
 def test_reference_kernels_need_no_im2col() -> None:
-    assert slots_of(situation("CONV_2D", FILTERS, options=CONV, reference=True)) == Slots()
+    assert temporaries_of(view("CONV_2D", FILTERS, options=CONV, reference=True)) == Slots()
 
 
 def test_six_slots_whatever_the_types() -> None:
-    slots = slots_of(situation("FULLY_CONNECTED", [("float32", (2, 4)), ("float32", (3, 4))]))
+    slots = temporaries_of(view("FULLY_CONNECTED", [("float32", (2, 4)), ("float32", (3, 4))]))
     assert slots is not None
-    assert [slot.where for slot in slots.at_prepare] == ["empty"] * 6
+    assert [slot.where for slot in slots.at_prepare] == ["none"] * 6
     assert slots.order == ()
 
 
 def test_mean_over_known_axes() -> None:
-    slots = slots_of(situation("MEAN", [("int8", (2, 3, 4)), ("int32", (1,))], ("int8", (2, 4))))
+    slots = temporaries_of(view("MEAN", [("int8", (2, 3, 4)), ("int32", (1,))], ("int8", (2, 4))))
     assert slots is not None
     found = [(slot.size_bytes, slot.where, slot.at_invoke) for slot in slots.at_prepare]
-    assert found == [(12, "arena", False), (4, "arena", False), (32, "arena", False), (12, "heap", True)]
+    assert found == [(12, "arena", False), (4, "arena", False), (32, "arena", False), (12, "dynamic", True)]
 
 
 def test_an_operator_never_seen_is_not_known() -> None:
-    assert slots_of(situation("MyOwnOperator", [("float32", (1,))])) is None
+    assert temporaries_of(view("MyOwnOperator", [("float32", (1,))])) is None
 
 
 def test_nothing_is_known_of_what_the_kernel_would_refuse() -> None:
-    assert slots_of(situation("CONV_2D", FILTERS)) is None  # no strides
-    assert slots_of(situation("CONV_2D", [("float32", (8, 8, 3)), *FILTERS[1:]], options=CONV)) is None
+    assert temporaries_of(view("CONV_2D", FILTERS)) is None  # no strides
+    assert temporaries_of(view("CONV_2D", [("float32", (8, 8, 3)), *FILTERS[1:]], options=CONV)) is None
 
 
 def test_every_operator_has_one_answer() -> None:
-    """No operator is listed twice, and none under a name the schema does not have."""
-    assert not _NONE & set(_FORMULAS)
+    """No operator is listed under a name the schema does not have, and none by two families."""
+    assert len(KERNELS) == sum(len(family.KERNELS) for family in FAMILIES)
     builtin = set(load_schema().enums["BuiltinOperator"].names.values())
-    assert {name for name in _NONE | set(_FORMULAS) if name.isupper()} <= builtin
+    assert {name for name in set(KERNELS) if name.isupper()} <= builtin
 
 
 RESHAPED = [("float32", (2, 6)), ("int32", (2,))]
 
 
 @pytest.mark.parametrize(
-    ("name", "known", "home"),
+    ("name", "known", "where"),
     [
-        ("SHAPE", (), "heap"),
-        ("RESHAPE", (1,), "arena"),
-        ("RESHAPE", (0, 1), "heap"),
-        ("RESHAPE", (), "unshaped"),
+        ("SHAPE", (), "readonly"),
+        ("RESHAPE", (1,), None),
+        ("RESHAPE", (0, 1), "readonly"),
         ("TILE", (), "dynamic"),
-        ("TILE", (0, 1), "heap"),
-        ("MUL", (1,), "arena"),
-        ("ADD", (0, 1), "arena"),
+        ("TILE", (0, 1), "readonly"),
+        ("MUL", (1,), None),
+        ("MUL", (0, 1), "readonly"),
+        ("ADD", (0, 1), None),
     ],
 )
-def test_homes(name: str, known: tuple[int, ...], home: str) -> None:
-    asked = situation(name, RESHAPED, known=frozenset(known))
-    assert output_home(asked, 0) == home
-    assert stops_preparation(asked) == (home in ("dynamic", "unshaped"))
+def test_homes(name: str, known: tuple[int, ...], where: str | None) -> None:
+    (output,) = unshaped_outputs(view(name, RESHAPED, known=frozenset(known)))
+    assert output.where == where
+
+
+def test_preparing_stops_behind_a_reshape_to_an_unknown_shape() -> None:
+    outputs = prepared_outputs(view("RESHAPE", RESHAPED, known=frozenset()))
+    assert outputs is not None
+    assert outputs[0].undecided
 
 
 def test_a_string_is_never_in_the_arena() -> None:
-    assert output_home(situation("GATHER", RESHAPED, ("string", (2,))), 0) == "dynamic"
+    (output,) = unshaped_outputs(view("GATHER", RESHAPED, ("string", (2,))))
+    assert output.where == "dynamic"
 
 
-OPERATORS = sorted(_NONE | set(_FORMULAS))
+OPERATORS = sorted(set(KERNELS))
 SIZES = st.integers(min_value=-2, max_value=2**31 - 1) | st.integers(min_value=0, max_value=3)
 SHAPES = st.lists(SIZES, max_size=6).map(tuple) | st.integers(9, 200).map(lambda rank: (2**31 - 1,) * rank)
 TENSORS = st.tuples(
@@ -179,9 +201,9 @@ def test_any_operator_gives_an_answer(
     threads: int,
 ) -> None:
     """Whatever a file says of an operator, its temporaries are known or not known: nothing is raised."""
-    asked = situation(
-        name, inputs, output, options=options, known=known, reference=reference, threads=threads
-    )
-    slots = slots_of(asked)
+    asked = view(name, inputs, output, options=options, known=known, reference=reference, threads=threads)
+    slots = temporaries_of(asked)
     assert slots is None or all(slot.size_bytes >= 0 for slot in slots.at_init + slots.at_prepare)
-    assert output_home(asked, 0) in ("arena", "persistent", "heap", "dynamic", "unshaped")
+    (output,) = unshaped_outputs(asked)
+    assert output.where in (None, "persistent", "readonly", "dynamic")
+    prepared_outputs(asked)

@@ -10,8 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from outlive.meter import MemoryCgroup, find_memory_cgroup, read_machine, read_oom_counters
-from outlive.meter.machine import find_container, read_rlimit
+from outlive.meter import (
+    MemoryCgroup,
+    find_container,
+    find_memory_cgroup,
+    read_machine,
+    read_oom_counters,
+    read_rlimit,
+)
 from tests.meter.processes import linux_only
 from tests.meter.trees import GIB, MEMINFO, UNLIMITED_V1, V1_MOUNT, V2_MOUNT, v1, v2, write
 

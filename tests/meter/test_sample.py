@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from outlive.meter import Probe, Sample, cheap_sample, read_sample
+from outlive.meter import Sample, cheap_sample, open_probe, read_sample
 from tests.meter.processes import MIB, Servant, linux_only, servant
 from tests.meter.trees import write
 
@@ -88,7 +88,7 @@ def test_what_a_fork_shares_is_not_private_until_it_is_written_to() -> None:
 
 def test_a_process_that_is_gone_reads_as_none() -> None:
     process = subprocess.Popen([sys.executable, "-c", "pass"])
-    with Probe(process.pid) as probe:
+    with open_probe(process.pid) as probe:
         process.wait()
         assert probe.read() is None
         assert probe.read_cheap() is None

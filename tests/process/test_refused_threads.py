@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.meter.tasks import TaskLimit, TaskWatch, count_tasks, find_limits, limited_folders
+from outlive.meter.linux.task_limits import TaskLimit, TaskWatch, count_tasks, find_limits, limited_folders
 from tests.deaths import scenes
 from tests.deaths.restrictions import as_nobody, as_root, linux_only
 from tests.meter.trees import write

@@ -176,7 +176,7 @@ def test_a_nursery_that_stands_still_is_replaced(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("outlive.process.posix.nursery._FORK_TIMEOUT_S", 0.5)
     monkeypatch.setattr("outlive.process.posix.nursery._ECHO_TIMEOUT_S", 0.5)
     monkeypatch.setattr("outlive.process.worker._ENDING_TIMEOUT_S", 0.5)
-    interpreter = open_healthy(seconds=0.3)
+    interpreter = open_healthy(seconds=60)
     worker, old = interpreter.pid, nursery_pid()
     os.kill(old, signal.SIGSTOP)
     assert result(open_healthy()).size  # from a new one
@@ -185,7 +185,8 @@ def test_a_nursery_that_stands_still_is_replaced(monkeypatch: pytest.MonkeyPatch
         result(interpreter)
     assert result(open_healthy()).size
     # The same when it is a call that finds out.
-    interpreter = open_healthy(seconds=0.3)
+    interpreter = open_healthy(seconds=60)
+    scenes.set_deadline(interpreter, 0.3)
     worker, old = interpreter.pid, nursery_pid()
     os.kill(old, signal.SIGSTOP)
     os.kill(worker, signal.SIGSTOP)

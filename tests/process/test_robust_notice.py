@@ -86,7 +86,7 @@ def test_closing_a_stopped_worker_neither_waits_nor_raises() -> None:
     interpreter.close()
     took = time.monotonic() - start
     assert scenes.wait_for_death({victim}) == set()
-    assert took < 10, "a second on an idle machine; it was 35"
+    assert took < 30, "it waited 35 s for the worker to answer, which a stopped one never does"
 
 
 def test_opening_counts_against_seconds(tmp_path: Path) -> None:

@@ -249,7 +249,8 @@ def test_a_worker_that_was_taken_over(name: str, tmp_path: Path) -> None:
 def test_bytes_without_end_do_not_outlast_the_deadline(tmp_path: Path) -> None:
     slow = "while True: os.write(fd, bytes(1)); time.sleep(0.001)"
     python = python_with(tmp_path, _TAKEN_OVER % ("allocate", slow))
-    interpreter = outlive.Interpreter(scenes.HEALTHY, python=python, seconds=0.5)
+    interpreter = outlive.Interpreter(scenes.HEALTHY, python=python, seconds=60)
+    scenes.set_deadline(interpreter, 0.5)
     with pytest.raises(outlive.LimitReached) as raised:
         interpreter.allocate_tensors()
     assert raised.value.finding.code == "D503"

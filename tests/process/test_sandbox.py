@@ -255,7 +255,7 @@ def test_auto_leaves_it_off_where_more_is_needed_and_says_why(tmp_path: Path) ->
 def test_a_compiled_model_has_it_on_the_cpu() -> None:
     model = outlive.CompiledModel.from_file(HEALTHY, sandbox="on")
     with contextlib.closing(model):
-        assert model._engine._session.story().limits["sandbox"] == WHOLE
+        assert model._session.story().limits["sandbox"] == WHOLE
         inputs, outputs = model.create_input_buffers(0), model.create_output_buffers(0)
         model.run_by_index(0, inputs, outputs)
 

@@ -155,14 +155,15 @@ def keeper(become: Callable[[socket.socket], None]) -> worker_requests.SpareWork
 
 
 def test_one_that_nobody_wants_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_requests, "_KEPT_S", 0.2)
+    now = [100.0]
+    monkeypatch.setattr(worker_requests.time, "monotonic", lambda: now[0])
     kept = keeper(wait_and_go)
     process, pause_ms = kept.process(), kept.pause_ms()
     assert pause_ms is not None
-    assert 1 <= pause_ms <= 201
+    assert pause_ms == 10_001
     kept.look()
     assert kept.process() == process
-    time.sleep(0.25)
+    now[0] += worker_requests._KEPT_S
     kept.look()
     assert (kept.process(), kept.pause_ms()) == (0, None)
     assert os.waitpid(process, 0)[1] == signal.SIGKILL

@@ -31,7 +31,7 @@ from outlive.accelerators.trial import Trial, TrialSettings, run_trial
 from outlive.arena.xnnpack.partition import partition
 from outlive.interpreter.compiled_accelerators import NO_ADAPTER
 from outlive.model import Model, Operator, Subgraph
-from outlive.surgery import Request, cut_model
+from outlive.surgery import CutRequest, cut_model
 
 PATTERNS_VERSION = "ai-edge-litert 2.3.0"
 
@@ -208,7 +208,7 @@ class SingleOpTrials:
 
     def _try(self, index: int) -> str | None:
         try:
-            part = cut_model(self._model, Request(ops=index))
+            part = cut_model(self._model, CutRequest(ops=index))
         except ValueError:
             return None
         said = self._offer(part.model) if len(part.ops) == 1 else None

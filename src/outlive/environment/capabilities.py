@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import platform
 import sys
 from pathlib import Path
 from typing import Any
 
-from outlive.environment.checkup import Check, State
 from outlive.environment.machine_checks import (
     check_cgroup,
     check_container,
@@ -20,12 +18,11 @@ from outlive.environment.machine_checks import (
     check_rlimits,
     check_swap,
 )
+from outlive.environment.machine_report import Check, State
 from outlive.environment.packages import check_packages
 from outlive.environment.trials import Trials, run_trials, try_cgroup, try_sandbox
-from outlive.meter import read_machine
+from outlive.meter import read_machine, read_ptrace_scope, read_rlimit, read_shared_memory
 from outlive.meter.gpu import find_gpus
-from outlive.meter.kernel_files import read_number
-from outlive.meter.machine import read_rlimit
 from outlive.units import format_bytes
 
 ISOLATION = "isolation"
@@ -45,10 +42,10 @@ def survey(root: Path = Path("/")) -> tuple[Check, ...]:
         check_swap(machine),
         check_cgroup(machine),
         *check_rlimits({name: read_rlimit(name) for name in _RLIMITS}),
-        *check_isolation(run_trials(), read_number(root / "proc/sys/kernel/yama/ptrace_scope")),
+        *check_isolation(run_trials(), read_ptrace_scope(root)),
         check_own_cgroup(try_cgroup()),
         check_sandbox(try_sandbox()),
-        check_shared_memory(*_shared_memory(root / "dev" / "shm")),
+        check_shared_memory(*read_shared_memory(root)),
         check_faulthandler(importlib.util.find_spec("faulthandler") is not None),
         check_gpu(root),
         check_nvidia(find_gpus()),
@@ -140,17 +137,6 @@ def check_faulthandler(is_there: bool) -> Check:
         return _row("faulthandler", State.OK, "there", "a crash is told with the Python line it happened in")
     meaning = "a crash is told without the Python line it happened in"
     return _row("faulthandler", State.MISSING, "not in this Python", meaning, "use CPython")
-
-
-def _shared_memory(folder: Path) -> tuple[int | None, int | None]:
-    """Size and free bytes of /dev/shm; None if it is not there, or may not be written to."""
-    try:
-        if not os.access(folder, os.W_OK):
-            return None, None
-        seen = os.statvfs(folder)
-    except (OSError, AttributeError):
-        return None, None
-    return seen.f_frsize * seen.f_blocks, seen.f_frsize * seen.f_bavail
 
 
 def _row(

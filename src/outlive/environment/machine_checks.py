@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from outlive.environment.checkup import Check, State
+from outlive.environment.machine_report import Check, State
 from outlive.meter import MachineMemory
 from outlive.meter.gpu import Gpus
 from outlive.units import format_bytes

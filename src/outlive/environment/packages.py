@@ -7,7 +7,7 @@ import importlib.util
 import platform
 from dataclasses import dataclass
 
-from outlive.environment.checkup import Check, State
+from outlive.environment.machine_report import Check, State
 
 RUNTIMES = "runtimes"
 

@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from outlive.environment.packages import LITERT, NUMPY, TENSORFLOW, TFLITE_RUNTIME, find_version
-from outlive.meter.kernel_files import read_number, read_table, read_text
-from outlive.meter.machine import read_rlimit
-from outlive.meter.tasks import limited_folders
+from outlive.meter import is_root, process_limit, read_cpu_flags, read_overcommit, read_rlimit
 
 Version = tuple[int, ...]
 
@@ -62,8 +60,7 @@ def look_around(root: Path = Path("/")) -> Surroundings:
     found = {name: find_version(package) for name, package in _PACKAGES.items()}
     limits = {name: read_rlimit(name) for name in _LIMITS}
     libc, version = _c_library(root)
-    table = read_table(root / "proc/meminfo")
-    room = {"CommitLimit", "Committed_AS"} <= table.keys()
+    overcommit, left_bytes = read_overcommit(root)
     return Surroundings(
         system=platform.system(),
         architecture=platform.machine(),
@@ -72,12 +69,12 @@ def look_around(root: Path = Path("/")) -> Surroundings:
         libc=libc,
         libc_version=version,
         packages={name: text.split()[-1] for name, text in found.items() if text},
-        cpu_flags=_cpu_flags(root),
+        cpu_flags=read_cpu_flags(root),
         limits={name: limit for name, limit in limits.items() if limit is not None},
-        process_limit=_process_limit(root),
-        is_root=hasattr(os, "geteuid") and os.geteuid() == 0,
-        overcommit=read_number(root / "proc/sys/vm/overcommit_memory"),
-        commit_left_bytes=1024 * (table["CommitLimit"] - table["Committed_AS"]) if room else None,
+        process_limit=process_limit(root),
+        is_root=is_root(),
+        overcommit=overcommit,
+        commit_left_bytes=left_bytes,
     )
 
 
@@ -93,19 +90,3 @@ def _c_library(root: Path) -> tuple[str, Version]:
         return name, as_version(version)
     musl = any((root / "lib").glob("ld-musl-*")) if os.path.isdir(root / "lib") else False
     return ("musl", ()) if musl else (name, as_version(version))
-
-
-def _cpu_flags(root: Path) -> frozenset[str] | None:
-    """What the first processor says it can do; None where the kernel does not say."""
-    for line in read_text(root / "proc/cpuinfo").splitlines():
-        name, _, value = line.partition(":")
-        if name.strip() in ("flags", "Features"):
-            return frozenset(value.split())
-    return None
-
-
-def _process_limit(root: Path) -> int | None:
-    """How many processes and threads the container may have; None if it has no such limit."""
-    places = (root / "sys/fs/cgroup", root / "sys/fs/cgroup/pids", *limited_folders(root))
-    known = [limit for place in places if (limit := read_number(place / "pids.max")) is not None]
-    return min(known, default=None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -12,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from outlive.meter import make_cgroup
-from outlive.process.operating_system import START
+from outlive.process.worker_factory import START, signal_name
 
-_CHILD = Path(__file__).with_name("trial_child.py")
+_CHILD = Path(START).parent / "posix" / "capability_trial.py"
 # What it does takes milliseconds; on a machine in trouble it may wait for its turn.
 _PATIENCE_S = 30
 _BARE_PYTHON = ("-I", "-S", "-B")
@@ -58,7 +57,7 @@ def read_answers(text: str, exit_code: int) -> Trials:
     """The trials' results, from what the throwaway process wrote and how it ended."""
     answers = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
     if exit_code < 0:
-        ending = f"the process was killed by {_signal_name(-exit_code)}"
+        ending = f"the process was killed by {signal_name(-exit_code)}"
     else:
         ending = f"the process that tried it ended with exit code {exit_code}"
     # An empty answer is the trial that the process died of; those after it were not reached.
@@ -110,10 +109,3 @@ def try_sandbox() -> dict[str, Any]:
 
 def _all(reason: str) -> Trials:
     return Trials(process=reason, fork=reason, memfd=reason, oom_score_adj=reason, ptrace=reason)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

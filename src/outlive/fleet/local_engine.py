@@ -24,7 +24,7 @@ from outlive.fleet.rows import Row, read_row
 from outlive.fleet.scan_options import EngineError, ScanTask
 from outlive.process import operating_system
 from outlive.process.operating_system import above_standard, quiet_write, starting, wait_for_end
-from outlive.process.worker_factory import in_words
+from outlive.process.worker_factory import in_words, signal_name
 from outlive.threads import run_uninterrupted
 
 Examine = Callable[[ScanTask], Row]
@@ -95,7 +95,7 @@ class EngineProcess:
         code = self._process.poll()
         if code is None or code >= 0:
             return f"an engine process ended{'' if code is None else f' with exit code {code}'}"
-        return f"an engine process was killed by {operating_system.signal_name(-code)}"
+        return f"an engine process was killed by {signal_name(-code)}"
 
     def end(self) -> None:
         """End it at once; its own nurseries see that."""

@@ -26,8 +26,7 @@ from outlive.guarding.guarded import make_guarded
 from outlive.guarding.worker_errors import WorkerTraceback
 from outlive.interpreter.judge import Judge
 from outlive.interpreter.options import ACCELERATORS
-from outlive.meter import read_machine
-from outlive.meter.machine import read_rlimit
+from outlive.meter import read_machine, read_rlimit
 from outlive.process.child.leak import census, rounds, sites
 from outlive.process.child.leak.targets import CannotRepeat
 from outlive.process.flight import Flight

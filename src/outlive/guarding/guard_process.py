@@ -12,8 +12,7 @@ from typing import Any, cast
 
 from outlive.guarding.connection import NAMES, Wires
 from outlive.guarding.worker_errors import has_told, take_variables
-from outlive.meter import Probe, Sample, read_machine
-from outlive.meter.activity import stands_still, watch_activity
+from outlive.meter import MemoryProbe, Sample, open_probe, read_machine, stands_still, watch_activity
 from outlive.meter.gpu import GpuMeter, watch_gpu
 from outlive.process.child.guard import frames as wire
 from outlive.process.child.guard.variables import LOOK
@@ -67,7 +66,7 @@ class GuardProcess:
         self.applied: dict[str, Any] = {}
         self.sandbox, self._read = sandbox, read
         self._is_ready = False
-        self._probe: Probe | None = None
+        self._probe: MemoryProbe | None = None
         self._noted_bytes = 0  # what this call had added when its stack was last asked for
         self._gpu: GpuMeter | None = None
         self._recorder = FlightRecorder(Limits())
@@ -190,7 +189,7 @@ class GuardProcess:
 
     def _look(self) -> Sample | None:
         if self._probe is None:
-            self._probe = Probe(self.pid)
+            self._probe = open_probe(self.pid)
         return self._probe.read_cheap()
 
     def begin_call(self) -> None:

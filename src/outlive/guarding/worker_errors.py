@@ -220,7 +220,7 @@ def raised_flight(seen: Flight, facts: dict[str, Any]) -> Flight:
 
 def _thread_limits() -> str:
     """What a thread counts against, for an exception of Python that only says that there are no more."""
-    from outlive.meter.tasks import find_limits
+    from outlive.meter import find_limits
 
     known = [f"{limit.name} allows {limit.most:,} processes and threads" for limit in find_limits()]
     return "; ".join(known) or "no limit on threads is known here: memory for its stack may have been refused"

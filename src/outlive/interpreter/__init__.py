@@ -13,6 +13,7 @@ PUBLIC_MODULES = (
     "compiled_accelerators",
     "feeds",
     "inner_tensors",
+    "input_check",
     "interpreter",
     "judge",
     "ladder",
@@ -20,7 +21,6 @@ PUBLIC_MODULES = (
     "prepared_shapes",
     "recorded_run",
     "session",
-    "shared_tensors",
     "signature",
     "tflm_benchmark",
 )

@@ -45,7 +45,7 @@ class AcceleratorWarning(UserWarning):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Absent:
+class MissingAccelerator:
     """An accelerator that was asked for by name and is not here."""
 
     name: str

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,30 +10,37 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from outlive.errors import OutliveError
+from outlive.finding import Finding
 from outlive.interpreter.affine import affine_of, dequantize, find_row, quantize
-from outlive.interpreter.engine import Engine
+from outlive.interpreter.array_facts import see_tensor, with_outputs
 from outlive.interpreter.judge import Judge
-from outlive.interpreter.ladder import LADDER, explained, opening_on, stand, why_left
-from outlive.interpreter.options import Delegate, OpResolverType, make_opening
-from outlive.interpreter.session import Opening
-from outlive.interpreter.shared_tensors import hand_out
+from outlive.interpreter.ladder import LADDER, choose_accelerator, missing_gpu_explained, opened_on, why_left
+from outlive.interpreter.options import Delegate, InterpreterOptions, OpResolverType, make_options
+from outlive.interpreter.session import SessionState
+from outlive.interpreter.shared_tensors import Results, SharedTensors, Tensors, hand_out
 from outlive.interpreter.signature import SignatureRunner
 from outlive.process import answers
-from outlive.process.flight import Flight
+from outlive.process.child import codec
+from outlive.process.delegation import ask_delegation
+from outlive.process.flight import Flight, InsideSeen
 from outlive.process.limits import Limits
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 _MOST_REPORT_BYTES = 1 << 20
+# Looked up in every call: as globals, which takes less time than as members of their enums.
+_READY, _COMPUTED = SessionState.READY, Results.COMPUTED
 
 
-class WorkerInterpreter(Engine):
+class WorkerInterpreter:
     """LiteRT's Interpreter in a worker. `outlive.Interpreter` is this one with a judge that knows the rules.
 
     What opens one for itself hands the judge in (`_judge`); without one, `Unjudged` is raised in place of
     every error that has a finding.
     """
+
+    _judge = Judge()
 
     def __init__(
         self,
@@ -76,7 +81,7 @@ class WorkerInterpreter(Engine):
             "experimental_disable_delegate_node_fusion": experimental_disable_delegate_node_fusion,
             "experimental_force_delegate_node_profiling": experimental_force_delegate_node_profiling,
         }
-        opening = make_opening(
+        options = make_options(
             judge=_judge or self._judge,
             model_path=model_path,
             model_content=model_content,
@@ -93,113 +98,129 @@ class WorkerInterpreter(Engine):
             compiled=_compiled,
             sandbox=sandbox,
         )
-        self._compressed = experimental_compress_quantization_zero_points
-        opening, self._ladder = stand(opening, accelerator, ladder, type(self)._of)
-        with explained(self._ladder, opening.judge):
-            super().__init__(opening, restart=on_death == "restart")
+        options, steps = choose_accelerator(options, accelerator, ladder, type(self)._of)
+        with missing_gpu_explained(steps, options.judge):
+            self._open(options, on_death == "restart")
+        self._compressed, self._ladder = experimental_compress_quantization_zero_points, steps
+
+    def _open(self, options: InterpreterOptions, restart_after_death: bool) -> None:
+        self._compressed, self._ladder = False, None
+        self._judge, self.brings_xnnpack = options.judge, options.brings_xnnpack
+        self._tensors = SharedTensors(options, restart_after_death)
+        self._session = self._tensors.session
 
     @classmethod
-    def _of(cls, opening: Opening) -> Self:
-        """An interpreter for an opening as it is, without a ladder."""
+    def _of(cls, options: InterpreterOptions) -> Self:
+        """An interpreter with these options as they are, without a ladder."""
         made = cls.__new__(cls)
-        made._compressed, made._ladder = False, None
-        Engine.__init__(made, opening, restart=False)
+        made._open(options, restart_after_death=False)
         return made
 
     # What LiteRT has.
 
     def allocate_tensors(self) -> None:
         """Make room for all tensors."""
-        with self._lock:
-            self._ensure_safe()
-            self._stand()
-            self._set_aside()
+        tensors = self._tensors
+        with self._session.lock:
+            tensors.check_no_views()
+            tensors.ready()
             try:
-                self._session.allocate()
-                self._lay_slots()
+                tensors.allocate()
             except BaseException as error:
-                self._note(error)
+                self._session.note_failure(error)
                 if not self._steps_down(error, allocate=True):
                     raise
-            self._fresh, self._computed = True, False
+            tensors.first_run, tensors.results = True, Results.NONE
 
     def invoke(self) -> None:
         """Run the model on its inputs."""
-        with self._lock:
-            self._ensure_safe()
-            if self._upset:
-                self._stand()
-            if self._desk.shared:
-                self._load_own()
+        session, tensors = self._session, self._tensors
+        with session.lock:
+            tensors.check_no_views()
+            if session.state is not _READY:
+                tensors.ready()
+            if tensors.per_thread.shared:
+                tensors.load_own_inputs()
             try:
-                moved = self._session.invoke(self._fresh)
+                moved = session.invoke(tensors.first_run)
             except BaseException as error:
-                self._note(error)
+                session.note_failure(error)
                 if not self._steps_down(error):
                     raise
                 return self.invoke()
-            if self._fresh or self._session.moving:
-                self._details = {}  # a first run makes temporary tensors, and dynamic ones get their shapes
-                self._fresh, self._unset = False, self._never_set()
-                self._computed = not self._unset  # if not: whoever reads an output is told first
+            if tensors.first_run or tensors.moving:
+                tensors.note_run()
             if moved:
-                self._slots = {}
-                self._upset = self._stale = True
-            if self._desk.shared:
-                self._desk.keep(self._all_outputs())
+                tensors.note_moved()
+            if tensors.per_thread.shared:
+                tensors.per_thread.keep(tensors.all_outputs())
 
     def set_tensor(self, tensor_index: int, value: Any) -> None:
         """Fill an input. The value is checked before any memory is touched."""
-        with self._lock:
-            slot = self._slots.get(tensor_index)
+        tensors = self._tensors
+        with self._session.lock:
+            slot = tensors.slots.get(tensor_index)
             if (
                 slot is not None
                 and slot.is_set
-                and self._desk.alone()
+                and tensors.per_thread.alone()
                 and type(value) is np.ndarray
                 and value.dtype == slot.dtype
                 and value.shape == slot.shape
             ):
                 slot.array[...] = value
                 return
-            self._set_slowly(tensor_index, value)
+            tensors.set_value(tensor_index, value)
 
     def get_tensor(self, tensor_index: int, subgraph_index: int = 0) -> Any:
         """The value of a tensor, as a copy."""
-        with self._lock:
-            own = self._own_value(tensor_index) if self._desk.shared and not subgraph_index else None
-            if own is not None:
-                return hand_out(own.copy())
-            slot = None if subgraph_index else self._slots.get(tensor_index)
-            if slot is not None and (self._computed or slot.is_input):
+        tensors = self._tensors
+        with self._session.lock:
+            if tensors.per_thread.shared and not subgraph_index:
+                own = tensors.per_thread.value(tensor_index)
+                if own is not None:
+                    return hand_out(own.copy())
+            slot = None if subgraph_index else tensors.slots.get(tensor_index)
+            if slot is not None and (slot.is_input or tensors.results is _COMPUTED):
                 return slot.array.copy()
             return self._get_slowly(tensor_index, subgraph_index)
 
+    def _get_slowly(self, index: int, subgraph: int) -> Any:
+        tensors = self._tensors
+        tensors.ready()
+        is_output = index in tensors.outputs and index not in tensors.inputs
+        if is_output and tensors.results is Results.FROM_UNSET_INPUTS:
+            self._warn_unset()
+        return tensors.get_value(index, subgraph)
+
+    def _warn_unset(self) -> None:
+        """Say once that an output was computed from inputs that were never set."""
+        tensors = self._tensors
+        unset, tensors.unset, tensors.results = tensors.unset, (), Results.COMPUTED
+        if not tensors.warned_of:
+            tensors.warned_of = unset
+            self._judge.warn(self._story(), stacklevel=5)
+
     def tensor(self, tensor_index: int) -> Callable[[], Any]:
         """A function that gives a view of an input or output (of other tensors, a copy)."""
-        self._note_given(tensor_index)  # what is written to a view is seen by nobody
+        tensors = self._tensors
+        tensors.note_given(tensor_index)  # what is written to a view cannot be seen
 
         def view() -> Any:
-            with self._lock:
-                self._stand()
-                slot = self._slots.get(tensor_index)
-                if slot is None:
-                    return self.get_tensor(tensor_index)
-                self._session.worker.block.hand_out(self._addresses)
-                start = slot.end.offset or 0
-                return self._keeper[start : start + slot.end.size].view(slot.dtype).reshape(slot.shape)
+            with self._session.lock:
+                tensors.ready()
+                slot = tensors.slots.get(tensor_index)
+                return self.get_tensor(tensor_index) if slot is None else tensors.view(slot)
 
         return view
 
     def resize_tensor_input(self, input_index: int, tensor_size: Any, strict: bool = False) -> None:
         """Give an input another shape; allocate again afterwards."""
-        with self._lock:
-            self._ensure_safe()
-            self._stand()
+        with self._session.lock:
+            self._tensors.check_no_views()
+            self._tensors.ready()
             shape = [int(size) for size in np.array(tensor_size, dtype=np.int32).ravel()]
-            self._set_aside()
-            with self._minding():
-                self._session.resize(int(input_index), shape, bool(strict))
+            self._tensors.resize(int(input_index), shape, bool(strict))
 
     def reset_all_variables(self) -> None:
         """Set all variables back."""
@@ -207,22 +228,22 @@ class WorkerInterpreter(Engine):
 
     def get_input_details(self) -> list[dict[str, Any]]:
         """Name, index, shape, type and quantization of each input."""
-        found: list[dict[str, Any]] = self._detail("inputs")
+        found: list[dict[str, Any]] = self._tensors.detail("inputs")
         return found
 
     def get_output_details(self) -> list[dict[str, Any]]:
         """Name, index, shape, type and quantization of each output."""
-        found: list[dict[str, Any]] = self._detail("outputs")
+        found: list[dict[str, Any]] = self._tensors.detail("outputs")
         return found
 
     def get_tensor_details(self, subgraph_index: int = 0) -> list[dict[str, Any]]:
         """The same for every tensor of a subgraph."""
-        found: list[dict[str, Any]] = self._detail("tensors", subgraph_index)
+        found: list[dict[str, Any]] = self._tensors.detail("tensors", subgraph_index)
         return found
 
     def num_subgraphs(self) -> int:
         """How many subgraphs the model has."""
-        return int(self._detail("subgraphs"))
+        return int(self._tensors.detail("subgraphs"))
 
     def get_signature_list(self) -> dict[str, Any]:
         """The signatures by key, each with the names of its inputs and outputs."""
@@ -249,25 +270,58 @@ class WorkerInterpreter(Engine):
         found: dict[str, Any] = self._ask_about("signature", {"do": "signature", "key": key})
         return found
 
+    def _run_subgraph(self, subgraph: int, inputs: Tensors, outputs: list[int]) -> list[Any]:
+        """Run a signature, and give the values of its outputs."""
+        packed = [(index, *codec.pack_array(value)) for index, value in inputs.items()]
+        parts = [{**header, "index": index} for index, header, _ in packed]
+        message = {"do": "call", "subgraph": subgraph, "inputs": parts, "outputs": outputs}
+        session, tensors = self._session, self._tensors
+        with tensors.exclusive():
+            first_run = tensors.first_run
+            if subgraph == 0:
+                tensors.note_moved()
+                # If it fails, the next run is a first one.
+                tensors.first_run, tensors.results, tensors.unset = True, Results.NONE, ()
+            values = session.ask_values(message, len(outputs), [data for _, _, data in packed])
+            if subgraph == 0:
+                tensors.given.update(inputs)
+                session.resized.update({index: (list(one.shape), False) for index, one in inputs.items()})
+                tensors.allocated, tensors.first_run, tensors.results = True, first_run, Results.COMPUTED
+        return [hand_out(value) for value in values]
+
+    def _ask(self, header: dict[str, Any], **how: Any) -> Any:
+        with self._tensors.exclusive():
+            return self._session.ask(header, **how)
+
+    def _ask_about(self, question: str, header: dict[str, Any]) -> Any:
+        with self._tensors.exclusive():
+            return self._session.ask_about(question, header)
+
     @property
     def experimental_compress_quantization_zero_points(self) -> bool:
         """As it was given."""
         return self._compressed
 
+    def _safe_to_run(self) -> bool:
+        return not self._tensors.has_views()
+
+    def _ensure_safe(self) -> None:
+        self._tensors.check_no_views()
+
     def _get_full_signature_list(self) -> dict[str, Any]:
-        found: dict[str, Any] = self._detail("signatures")
+        found: dict[str, Any] = self._tensors.detail("signatures")
         return found
 
     def _get_ops_details(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self._detail("ops")
+        found: list[dict[str, Any]] = self._tensors.detail("ops")
         return found
 
     def _get_op_details(self, op_index: int) -> dict[str, Any]:
-        found: dict[str, Any] = self._detail("op", op_index)
+        found: dict[str, Any] = self._tensors.detail("op", op_index)
         return found
 
     def _get_tensor_details(self, tensor_index: int, subgraph_index: int = 0) -> dict[str, Any]:
-        found: dict[str, Any] = self._detail("tensor", tensor_index, subgraph_index)
+        found: dict[str, Any] = self._tensors.detail("tensor", tensor_index, subgraph_index)
         return found
 
     # What LiteRT does not have.
@@ -285,8 +339,36 @@ class WorkerInterpreter(Engine):
         return dequantize(affine_of(row), self.get_tensor(row["index"]))
 
     @property
+    def overlaid_bytes(self) -> int:
+        """Bytes of inputs and outputs that lie in memory shared with the worker, and nowhere else."""
+        return self._tensors.overlaid_bytes
+
+    @property
+    def has_run(self) -> bool:
+        """True if there are outputs to read."""
+        return self._tensors.results is not Results.NONE
+
+    def nodes(self) -> list[Any]:
+        """Type, inputs and outputs of the nodes of the main graph; those of delegates are at the end."""
+        found: list[Any] = self._ask_about("nodes", {"do": "nodes"})
+        return found
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What went wrong without a word until now, as `run(...).findings`; looked for when asked for."""
+        tensors = self._tensors
+        with self._session.lock:
+            rows = tensors.detail("outputs") if self.has_run else []
+            seen = with_outputs(self._story(), rows, [tensors.value(row["index"]) for row in rows])
+            if rows and self.brings_xnnpack:
+                seen = replace(seen, delegation=ask_delegation(self.nodes, ["XNNPACK"]))
+            inputs = [(index, slot.array) for index, slot in tensors.slots.items() if slot.is_input]
+            given = tuple(see_tensor(index, array) for index, array in inputs)
+            return replace(seen, inside=InsideSeen(runs=1, chosen=True, tensors=given)).findings
+
+    @property
     def accelerator(self) -> str:
-        """What runs the model: what was asked for, or what the ladder came to; empty if nobody asked."""
+        """What runs the model: what was asked for, or what the ladder came to; empty without either."""
         return "" if self._ladder is None else self._ladder.current
 
     @property
@@ -297,14 +379,14 @@ class WorkerInterpreter(Engine):
     def _steps_down(self, error: BaseException, allocate: bool = False) -> bool:
         """Go on with the next accelerator of the ladder; False if there is none, or no reason to."""
         why = why_left(error) if self._ladder is not None else ""
-        while why and self._ladder is not None and not self._closed:
+        while why and self._ladder is not None and self._session.state is not SessionState.CLOSED:
             name = self._ladder.step(why)
             if name is None:
                 return False
             try:
-                self._session.change(partial(opening_on, name=name), allocate)
-                self._start_again()
-                self._upset = False
+                self._session.change_options(partial(opened_on, name=name))
+                self._tensors.allocated = self._tensors.allocated or allocate
+                self._tensors.restart()
                 return True
             except OutliveError as next_error:
                 why = why_left(next_error)
@@ -336,39 +418,27 @@ class WorkerInterpreter(Engine):
 
     def story(self) -> Flight:
         """The record of the run so far, while all is well."""
-        with self._lock:
+        with self._session.lock:
             told = self._story()
         if self._ladder is None:
             return told
-        stand = {"accelerator": self._ladder.current, "skipped": [list(pair) for pair in self.skipped]}
-        return replace(told, runtime={**told.runtime, **stand})
+        chosen = {"accelerator": self._ladder.current, "skipped": [list(pair) for pair in self.skipped]}
+        return replace(told, runtime={**told.runtime, **chosen})
+
+    def _story(self) -> Flight:
+        tensors, session = self._tensors, self._session
+        unset = tuple((index, tensors.name_of(index)) for index in tensors.warned_of or tensors.unset)
+        return replace(session.story(), unset_inputs=unset, source=session.options.source)
 
     def kill(self) -> None:
         """End the worker at once, without freeing anything; a call of another thread ends with an error."""
-        self._closed = self._upset = True
-        worker = self._session.worker
-        with contextlib.suppress(OSError):
-            worker.strike()
-            if self._lock.acquire(blocking=False):
-                try:
-                    worker.kill()
-                finally:
-                    self._lock.release()
+        self._session.kill()
 
     def close(self) -> None:
         """Free the interpreter and end its worker; `ModelDied` if freeing kills it."""
-        with self._lock:
-            self._slots, self._details = {}, {}
-            done, self._closed, self._upset = self._closed, True, True
-            if done or self._session.owner != os.getpid() or self._session.flight is not None:
-                return
-            flight = self._session.worker.stop()
-            if flight is None:
-                return
-            death = self._session.death(flight)
-            # One that was ended between two calls, for the memory it held, has nothing left to free.
-            if flight.ended_by != "memory":
-                raise death
+        with self._session.lock:
+            self._tensors.forget()
+            self._session.close()
 
     def __enter__(self) -> Self:
         """The interpreter itself."""

@@ -17,23 +17,22 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
-from typing import Any, Protocol
+from typing import Any
 
 from outlive.errors import OutliveError, RuntimeMissing
 from outlive.interpreter.agreement import Values, furthest_apart
 from outlive.interpreter.compiled_accelerators import (
     GPU_INSTALL,
     NO_ADAPTER,
-    Absent,
     AcceleratorWarning,
     CompiledWay,
+    MissingAccelerator,
     gpu_way,
     npu_way,
 )
 from outlive.interpreter.feeds import make_feeds
 from outlive.interpreter.judge import Judge
-from outlive.interpreter.options import ACCELERATORS, OpResolverType
-from outlive.interpreter.session import Opening
+from outlive.interpreter.options import ACCELERATORS, InterpreterOptions, OpResolverType
 
 LADDER = ("gpu", "cpu", "builtin", "reference")
 COMPILED: dict[str, Callable[[], CompiledWay]] = {"gpu": gpu_way, "npu": npu_way}
@@ -48,35 +47,8 @@ _NOT_SLOWER = 1.1
 _COMPLAINTS = (ValueError, TypeError, LookupError, AttributeError, RuntimeError, MemoryError, OSError)
 
 
-class Runner(Protocol):
-    """What a trial needs of an interpreter, in its worker or of another make."""
-
-    def allocate_tensors(self) -> None:
-        """Make room for all tensors."""
-
-    def get_input_details(self) -> list[dict[str, Any]]:
-        """What the inputs are."""
-
-    def get_output_details(self) -> list[dict[str, Any]]:
-        """What the outputs are."""
-
-    def set_tensor(self, tensor_index: int, value: Any) -> None:
-        """Fill an input."""
-
-    def get_tensor(self, tensor_index: int) -> Any:
-        """The value of an output."""
-
-    def invoke(self) -> None:
-        """Run the model."""
-
-    def report(self) -> tuple[bool | None, str]:
-        """What accelerators have printed."""
-
-    def close(self) -> None:
-        """End it."""
-
-
-Make = Callable[[Opening], Runner]
+# Opens an interpreter, as `WorkerInterpreter._of` does.
+Open = Callable[[InterpreterOptions], Any]
 
 
 @dataclass(slots=True)
@@ -109,33 +81,33 @@ class _Trial:
 _chosen: dict[tuple[str, ...], tuple[str, tuple[tuple[str, str], ...]]] = {}
 
 
-def opening_on(opening: Opening, name: str) -> Opening:
-    """The opening for a rung; `RuntimeMissing` with a finding if what it needs is not here."""
+def opened_on(options: InterpreterOptions, name: str) -> InterpreterOptions:
+    """The options for a rung; `RuntimeMissing` with a finding if what it needs is not here."""
     if name in COMPILED:
-        if opening.delegates or opening.custom_ops:
+        if options.delegates or options.custom_ops:
             raise ValueError(f"delegates and custom operators are an interpreter's; {name} has none")
-        if opening.kind.runtime != "litert":
-            raise ValueError(f"{name} needs the runtime litert, not {opening.kind.runtime}")
+        if options.kind.runtime != "litert":
+            raise ValueError(f"{name} needs the runtime litert, not {options.kind.runtime}")
         way = COMPILED[name]()
         if way.missing:
-            raise absent(opening.judge, name, way.missing, way.install or GPU_INSTALL)
-        threads = opening.arguments.get("num_threads")
-        options = {"cpu_options": {"num_threads": threads}} if threads else {}
-        return replace(opening, compiled=way.to_order(options))
-    arguments = {k: v for k, v in opening.arguments.items() if k != "experimental_op_resolver_type"}
+            raise absent(options.judge, name, way.missing, way.install or GPU_INSTALL)
+        threads = options.arguments.get("num_threads")
+        own = {"cpu_options": {"num_threads": threads}} if threads else {}
+        return replace(options, compiled=way.to_order(own))
+    arguments = {k: v for k, v in options.arguments.items() if k != "experimental_op_resolver_type"}
     kind = ACCELERATORS[name].name
     if kind != "AUTO":
         arguments["experimental_op_resolver_type"] = kind
-    return replace(opening, compiled=None, arguments=arguments)
+    return replace(options, compiled=None, arguments=arguments)
 
 
 def absent(judge: Judge, name: str, missing: str, install: str) -> RuntimeMissing:
     """The error for an accelerator that was asked for by name and is not here."""
-    return judge.missing("accelerator", Absent(name=name, missing=missing, install=install))
+    return judge.missing("accelerator", MissingAccelerator(name=name, missing=missing, install=install))
 
 
 @contextlib.contextmanager
-def explained(ladder: Ladder | None, judge: Judge) -> Iterator[None]:
+def missing_gpu_explained(ladder: Ladder | None, judge: Judge) -> Iterator[None]:
     """Say of a GPU that finds no adapter that it is not here: the runtime itself only names a line."""
     try:
         yield
@@ -165,27 +137,27 @@ def run_arguments(accelerator: str) -> dict[str, Any]:
     return {"experimental_op_resolver_type": plain, "accelerator": accelerator}
 
 
-def stand(
-    opening: Opening, accelerator: str | None, ladder: Sequence[str], make: Make
-) -> tuple[Opening, Ladder | None]:
-    """The opening for what was asked for, and where on the ladder that is; None if nobody asked."""
+def choose_accelerator(
+    options: InterpreterOptions, accelerator: str | None, ladder: Sequence[str], open_one: Open
+) -> tuple[InterpreterOptions, Ladder | None]:
+    """The options for what was asked for, and where on the ladder that is; None if nobody asked."""
     if accelerator is None:
-        return opening, None
+        return options, None
     chosen = Ladder(current=accelerator)
     if accelerator == "auto":
-        chosen = climb(opening, ladder, make)
+        chosen = _climb(options, ladder, open_one)
     check_names([chosen.current])
-    return opening_on(opening, chosen.current), chosen
+    return opened_on(options, chosen.current), chosen
 
 
-def climb(opening: Opening, names: Sequence[str], make: Make) -> Ladder:
+def _climb(options: InterpreterOptions, names: Sequence[str], open_one: Open) -> Ladder:
     """Choose a rung for this model; what was found out is kept for as long as the program runs."""
     ladder = check_names(names)
     if not ladder:
         raise ValueError("a ladder has at least one rung")
-    key = (_identity(opening), str(sorted(opening.arguments.items())), *ladder)
+    key = (_identity(options), str(sorted(options.arguments.items())), *ladder)
     if key not in _chosen:
-        _chosen[key] = _try_rungs(opening, ladder, make)
+        _chosen[key] = _try_rungs(options, ladder, open_one)
         for name, why in _chosen[key][1]:
             warnings.warn(f"{name} is not used: {why}", AcceleratorWarning, stacklevel=4)
     current, skipped = _chosen[key]
@@ -193,14 +165,14 @@ def climb(opening: Opening, names: Sequence[str], make: Make) -> Ladder:
 
 
 def _try_rungs(
-    opening: Opening, ladder: tuple[str, ...], make: Make
+    options: InterpreterOptions, ladder: tuple[str, ...], open_one: Open
 ) -> tuple[str, tuple[tuple[str, str], ...]]:
     """The first rung that is fit; the first of the CPU if none is, so that the runtime says why itself."""
     trials: dict[str, _Trial] = {}
 
     def tried(name: str) -> _Trial:
         if name not in trials:
-            trials[name] = _trial(opening, name, make)
+            trials[name] = _trial(options, name, open_one)
         return trials[name]
 
     skipped: list[tuple[str, str]] = []
@@ -236,12 +208,12 @@ def _unfit(name: str, ladder: Sequence[str], tried: Callable[[str], _Trial]) -> 
     return ""
 
 
-def _trial(opening: Opening, name: str, make: Make) -> _Trial:
+def _trial(options: InterpreterOptions, name: str, open_one: Open) -> _Trial:
     """Load, allocate and run the model on a rung, in a worker that is thrown away."""
-    seconds = min(opening.limits.seconds or _TRIAL_SECONDS, _TRIAL_SECONDS)
-    limits = type(opening.limits)(memory=opening.limits.memory_bytes, seconds=seconds)
+    seconds = min(options.limits.seconds or _TRIAL_SECONDS, _TRIAL_SECONDS)
+    limits = type(options.limits)(memory=options.limits.memory_bytes, seconds=seconds)
     try:
-        interpreter = make(replace(opening_on(opening, name), limits=limits, watch=None))
+        interpreter = open_one(replace(opened_on(options, name), limits=limits, watch=None))
         with contextlib.closing(interpreter):
             return _run(interpreter, name in COMPILED)
     except OutliveError as error:
@@ -250,7 +222,7 @@ def _trial(opening: Opening, name: str, make: Make) -> _Trial:
         return _Trial(why_not=" ".join(str(error).split())[:200] or type(error).__name__)
 
 
-def _run(interpreter: Runner, compiled: bool) -> _Trial:
+def _run(interpreter: Any, compiled: bool) -> _Trial:
     interpreter.allocate_tensors()
     for index, value in make_feeds(interpreter.get_input_details(), None).items():
         interpreter.set_tensor(index, value)
@@ -281,11 +253,11 @@ def why_left(error: BaseException) -> str:
     return _words(error)
 
 
-def _identity(opening: Opening) -> str:
+def _identity(options: InterpreterOptions) -> str:
     """What tells this model from another: its bytes, or its path with size and time."""
-    if opening.content is not None:
-        return hashlib.sha256(opening.content).hexdigest()
-    path = str(opening.arguments.get("model_path", ""))
+    if options.content is not None:
+        return hashlib.sha256(options.content).hexdigest()
+    path = str(options.arguments.get("model_path", ""))
     try:
         status = os.stat(path)
     except OSError:

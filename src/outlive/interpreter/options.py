@@ -1,4 +1,4 @@
-"""The arguments of an interpreter, checked as LiteRT checks them and turned into what a worker is told."""
+"""The arguments of an interpreter, checked as LiteRT checks them and turned into a request to the worker."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from outlive.interpreter.judge import Judge
-from outlive.interpreter.session import Opening
 from outlive.process.limits import Limits
 from outlive.process.sandbox_policy import choose_mode
 from outlive.process.worker_factory import RUNTIMES, WorkerKind
@@ -48,34 +47,62 @@ def load_delegate(library: str | os.PathLike[str], options: dict[Any, Any] | Non
     return Delegate(os.fspath(library), words)
 
 
-def brings_xnnpack(opening: Opening) -> bool:
-    """True if the runtime uses XNNPACK unasked, with its default kernels, and nothing else."""
-    kernels = opening.arguments.get("experimental_op_resolver_type", "AUTO")
-    return kernels in ("AUTO", "BUILTIN") and not opening.delegates and opening.compiled is None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterpreterOptions:
+    """How a worker opens the model, and who judges what becomes of it."""
+
+    judge: Judge
+    kind: WorkerKind
+    limits: Limits
+    arguments: dict[str, Any]
+    content: bytes | None
+    delegates: tuple[tuple[str, dict[str, str]], ...] = ()
+    custom_ops: tuple[str, ...] | None = None
+    watch: Callable[[int], None] | None = None
+    compiled: dict[str, Any] | None = None
+    sandbox: str = "auto"
+
+    @property
+    def source(self) -> str | bytes:
+        """The model itself: its path, or its bytes."""
+        return self.content if self.content is not None else str(self.arguments.get("model_path", ""))
+
+    @property
+    def threads(self) -> int | None:
+        """The number of threads that was asked for."""
+        options = (self.compiled or {}).get("options", {}).get("cpu_options", {})
+        threads: int | None = self.arguments.get("num_threads") or options.get("num_threads")
+        return threads
+
+    @property
+    def brings_xnnpack(self) -> bool:
+        """True if the runtime uses XNNPACK unasked, with its default kernels, and nothing else."""
+        kernels = self.arguments.get("experimental_op_resolver_type", "AUTO")
+        return kernels in ("AUTO", "BUILTIN") and not self.delegates and self.compiled is None
 
 
-def make_opening(
+def make_options(
     *,
     judge: Judge,
-    model_path: Any,
-    model_content: Any,
-    delegates: Sequence[Delegate] | None,
-    num_threads: Any,
-    resolver: Any,
-    flags: dict[str, bool],
     limits: Limits,
-    runtime: str,
-    python: str | None,
-    custom_ops: Sequence[str] | None,
+    model_path: Any = None,
+    model_content: Any = None,
+    delegates: Sequence[Delegate] | None = None,
+    num_threads: Any = None,
+    resolver: Any = OpResolverType.AUTO,
+    flags: Mapping[str, bool] | None = None,
+    runtime: str = "litert",
+    python: str | None = None,
+    custom_ops: Sequence[str] | None = None,
     watch: Callable[[int], None] | None = None,
     environment: Mapping[str, str] | None = None,
     compiled: dict[str, Any] | None = None,
     sandbox: str | None = None,
-) -> Opening:
+) -> InterpreterOptions:
     """What a worker needs to open this model; ValueError in LiteRT's words for arguments it refuses."""
     if runtime not in RUNTIMES:
         raise ValueError(f"there is no runtime {runtime!r}; choose one of {', '.join(RUNTIMES)}")
-    arguments = _arguments(num_threads, resolver, flags)
+    arguments = _arguments(num_threads, resolver, flags or {})
     content = None
     if model_path and not model_content:
         arguments["model_path"] = os.fspath(model_path)
@@ -85,7 +112,7 @@ def make_opening(
         raise ValueError("`model_path` or `model_content` must be specified.")
     else:
         raise ValueError("Can't both provide `model_path` and `model_content`")
-    return Opening(
+    return InterpreterOptions(
         judge=judge,
         kind=WorkerKind(
             runtime=runtime,
@@ -103,7 +130,7 @@ def make_opening(
     )
 
 
-def _arguments(num_threads: Any, resolver: Any, flags: dict[str, bool]) -> dict[str, Any]:
+def _arguments(num_threads: Any, resolver: Any, flags: Mapping[str, bool]) -> dict[str, Any]:
     # Older runtimes do not know the newer flags, so only those that are asked for are passed on.
     arguments: dict[str, Any] = {name: True for name, wanted in flags.items() if wanted}
     name = getattr(resolver, "name", None)

@@ -1,15 +1,19 @@
-"""One model in one worker: opened, allocated, run; opened again in a new worker where that is wanted.
+"""One model in one worker: opened, asked, run; opened again in a new worker where that is wanted.
 
-Keeps what a new worker needs to stand where the old one stood: how the model was opened, which inputs were
-resized, whether tensors were allocated, and the inputs themselves. What variables held is lost with a worker.
+Keeps what a new worker needs to take over from the old one: how the model was opened and which inputs were
+resized (`shared_tensors` keeps the inputs themselves). What variables held is lost with a worker.
 """
 
 from __future__ import annotations
 
+import contextlib
+import enum
 import os
+import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,92 +21,115 @@ from numpy.typing import NDArray
 
 from outlive.errors import RunError
 from outlive.interpreter import details
-from outlive.interpreter.judge import Judge
+from outlive.interpreter.options import InterpreterOptions
 from outlive.meter import read_machine
-from outlive.process import answers
-from outlive.process import sandbox_policy as sandbox
+from outlive.process import answers, sandbox_policy
 from outlive.process.factories import with_factory
 from outlive.process.flight import Flight
-from outlive.process.limits import Limits
-from outlive.process.operating_system import lay_out
+from outlive.process.operating_system import at_fork
 from outlive.process.worker import Died, RuntimeRaised, Worker
-from outlive.process.worker_factory import CannotStart, RuntimeAbsent, StartTooSlow, WorkerFactory, WorkerKind
+from outlive.process.worker_factory import CannotStart, RuntimeAbsent, StartTooSlow, WorkerFactory
 from outlive.units import format_bytes
 
 # Questions to a worker that are part of a stage of another name.
 _STAGES = {"open": "load", "resize": "set", "share": "allocate", "call": "invoke", "details": "get"}
-# A shared block beyond this is made only if it leaves room for everything else.
-_LARGE_BYTES = 256 << 20
 # `seconds` is how long a model may take; starting a process of ours gets at least this much.
 _LEAST_START_S = 5.0
 # Values of tensors up to this come with the answer, larger ones in parts.
 _INLINE_BYTES, _PART_BYTES = 1 << 20, 32 << 20
 # Details of a model take this and 32 bytes for each of its file, and never more than half a gigabyte.
 _LEAST_DETAILS, _MOST_DETAILS = 1 << 20, 512 << 20
+_CLOSED = "this interpreter is closed and its worker has ended; open a new one"
+
+_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opening:
-    """How to open the model: everything a worker is told at its start, and who judges what becomes of it."""
+class SessionState(enum.Enum):
+    """What the next call has to do first."""
 
-    judge: Judge
-    kind: WorkerKind
-    limits: Limits
-    arguments: dict[str, Any]
-    content: bytes | None
-    delegates: tuple[tuple[str, dict[str, str]], ...] = ()
-    custom_ops: tuple[str, ...] | None = None
-    watch: Callable[[int], None] | None = None
-    compiled: dict[str, Any] | None = None
-    sandbox: str = "auto"
-
-    @property
-    def source(self) -> str | bytes:
-        """The model itself: its path, or its bytes."""
-        return self.content if self.content is not None else str(self.arguments.get("model_path", ""))
-
-    @property
-    def threads(self) -> int | None:
-        """How many threads it was given; None if nobody said."""
-        options = (self.compiled or {}).get("options", {}).get("cpu_options", {})
-        threads: int | None = self.arguments.get("num_threads") or options.get("num_threads")
-        return threads
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class End:
-    """An input or output; `offset` is its place in the shared block, None if it has none."""
-
-    index: int
-    dtype: str
-    shape: tuple[int, ...]
-    size: int
-    offset: int | None
-    constant: bool = False
+    READY = "nothing: the worker can be asked"
+    MOVED = "ask where the tensors are: a signature or a run has moved them"
+    NEEDS_RESTART = "start a new worker: the old one was lost to an interrupt or a fork"
+    DEAD = "start a new worker if the user wants that; raise the death again if not"
+    CLOSED = "raise: the user has closed it"
 
 
 class Session:
-    """The worker of an interpreter, replaced when it is gone and that is wanted."""
+    """The worker of a model, replaced when it is lost; `state` says what the next call has to do first.
 
-    def __init__(self, opening: Opening) -> None:
+    Calls that use the worker hold `lock`. The state may change without it: `kill` is for any thread.
+    """
+
+    def __init__(self, options: InterpreterOptions, restart_after_death: bool = False) -> None:
         """Start a worker and load the model in it."""
-        self._opening = opening
-        self._resized: dict[int, tuple[list[int], bool | None]] = {}
+        self.options, self._restarts = options, restart_after_death
+        self.resized: dict[int, tuple[list[int], bool]] = {}
         self._last_death: RunError | None = None
         self._folder = _folder()
-        self.allocated = False
-        self.moving = False
-        self.overlaid_bytes = 0
-        self.inputs: tuple[End, ...] = ()
-        self.outputs: tuple[End, ...] = ()
+        self.lock = threading.RLock()
+        self._changing = threading.Lock()
+        self.state = SessionState.READY
         self.owner = os.getpid()
         self.worker: Worker
         self.flight: Flight | None = None
         self.open()
+        _sessions.add(self)
+
+    def enter(self, state: SessionState) -> None:
+        """Change the state; one that is closed stays closed."""
+        with self._changing:
+            if self.state is not SessionState.CLOSED:
+                self.state = state
+
+    def needed(self) -> SessionState:
+        """READY, MOVED or NEEDS_RESTART; raises if it is closed, or dead and not to be restarted."""
+        if self.owner != os.getpid():
+            self.enter(SessionState.NEEDS_RESTART)
+        if self.state is SessionState.CLOSED:
+            raise RuntimeError(_CLOSED)
+        if self.state is not SessionState.DEAD:
+            return self.state
+        if not self._restarts:
+            raise self.death_again()
+        return SessionState.NEEDS_RESTART
+
+    def ready(self) -> None:
+        """Have a worker that can be asked."""
+        if self.needed() is not SessionState.READY:
+            with self.failures_noted():
+                self.reopen()
+                self.enter(SessionState.READY)
+
+    @contextlib.contextmanager
+    def exclusive(self, ready: Callable[[], None] | None = None) -> Iterator[None]:
+        """One call at a time, on a worker that is `ready`; a failure decides what the next call needs."""
+        with self.lock:
+            (ready or self.ready)()
+            with self.failures_noted():
+                yield
+
+    @contextlib.contextmanager
+    def failures_noted(self) -> Iterator[None]:
+        """Let an error decide what the next call has to do first."""
+        try:
+            yield
+        except BaseException as error:
+            self.note_failure(error)
+            raise
+
+    def note_failure(self, error: BaseException) -> None:
+        """Ctrl-C and its like cost the worker, not the session: the next call gets a new one.
+
+        So does any other exception that a signal handler of the user raises in the middle of a call.
+        """
+        if not isinstance(error, Exception) or (self.flight is None and self.worker.closed):
+            self.enter(SessionState.NEEDS_RESTART)
+        elif self.flight is not None and self.state is not SessionState.NEEDS_RESTART:
+            self.enter(SessionState.DEAD)
 
     def open(self) -> None:
         """Start a new worker and load the model."""
-        opening = self._opening
+        options = self.options
         self.owner = os.getpid()
         self.worker = self._start()
         header: dict[str, Any] = {
@@ -111,17 +138,17 @@ class Session:
             "memory": True,
             "mark": "load",
         }
-        if opening.delegates:
-            header["delegates"] = [list(pair) for pair in opening.delegates]
-        if opening.custom_ops is not None:
-            header["custom_op_registerers"] = list(opening.custom_ops)
-        if opening.compiled is not None:
-            header["compiled"] = opening.compiled
+        if options.delegates:
+            header["delegates"] = [list(pair) for pair in options.delegates]
+        if options.custom_ops is not None:
+            header["custom_op_registerers"] = list(options.custom_ops)
+        if options.compiled is not None:
+            header["compiled"] = options.compiled
         try:
-            if opening.sandbox == "on" and not sandbox.is_whole(self.worker.applied_limits):
-                raise opening.judge.unsandboxed(self.worker.applied_limits)
-            if opening.watch is not None:
-                opening.watch(self.worker.pid)
+            if options.sandbox == "on" and not sandbox_policy.is_whole(self.worker.applied_limits):
+                raise options.judge.unsandboxed(self.worker.applied_limits)
+            if options.watch is not None:
+                options.watch(self.worker.pid)
             self.ask(header)
         except BaseException:
             # Only an open session has an owner that closes it: what fails here gives its worker back here.
@@ -130,51 +157,48 @@ class Session:
 
     def _start(self) -> Worker:
         """A worker that is ready to load the model."""
-        opening = self._opening
-        seconds = opening.limits.seconds
+        options = self.options
+        seconds = options.limits.seconds
         deadline = None if seconds is None else time.monotonic() + max(seconds, _LEAST_START_S)
-        runtime, limits, content = opening.kind.runtime, opening.limits, opening.content
-        path, extras = self._arguments().get("model_path"), (opening.custom_ops, opening.compiled)
-        room = {"threads": opening.threads, "mapped_bytes": _file_bytes(path)}
-        order = sandbox.make_order(opening.sandbox, opening.kind, path, opening.delegates, *extras)
+        runtime, limits, content = options.kind.runtime, options.limits, options.content
+        path, extras = self._arguments().get("model_path"), (options.custom_ops, options.compiled)
+        room = {"threads": options.threads, "mapped_bytes": _file_bytes(path)}
+        order = sandbox_policy.make_order(options.sandbox, options.kind, path, options.delegates, *extras)
 
         def start(maker: WorkerFactory) -> Worker:
             return Worker(maker, runtime, limits, content, deadline, order, room)
 
         try:
-            return with_factory(opening.kind, start, deadline)
+            return with_factory(options.kind, start, deadline)
         except RuntimeAbsent as error:
-            raise opening.judge.missing("absence", str(error)) from None
+            raise options.judge.missing("absence", str(error)) from None
         except Died as error:
             raise self.death(error.flight) from None
         except StartTooSlow:
             late = Flight(died=True, stage="start", ended_by="deadline", limits=limits.to_json())
             raise self.death(late) from None
         except CannotStart as error:
-            raise opening.judge.unavailable(str(error)) from error
+            raise options.judge.unavailable(str(error)) from error
 
     def _arguments(self) -> dict[str, Any]:
         """As they were given; a relative path still means the folder that was current then."""
-        arguments = dict(self._opening.arguments)
+        arguments = dict(self.options.arguments)
         if "model_path" in arguments and _folder() != self._folder:
             arguments["model_path"] = os.path.join(self._folder, arguments["model_path"])
         return arguments
 
-    def change(self, how: Callable[[Opening], Opening], allocated: bool = False) -> None:
-        """Open the model otherwise from now on; `allocated` if its tensors are to be allocated again."""
+    def change_options(self, change: Callable[[InterpreterOptions], InterpreterOptions]) -> None:
+        """End the worker; the next one opens the model with other options."""
         self.worker.kill()
-        self._opening = how(self._opening)
-        self.allocated = self.allocated or allocated
+        self.options = change(self.options)
 
     def reopen(self) -> None:
-        """Stand in a new worker where the old one stood."""
+        """Put a new worker in the place of the old one, with the shapes that inputs were given."""
         self.flight = None
         self.open()
         try:
-            for index, (shape, strict) in self._resized.items():
+            for index, (shape, strict) in self.resized.items():
                 self._resize(index, shape, strict)
-            if self.allocated:
-                self.allocate()
         except BaseException:
             self.worker.kill()
             raise
@@ -223,7 +247,7 @@ class Session:
 
     def _most_details(self) -> int:
         """What an answer about the model may have: names and scales come from its file."""
-        size = len(self._opening.content or b"") or _file_bytes(self._arguments().get("model_path"))
+        size = len(self.options.content or b"") or _file_bytes(self._arguments().get("model_path"))
         return min(_LEAST_DETAILS + 32 * size, _MOST_DETAILS)
 
     def invoke(self, first: bool) -> bool:
@@ -241,73 +265,43 @@ class Session:
             raise self._complaint(error, "invoke") from None
         return False
 
-    def resize(self, index: int, shape: list[int], strict: bool | None) -> None:
+    def resize(self, index: int, shape: list[int], strict: bool) -> None:
         """Resize an input, and remember it."""
         self._resize(index, shape, strict)
-        self._resized[index] = (shape, strict)
-        self.inputs = self.outputs = ()
+        self.resized[index] = (shape, strict)
 
-    def _resize(self, index: int, shape: list[int], strict: bool | None) -> None:
-        header: dict[str, Any] = {"do": "resize", "index": index, "shape": shape}
-        if strict is not None:
-            header["strict"] = strict
-        self.ask(header)
+    def _resize(self, index: int, shape: list[int], strict: bool) -> None:
+        self.ask({"do": "resize", "index": index, "shape": shape, "strict": strict})
 
-    def note_shapes(self, shapes: dict[int, list[int]]) -> None:
-        """A signature has resized inputs of the main subgraph and allocated it."""
-        self._resized.update({index: (shape, False) for index, shape in shapes.items()})
-        self.allocated = True
+    def kill(self) -> None:
+        """End the worker at once, without freeing anything; a call of another thread ends with an error."""
+        self.enter(SessionState.CLOSED)
+        with contextlib.suppress(OSError):
+            self.worker.strike()
+            if self.lock.acquire(blocking=False):
+                try:
+                    self.worker.kill()
+                finally:
+                    self.lock.release()
 
-    def allocate(self) -> None:
-        """Allocate tensors, and tie inputs and outputs of fixed size to the shared block."""
-        self.inputs = self.outputs = ()
-        self._tie(self.ask({"do": "allocate", "memory": True}))
-        self.allocated = True
-
-    def lay_again(self) -> None:
-        """Tie inputs and outputs to the block as they are now."""
-        self.inputs = self.outputs = ()
-        self._tie(self.ask({"do": "ends"}))
-
-    def _tie(self, found: answers.Ends) -> None:
-        # An input that is also an output has one place, as it has in the model.
-        places: dict[int, int] = {}
-        residues: dict[int, int | None] = {}
-        for row in (*found.inputs, *found.outputs):
-            places.setdefault(row.index, answers.size_of(row) if row.fixed else 0)
-            residues.setdefault(row.index, row.residue)
-        offsets, total = lay_out([(size, residues[index]) for index, size in places.items()])
-        fits = self._grow(total)
-        where = dict(zip(places, offsets, strict=True)) if fits else {}
-        sides = {"inputs": found.inputs, "outputs": found.outputs}
-        ends = {side: tuple(_end(row, places, where) for row in rows) for side, rows in sides.items()}
-        table = {
-            side: [[end.index, end.offset, end.size] for end in rows if end.offset is not None]
-            for side, rows in ends.items()
-        }
-        shared: answers.Shared = self.ask({"do": "share", "size": total if fits else 0, **table})
-        # A worker's own count is not believed beyond what there is.
-        self.overlaid_bytes = min(shared.overlaid, total)
-        self.inputs, self.outputs = ends["inputs"], ends["outputs"]
-        self.moving = found.moving
-
-    def _grow(self, total: int) -> bool:
-        """Make room in the shared block; False if there is none, and tensors go through the pipe instead."""
-        if total > _LARGE_BYTES:
-            available = read_machine().available_bytes
-            if available is not None and total > available // 2:
-                return False
-        try:
-            self.worker.grow(total)
-        except (OSError, ValueError, OverflowError):
-            return False
-        return True
+    def close(self) -> None:
+        """Free the model and end the worker; raises `ModelDied` if freeing kills it."""
+        with self.lock:
+            is_ours = self.state is not SessionState.CLOSED and self.owner == os.getpid()
+            self.enter(SessionState.CLOSED)
+            flight = self.worker.stop() if is_ours and self.flight is None else None
+            if flight is None:
+                return
+            death = self.death(flight)
+            # A worker that was ended between two calls, for the memory it held, has nothing left to free.
+            if flight.ended_by != "memory":
+                raise death
 
     def death(self, flight: Flight) -> RunError:
         """The error for a death, judged with the model at hand; it is remembered."""
-        opening = self._opening
+        options = self.options
         self.flight = seen = self._as_opened(flight)
-        self._last_death = error = opening.judge.died(seen, opening.source)
+        self._last_death = error = options.judge.died(seen, options.source)
         self.flight = error.flight
         return error
 
@@ -321,7 +315,7 @@ class Session:
 
     def _as_opened(self, flight: Flight) -> Flight:
         """The record with what a plan of the model has to know: its kernels, threads and input shapes."""
-        given = self._opening
+        given = self.options
         kernels = given.arguments.get("experimental_op_resolver_type", "AUTO")
         kernels = "other" if given.delegates or given.compiled else kernels
         known = {"kernels": kernels, "threads": given.arguments.get("num_threads")}
@@ -338,15 +332,15 @@ class Session:
             baseline_bytes=worker.history.baseline_bytes,
             timeline=worker.history.points(),
             stderr_tail=worker.stderr_tail(),
-            limits={**self._opening.limits.to_json(), **worker.applied_limits},
+            limits={**self.options.limits.to_json(), **worker.applied_limits},
             runtime=worker.facts,
             pid=worker.pid,
             resized=self._shapes(),
         )
-        return self._opening.judge.attached(told)
+        return self.options.judge.attached(told)
 
     def _shapes(self) -> dict[int, tuple[int, ...]]:
-        return {index: tuple(shape) for index, (shape, _) in self._resized.items()}
+        return {index: tuple(shape) for index, (shape, _) in self.resized.items()}
 
     def _complaint(self, error: RuntimeRaised, stage: str) -> Exception:
         flight = replace(
@@ -357,7 +351,7 @@ class Session:
             last_memory={"data_bytes": error.data_bytes},
             machine=read_machine().known(),
         )
-        return self._opening.judge.raised(error, self._as_opened(flight), self._opening.source)
+        return self.options.judge.raised(error, self._as_opened(flight), self.options.source)
 
 
 def _room_for(size: int) -> NDArray[np.uint8]:
@@ -385,13 +379,14 @@ def _folder() -> str:
         return ""
 
 
-def _end(row: answers.EndRow, sizes: dict[int, int], places: dict[int, int]) -> End:
-    size = sizes[row.index]
-    return End(
-        index=row.index,
-        dtype=row.dtype,
-        shape=row.shape,
-        size=size,
-        offset=places.get(row.index) if size else None,
-        constant=row.constant,
-    )
+def _start_over() -> None:
+    """In a forked child of the program: its parent's workers are not its own.
+
+    A thread that was inside a call is not here to give the locks back, either.
+    """
+    for session in list(_sessions):
+        session.lock, session._changing = threading.RLock(), threading.Lock()
+        session.enter(SessionState.NEEDS_RESTART)
+
+
+at_fork(after_in_child=_start_over)

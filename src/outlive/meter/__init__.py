@@ -1,6 +1,6 @@
 """HOW MUCH DID IT USE?
 
-    pid ──> Probe ──> Sample ──> Sampler (a thread, from outside) ──> Timeline of Points: marks, peak
+    pid ──> MemoryProbe ──> Sample ──> Sampler (a thread, from outside) ──> Timeline of Points: marks, peak
     machine, container, limits ──> MachineMemory        before and after ──> OomCounters
     limit ──> Cgroup (where the user may make one) ──> its peak, its out-of-memory kills
 
@@ -12,32 +12,40 @@ Nothing here raises because a process is gone or a file of the kernel is missing
 
 from __future__ import annotations
 
-from outlive.meter.cgroup import Cgroup, find_cgroup_home, make_cgroup
-from outlive.meter.hierarchy import MemoryCgroup, find_memory_cgroup, oom_counter_file
-from outlive.meter.machine import MachineMemory, OomCounters, read_machine, read_oom_counters
-from outlive.meter.sample import Probe, Sample, cheap_sample, read_sample
-from outlive.meter.sampler import Sampler
+from outlive.meter.linux.activity import is_stopped, stands_still, watch_activity
+from outlive.meter.linux.cgroups import (
+    Cgroup,
+    MemoryCgroup,
+    find_cgroup_home,
+    find_memory_cgroup,
+    make_cgroup,
+    oom_counter_file,
+)
+from outlive.meter.linux.machine_files import (
+    find_container,
+    is_root,
+    read_cpu_flags,
+    read_machine,
+    read_oom_counters,
+    read_overcommit,
+    read_ptrace_scope,
+    read_rlimit,
+    read_shared_memory,
+)
+from outlive.meter.linux.process_memory import cheap_sample, open_probe, read_sample
+from outlive.meter.linux.task_limits import TaskWatch, find_limits, limited_folders, process_limit
+from outlive.meter.machine import MachineMemory, OomCounters
+from outlive.meter.sample import MemoryProbe, Sample
+from outlive.meter.sampler import Sampler, Watch
 from outlive.meter.timeline import Point, Rise, Timeline, how_it_rose, thin
 
 __all__ = [
-    "Cgroup",
-    "MachineMemory",
-    "MemoryCgroup",
-    "OomCounters",
-    "Point",
-    "Probe",
-    "Rise",
-    "Sample",
-    "Sampler",
-    "Timeline",
-    "cheap_sample",
-    "find_cgroup_home",
-    "find_memory_cgroup",
-    "how_it_rose",
-    "make_cgroup",
-    "oom_counter_file",
-    "read_machine",
-    "read_oom_counters",
-    "read_sample",
-    "thin",
-]
+    "Cgroup", "MachineMemory", "MemoryCgroup", "MemoryProbe", "OomCounters", "Point", "Rise", "Sample",
+    "Sampler", "TaskWatch", "Timeline", "Watch", "cheap_sample", "find_cgroup_home", "find_container",
+    "find_limits", "find_memory_cgroup", "how_it_rose", "is_root", "is_stopped", "limited_folders",
+    "make_cgroup", "oom_counter_file", "open_probe", "process_limit", "read_cpu_flags", "read_machine",
+    "read_oom_counters", "read_overcommit", "read_ptrace_scope", "read_rlimit", "read_sample",
+    "read_shared_memory", "stands_still", "thin", "watch_activity",
+]  # fmt: skip
+
+PUBLIC_MODULES = ("gpu",)

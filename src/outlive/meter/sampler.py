@@ -1,13 +1,18 @@
-"""Watches a process's memory from outside while it works."""
+"""Watches a process's memory from outside while it works, or this process's own during a block of code."""
 
 from __future__ import annotations
 
+import os
 import threading
 import time
+from collections.abc import Callable
+from enum import Enum, auto
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
-from outlive.meter.sample import Probe, Sample
+from outlive.meter.linux.process_memory import open_probe
+from outlive.meter.sample import Sample
 from outlive.meter.timeline import MOST_POINTS, Point, Timeline, thin
 from outlive.threads import require_thread
 
@@ -16,6 +21,12 @@ _EXACT_SHARE = 0.05
 _EXACT_EVERY_S = 0.1
 # A process that moves more than this during the exact reading does not tell how far the counters are off.
 _STEADY_BYTES = 256 * 1024
+
+
+class _State(Enum):
+    WATCHING = auto()
+    GONE = auto()
+    CLOSED = auto()
 
 
 class Sampler:
@@ -38,7 +49,7 @@ class Sampler:
 
         Of a `forked` process, what it has from its parent is the baseline, also where it is written to later.
         """
-        self._probe = Probe(pid, proc)
+        self._probe = open_probe(pid, proc)
         self._forked = forked
         self._elsewhere_bytes = 0
         self._interval_s = max(0.001, interval_s)
@@ -50,15 +61,14 @@ class Sampler:
         self._correction_bytes = 0
         self._points: list[Point] = []  # bytes are absolute here; the baseline is taken off at the end
         self._thin_at = 2 * MOST_POINTS
-        self._gone = False
-        self._closed = False
+        self._state = _State.WATCHING
         first = self._note(exact=True)
         self._baseline_bytes = first.bytes if first else 0
 
     @property
     def gone(self) -> bool:
         """Whether the process was seen to have ended."""
-        return self._gone
+        return self._state is _State.GONE
 
     @property
     def latest(self) -> Point | None:
@@ -80,7 +90,7 @@ class Sampler:
     def mark(self, name: str, *, exact: bool = True) -> Point | None:
         """Note a point at once, named after what begins here; None if the process is gone.
 
-        The exact reading takes milliseconds (see `Probe`): fine for stages, not for each of many invokes.
+        The exact reading takes milliseconds (see `ProcProbe`): fine for stages, not for each of many invokes.
         """
         point = self._note(mark=name, exact=exact)
         return self._above_baseline(point) if point else None
@@ -103,7 +113,7 @@ class Sampler:
             self._thread.join(timeout=1)
         self._note(exact=True)
         with self._lock:
-            self._closed = True
+            self._state = _State.CLOSED
             self._probe.close()
             points = thin(self._points, MOST_POINTS)
         return Timeline(points=tuple(map(self._above_baseline, points)), baseline_bytes=self._baseline_bytes)
@@ -121,17 +131,17 @@ class Sampler:
     def _watch(self) -> None:
         while not self._ending.wait(self._interval_s):
             self._note(exact=time.monotonic() >= self._next_exact_s)
-            if self._gone:
+            if self._state is not _State.WATCHING:
                 return
 
     def _note(self, *, mark: str | None = None, exact: bool = False) -> Point | None:
         """Read and keep one point; None if there is nothing to read any more."""
         with self._lock:
-            if self._closed or self._gone:
+            if self._state is not _State.WATCHING:
                 return None
             sample = self._read_exact() if exact else self._probe.read_cheap()
             if sample is None:
-                self._gone = True
+                self._state = _State.GONE
                 self._probe.close()
                 return None
             point = Point(
@@ -165,3 +175,68 @@ class Sampler:
             rss_bytes=point.rss_bytes,
             mark=point.mark,
         )
+
+
+class Watch:
+    """Watches this process's own memory from `with` to its end; `.timeline` is what was seen.
+
+        with outlive.watch() as memory:
+            load()
+            memory.mark("loaded")
+            work()
+
+    Bytes are private memory above what the process held when the block began.
+    """
+
+    def __init__(
+        self,
+        show: Callable[[Timeline], None] | None = None,
+        draw: Callable[[Timeline, str | None], Any] | None = None,
+        *,
+        interval_s: float = 0.005,
+    ) -> None:
+        """`show` is given the timeline at the end of the block, `draw` by `plot`."""
+        self._show, self._draw, self._interval_s = show, draw, interval_s
+        self._sampler: Sampler | None = None
+        self._timeline: Timeline | None = None
+
+    def mark(self, name: str) -> Point | None:
+        """Note the memory now, under a name; None outside of the block."""
+        return None if self._sampler is None else self._sampler.mark(name)
+
+    @property
+    def timeline(self) -> Timeline:
+        """All that was seen; RuntimeError before the end of the block."""
+        if self._timeline is None:
+            raise RuntimeError("the block that is watched has not ended")
+        return self._timeline
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most private memory that the block added."""
+        return self.timeline.peak_bytes
+
+    def plot(self, path: str | None = None) -> Any:
+        """The curve as a picture: in an .svg file, or a .png where matplotlib is installed.
+
+        Without a path a figure of matplotlib, which a notebook shows; ImportError where it is not installed.
+        """
+        if self._draw is None:
+            raise RuntimeError("nobody who can draw was given")
+        return self._draw(self.timeline, path)
+
+    def __enter__(self) -> Watch:
+        """Begin."""
+        self._timeline = None
+        self._sampler = Sampler(os.getpid(), self._interval_s).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End, and show what was seen; also when the block raised."""
+        assert self._sampler is not None
+        self._sampler.mark("end" if error is None else f"raised {type(error).__name__}")
+        self._timeline, self._sampler = self._sampler.stop(), None
+        if self._show is not None:
+            self._show(self._timeline)

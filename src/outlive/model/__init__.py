@@ -14,7 +14,7 @@ from outlive.model.buffer import Buffer
 from outlive.model.card import AttachedFile, Conversion, MetadataEntry, ModelCard, TensorCard
 from outlive.model.flaw import Flaw
 from outlive.model.identity import Identity
-from outlive.model.nouns import Model, Operator, OperatorCode, Options, Signature, Subgraph
+from outlive.model.model import Model, Operator, OperatorCode, Options, Signature, Subgraph
 from outlive.model.reader import Reading, read_source
 from outlive.model.source import Source
 from outlive.model.tensor import ExternalBuffer, Quantization, Sparsity, Tensor

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from outlive.arena.questions import find_input
 from outlive.interpreter.affine import Affine, affine_of
 from outlive.interpreter.array_facts import look_at
+from outlive.interpreter.input_check import IoTensor, describe_call, problem_with
 from outlive.interpreter.judge import Call
-from outlive.interpreter.session import End
-from outlive.interpreter.shared_tensors import describe_call, problem_with
 from outlive.model import Model, Tensor
-from outlive.rules.given import Feed, Given, quantized
+from outlive.rules.feed import Feed, GivenInput, quantized
 
 # Types that numpy has no name for, or that are set in another way: nothing is said about those.
 _PLAIN = "biufc"
@@ -58,14 +57,14 @@ def calls_of(feed: Feed) -> list[Call]:
     return [call for given in feed.given if (call := _refused(given)) is not None]
 
 
-def _given(model: Model, tensor: Tensor, array: NDArray[Any]) -> Given:
+def _given(model: Model, tensor: Tensor, array: NDArray[Any]) -> GivenInput:
     place = next(place for place, item in enumerate(model.inputs) if item.index == tensor.index)
     cards = model.card.inputs if model.card is not None else ()
     card = cards[place] if place < len(cards) and len(cards) == len(model.inputs) else None
-    return Given(tensor=tensor, seen=look_at(array), array=array, card=card)
+    return GivenInput(tensor=tensor, seen=look_at(array), array=array, card=card)
 
 
-def _refused(given: Given) -> Call | None:
+def _refused(given: GivenInput) -> Call | None:
     """The refused call for a value of another shape or type; None where another rule says more."""
     tensor, array = given.tensor, given.array
     try:
@@ -74,7 +73,7 @@ def _refused(given: Given) -> Call | None:
         return None
     if wanted.kind not in _PLAIN or (not tensor.has_rank and not tensor.shape):
         return None
-    end = End(index=tensor.index, dtype=tensor.dtype, shape=tensor.shape, size=0, offset=None)
+    end = IoTensor(index=tensor.index, dtype=tensor.dtype, shape=tensor.shape)
     problem = problem_with(array, end)
     if problem == "wrong-dtype" and given.seen.is_float and quantized(tensor):
         # I301 says it better; the shape still has to be right.
@@ -84,6 +83,6 @@ def _refused(given: Given) -> Call | None:
     return describe_call(problem, array, end, tensor.name, "")
 
 
-def _shape_only(array: NDArray[Any], end: End) -> str:
+def _shape_only(array: NDArray[Any], end: IoTensor) -> str:
     """What is wrong with the shape, whatever the type."""
     return problem_with(np.broadcast_to(np.zeros((), end.dtype), array.shape), end)

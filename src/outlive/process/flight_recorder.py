@@ -9,12 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from outlive.meter import MemoryCgroup, Point, find_memory_cgroup, read_machine, read_oom_counters
-from outlive.meter.tasks import TaskWatch, limited_folders
+from outlive.meter import (
+    MemoryCgroup,
+    Point,
+    TaskWatch,
+    find_memory_cgroup,
+    limited_folders,
+    read_machine,
+    read_oom_counters,
+)
 from outlive.process.flight import Division, Flight, OpSeen
 from outlive.process.limits import Limits
-from outlive.process.operating_system import signal_name
-from outlive.process.worker_factory import StartedWorker, WorkerEnd
+from outlive.process.worker_factory import StartedWorker, WorkerEnd, signal_name
 
 # How a process ends whose thread was refused, among others (see D516): looking at limits takes a while.
 _MAY_LACK_THREADS = ("SIGABRT", "SIGSEGV")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from outlive.meter.machine import MachineMemory, read_machine
+from outlive.meter import MachineMemory, read_machine
 from outlive.units import format_bytes, parse_bytes
 
 # What is left to the parent and the system when nobody says how much a model may use: as little as the

@@ -14,7 +14,6 @@ from outlive.process.posix.nursery import Nursery, abandon_all, can_fork
 from outlive.process.posix.pipes import Channel, Connection, quiet_write
 from outlive.process.posix.shared_block import Addresses, SharedBlock, lay_out
 from outlive.process.posix.spawning import (
-    START,
     abort,
     at_fork,
     bury,
@@ -22,7 +21,6 @@ from outlive.process.posix.spawning import (
     end_group,
     exit_codes_are_lost,
     interrupt,
-    signal_name,
     spawn,
     starting,
     wait_for_end,
@@ -39,10 +37,10 @@ from outlive.process.posix.system_calls import (
 )
 
 __all__ = [
-    "BLIND", "READABLE", "START", "WRITABLE", "AdaptiveWait", "Addresses", "Channel", "Connection",
+    "BLIND", "READABLE", "WRITABLE", "AdaptiveWait", "Addresses", "Channel", "Connection",
     "Nursery", "SharedBlock", "abandon_all", "abort", "above_standard", "at_fork", "bury", "can_fork",
     "close_all", "disown", "end_group", "exit_codes_are_lost", "interrupt", "lay_out",
     "lock_file", "log_file", "open_last_words", "poll", "quiet_write", "read", "read_into",
-    "read_last_words", "set_nonblocking", "signal_name", "spawn", "starting", "tail_of", "this_core",
+    "read_last_words", "set_nonblocking", "spawn", "starting", "tail_of", "this_core",
     "trim_heap", "unlock_file", "wait", "wait_for_end", "wait_mode", "write",
 ]  # fmt: skip

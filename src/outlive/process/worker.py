@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from outlive.meter.activity import watch_activity
+from outlive.meter import watch_activity
 from outlive.process import answers
 from outlive.process.answers import MalformedAnswer
 from outlive.process.child import wire

@@ -7,10 +7,14 @@ WorkerFactory.ending(number)  ──> signal, exit code, evidence of the tracer,
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
+# The program that every child process runs.
+START = str(Path(__file__).with_name("child") / "start.py")
 # Packages whose interpreter a worker can use.
 RUNTIMES = ("litert", "tensorflow", "tflite_runtime")
 
@@ -129,3 +133,11 @@ class WorkerFactory(Protocol):
 def in_words(error: BaseException) -> str:
     """What the system said, without its number."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def signal_name(number: int) -> str:
+    """The name of a signal, or its number in words."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

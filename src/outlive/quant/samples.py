@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 
 from outlive.arena.questions import find_input
 from outlive.interpreter.affine import Affine, dequantize, quantize
+from outlive.interpreter.input_check import IoTensor, describe_call, problem_with
 from outlive.interpreter.judge import Call, Judge
-from outlive.interpreter.session import End
-from outlive.interpreter.shared_tensors import describe_call, problem_with
 from outlive.model import Model, Tensor
 from outlive.quant.tensor_graph import affine, numpy_type
 
@@ -293,7 +292,7 @@ def checked(tensor: Tensor, value: NDArray[Any], judge: Judge) -> NDArray[Any]:
     if wanted is None:
         return value  # text and the like: the runtime looks at it
     value = _converted(tensor, value, wanted, judge)
-    end = End(index=tensor.index, dtype=value.dtype.str, shape=tensor.shape, size=0, offset=None)
+    end = IoTensor(index=tensor.index, dtype=value.dtype.str, shape=tensor.shape)
     problem = problem_with(value, end)
     if problem and not tensor.says_open(value.shape):
         raise judge.refused(describe_call(problem, value, end, tensor.name, ""))
@@ -313,7 +312,7 @@ def _converted(tensor: Tensor, value: NDArray[Any], wanted: np.dtype[Any], judge
         narrow = value.astype(wanted)
         if np.array_equal(narrow, value):
             return narrow
-    end = End(index=tensor.index, dtype=wanted.str, shape=tensor.shape, size=0, offset=None)
+    end = IoTensor(index=tensor.index, dtype=wanted.str, shape=tensor.shape)
     raise judge.refused(describe_call("wrong-dtype", value, end, tensor.name, ""))
 
 

@@ -30,7 +30,7 @@ from outlive.rules import Judgement, NotChecked, Rule, judge
 from outlive.rules.catalogue import choose_rules, load_rules, split_words
 from outlive.rules.checked import FIT_CODES, Checked, Checks
 from outlive.rules.judgement import by_weight, file_errors, of_change
-from outlive.rules.quantization.expecting import EXPECTATIONS, Expectation, find_expectation
+from outlive.rules.quantization.expectation import EXPECTATIONS, Expectation, find_expectation
 from outlive.units import parse_bytes
 from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.read import reading_of

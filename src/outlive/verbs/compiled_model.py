@@ -8,9 +8,9 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from outlive.interpreter.compiled_accelerators import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
-from outlive.interpreter.engine import Engine
 from outlive.interpreter.ladder import absent
-from outlive.interpreter.options import OpResolverType, make_opening
+from outlive.interpreter.options import make_options
+from outlive.interpreter.session import Session
 from outlive.process.child import codec
 from outlive.process.flight import Flight
 from outlive.process.limits import Limits
@@ -37,9 +37,9 @@ class CompiledModel:
     `ModelDied` with a finding. `options` are LiteRT's own Options, or a mapping of groups to options.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, session: Session) -> None:
         """For `from_file` and `from_buffer`, which make one."""
-        self._engine = engine
+        self._session = session
         self._closed = False
 
     @classmethod
@@ -175,25 +175,27 @@ class CompiledModel:
         _check("output", outputs, output_buffers)
         packed = [codec.pack_array(buffer.value()) for buffer in input_buffers]
         order = {"do": "run", "signature": int(signature_index), "inputs": [header for header, _ in packed]}
-        values = self._open_engine()._values(order, len(output_buffers), [data for _, data in packed])
+        session = self._open_session()
+        with session.exclusive():
+            values = session.ask_values(order, len(output_buffers), [data for _, data in packed])
         for value, buffer in zip(values, output_buffers, strict=True):
             buffer.take(value)
 
     @property
     def flight(self) -> Flight | None:
         """The record of the worker's death; None while all is well."""
-        return self._engine._session.flight
+        return self._session.flight
 
     @property
     def pid(self) -> int:
         """The worker's process."""
-        return self._engine._session.worker.pid
+        return self._session.worker.pid
 
     def close(self) -> None:
         """Free the model and end its worker."""
         if not self._closed:
             self._closed = True
-            self._engine._session.worker.stop()
+            self._session.worker.stop()
 
     def __enter__(self) -> CompiledModel:
         """The model itself."""
@@ -213,31 +215,18 @@ class CompiledModel:
 
     def _call(self, name: str, *arguments: Any) -> Any:
         order = {"do": "compiled", "call": name, "arguments": list(arguments)}
-        return self._open_engine()._ask_about(name, order)
+        session = self._open_session()
+        with session.exclusive():
+            return session.ask_about(name, order)
 
-    def _open_engine(self) -> Engine:
+    def _open_session(self) -> Session:
         if self._closed:
             raise RuntimeError("this model is closed and its worker has ended; compile it again")
-        return self._engine
+        return self._session
 
 
-def _open(order: dict[str, Any], limits: Limits, sandbox: str | None, **source: Any) -> Engine:
-    opening = make_opening(
-        judge=JUDGE,
-        model_path=source.get("model_path"),
-        model_content=source.get("model_content"),
-        delegates=None,
-        num_threads=None,
-        resolver=OpResolverType.AUTO,
-        flags={},
-        limits=limits,
-        runtime="litert",
-        python=None,
-        custom_ops=None,
-        compiled=order,
-        sandbox=sandbox,
-    )
-    return Engine(opening, restart=False)
+def _open(order: dict[str, Any], limits: Limits, sandbox: str | None, **source: Any) -> Session:
+    return Session(make_options(judge=JUDGE, limits=limits, compiled=order, sandbox=sandbox, **source))
 
 
 def _order(hardware_accel: int | None, environment: Any, options: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from outlive.verbs.opening import sound
 
 if TYPE_CHECKING:
     from outlive.surgery import Cut
-    from outlive.surgery.naming import Ops, TensorName
+    from outlive.surgery.lookup import Ops, TensorName
 
 
 def cut(
@@ -36,10 +36,10 @@ def cut(
     """
     from outlive.arena.questions import check_shape
     from outlive.planning.reshaping import cut_part
-    from outlive.surgery import Request
+    from outlive.surgery import CutRequest
     from outlive.surgery.tree import UnknownOptions
 
-    request = Request(
+    request = CutRequest(
         ops=ops,
         until=until,
         outputs=outputs,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from outlive.environment.checkup import Environment
+    from outlive.environment.machine_report import Environment
 
 
 def doctor(*, clean: bool = False) -> Environment:
@@ -17,7 +17,7 @@ def doctor(*, clean: bool = False) -> Environment:
     from outlive.cache import MOST_DAYS, most_bytes, usage
     from outlive.cache import clean as clean_caches
     from outlive.environment import capabilities, surroundings
-    from outlive.environment.checkup import Environment
+    from outlive.environment.machine_report import Environment
     from outlive.rules import judge
 
     removed = clean_caches() if clean else ()

@@ -83,7 +83,7 @@ def _find_alone(flight: Flight) -> tuple[Finding, Flight]:
 
 def _find_with_model(flight: Flight, source: Source) -> tuple[Finding, Flight]:
     from outlive.diagnosis.explaining import with_told_cause
-    from outlive.rules.witness import lacked_memory, may_lack_memory
+    from outlive.rules.flight_end import lacked_memory, may_lack_memory
 
     flight = _with_limit(_with_op_index(flight, source))
     if lacked_memory(flight) or may_lack_memory(flight):
@@ -118,7 +118,7 @@ def _name_file(finding: Finding, source: Source | None) -> Finding:
 
 def _with_limit(flight: Flight) -> Flight:
     """The flight of a complaint about memory at a limit with that limit as its end."""
-    from outlive.rules.witness import complains_at_limit
+    from outlive.rules.flight_end import complains_at_limit
 
     return replace(flight, ended_by="memory") if complains_at_limit(flight) else flight
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outlive.interpreter import shared_tensors as slots
-from outlive.interpreter.session import End
+from outlive.interpreter import input_check
 from outlive.verbs.judging import JUDGE
 
 __all__ = ["TensorBuffer"]
@@ -93,16 +92,16 @@ class TensorBuffer:
         return value.ndim == 1 or sizes == [size for size in self._shape if size != 1]
 
     def _misfit(self, value: NDArray[Any]) -> Exception:
-        end = End(
+        end = input_check.IoTensor(
             index=self._index,
             dtype=self._dtype.str,
             shape=self._shape,
             size=int(self._held().nbytes),
             offset=None,
         )
-        problem = slots.problem_with(value, end) or "wrong-shape"
-        text = slots.mismatch_text(problem, value, end, self._name)
-        return JUDGE.refused(slots.describe_call(problem, value, end, self._name, text))
+        problem = input_check.problem_with(value, end) or "wrong-shape"
+        text = input_check.mismatch_text(problem, value, end, self._name)
+        return JUDGE.refused(input_check.describe_call(problem, value, end, self._name, text))
 
     # What the model that owns it does with it.
 

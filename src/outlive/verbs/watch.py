@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from outlive.meter import Timeline
-    from outlive.meter.watching import Watch
+    from outlive.meter import Timeline, Watch
 
 
 def watch(*, quiet: bool = False) -> Watch:
@@ -15,7 +14,7 @@ def watch(*, quiet: bool = False) -> Watch:
     `memory.mark("loaded")` names a moment; at the end the marks, the peak and a small curve are printed
     unless `quiet`. `memory.timeline` has the points, `memory.plot("memory.svg")` draws them.
     """
-    from outlive.meter.watching import Watch
+    from outlive.meter import Watch
     from outlive.rendering.watch_plot import draw_watch
 
     return Watch(None if quiet else _show, draw_watch)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.interpreter.compiled_accelerators import Absent
+from outlive.interpreter.compiled_accelerators import MissingAccelerator
 
 
-def fact(tmp_path: Path) -> Absent:
-    return Absent(name="gpu", missing="there is no GPU here", install="apt install chromium libvulkan1")
+def fact(tmp_path: Path) -> MissingAccelerator:
+    return MissingAccelerator(
+        name="gpu", missing="there is no GPU here", install="apt install chromium libvulkan1"
+    )

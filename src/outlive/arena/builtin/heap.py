@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from outlive.arena.builtin.layout import Layout
 from outlive.arena.builtin.preparation import Preparation
 from outlive.arena.builtin.subgraphs import list_parts
-from outlive.model import Model, Tensor
+from outlive.kernels.litert.tensor_table import sparse_bytes
+from outlive.model import Model
 from outlive.units import plural
 
 # Fitted to private memory after allocate_tensors in fresh processes, heap tensors taken off: 74 models of the
@@ -16,7 +17,6 @@ from outlive.units import plural
 _INTERPRETER_BYTES = 10_000
 _BYTES_PER_TENSOR = 700
 _BYTES_PER_SCALE = 11
-_BYTES_PER_SPARSE_INDEX = 4
 # sizeof(TfLiteTensor): tflite/core/c/common.h. Their array grows by a tenth when kernels add temporaries
 # (EnsureTensorsVectorCapacity: tflite/core/subgraph.h); what it was before stays behind in gaps, as measured.
 _TENSOR_BYTES, _ARRAYS = 112, 3
@@ -88,10 +88,3 @@ def late_bytes(layouts: Iterable[Layout]) -> int:
     """Arrays of tensors that grow as the model runs, because kernels are prepared only then."""
     grown = (layout for layout in layouts if len(layout.preparation.stages) > 1)
     return sum(_ARRAYS * _TENSOR_BYTES * len(layout.preparation.table.where) for layout in grown)
-
-
-def sparse_bytes(tensor: Tensor) -> int:
-    """Segments and indices of a sparse constant, which the interpreter copies as integers of 32 bits."""
-    sides = () if tensor.sparsity is None else tensor.sparsity.dimensions
-    arrays = (array for side in sides for array in (side.segments, side.indices))
-    return _BYTES_PER_SPARSE_INDEX * sum(len(array) for array in arrays if array is not None)

@@ -11,22 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from outlive.arena.builtin.best_fit import FOREVER
-from outlive.kernels.litert.tensor_table import Node, Where
+from outlive.arena.builtin.preparation import ExecutionNode
+from outlive.kernels.litert.registry import kernel_of
+from outlive.kernels.litert.tensor_table import Where
 
-# Which inputs an operator may overwrite with its first output (`inplace_operator` of the registrations,
-# LiteRT, tflite/kernels/*.cc, the same for reference kernels); True where the bytes stay as they are.
-IN_PLACE: dict[str, tuple[tuple[int, ...], bool]] = {
-    "ADD": ((0, 1), False),
-    "SUB": ((0, 1), False),
-    "MUL": ((0, 1), False),
-    "DIV": ((0, 1), False),
-    "SOFTMAX": ((0,), False),
-    "DYNAMIC_UPDATE_SLICE": ((0,), False),
-    "RESHAPE": ((0,), True),
-    "EXPAND_DIMS": ((0,), True),
-    "SQUEEZE": ((0,), True),
-    "BITCAST": ((0,), True),
-}
 _SCALAR_BYTES = 4  # kScalarTensorBytes
 
 
@@ -45,7 +33,7 @@ class Lifetimes:
 class Graph:
     """What the counting needs to know of a subgraph, after the kernels have been prepared."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[ExecutionNode, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     variables: tuple[int, ...]
@@ -102,15 +90,14 @@ def _find_in_place(graph: Graph, sizes: Sequence[int], where: Sequence[Where], l
         return where[source] in (where[target], "arena")
 
     for node in graph.nodes:
-        kind = IN_PLACE.get(node.operator.type)
+        kernel = kernel_of(node.operator.type)
         target = node.first_output
-        if kind is None or graph.preserve_all or target < 0 or target in outputs:
+        if not kernel.in_place or graph.preserve_all or target < 0 or target in outputs:
             continue
-        positions, unchanged = kind
-        candidates = (node.raw_inputs[position] for position in positions if position < len(node.raw_inputs))
-        source = next((tensor for tensor in candidates if may_share(tensor, target, unchanged)), -1)
+        candidates = (node.raw_inputs[place] for place in kernel.in_place if place < len(node.raw_inputs))
+        source = next((tensor for tensor in candidates if may_share(tensor, target, kernel.unchanged)), -1)
         root = lives.shared.get(source, source)
-        if source >= 0 and (unchanged or lives.readers[root] <= 1):
+        if source >= 0 and (kernel.unchanged or lives.readers[root] <= 1):
             lives.shared[target] = root
 
 

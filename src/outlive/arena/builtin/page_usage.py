@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from outlive.arena.builtin.crowd import ALIGNMENT_BYTES
 from outlive.arena.builtin.eigen_blocking import STACK_BYTES
 from outlive.arena.builtin.layout import Layout
-from outlive.arena.builtin.matrix_packing import Product, RuyArena, product_of
+from outlive.arena.builtin.matrix_packing import RuyArena, packed_pieces
 from outlive.arena.builtin.preparation import Preparation
-from outlive.arena.builtin.unpacking import Own, own_of
 from outlive.arena.glibc_heap import Heap, Piece
+from outlive.kernels.litert.kernel import HeapUse, MatrixProduct
+from outlive.kernels.litert.registry import heap_use_of, product_of
 
 _PAGE_BYTES = 4096
 # Larger arenas are looked at in coarser steps.
@@ -156,8 +157,8 @@ class _Running:
                 self.depth += 1
                 self._call(self.layouts[called], loops=operator.type == "WHILE")
                 self.depth -= 1
-        product = None if self.plain else product_of(preparation.table, preparation.nodes[index])
-        self._compute(own_of(preparation.situation(index)), product, first)
+        view = preparation.view(index)
+        self._compute(heap_use_of(view), None if self.plain else product_of(view), first)
 
     def _call(self, layout: Layout, *, loops: bool) -> None:
         """Run a called subgraph. Its arena is asked for anew each time, and given back afterwards.
@@ -183,18 +184,19 @@ class _Running:
                 first = False
         arena.free()
 
-    def _compute(self, own: Own, product: Product | None, first: bool) -> None:
+    def _compute(self, own: HeapUse, product: MatrixProduct | None, first: bool) -> None:
         """A kernel at work: what it takes for itself, and what its library packs."""
         self.kept += own.kept if first else 0
         own_bytes = own.each + (own.once if first else 0)
         taken = [self.heap.allocate(own_bytes)] if own_bytes else []
         if taken and own.with_small and self.fresh:
             self.heap.allocate(_SMALL_BYTES)
+        pieces = () if product is None else packed_pieces(product)
         if product is not None and product.eigen:
-            self.stack = max(self.stack, sum(size for size in product.pieces if size <= STACK_BYTES))
-            taken += [self.heap.allocate(size) for size in product.pieces if size > STACK_BYTES]
+            self.stack = max(self.stack, sum(size for size in pieces if size <= STACK_BYTES))
+            taken += [self.heap.allocate(size) for size in pieces if size > STACK_BYTES]
         elif product is not None:
-            self.ruy.pack(product.pieces)
+            self.ruy.pack(pieces)
         self._look()
         self.ruy.release()
         for piece in reversed(taken):

@@ -15,14 +15,11 @@ from outlive.arena.builtin.preparation import Preparation
 from outlive.arena.builtin.subgraphs import Callers
 from outlive.arena.builtin.unshared import unshared_of
 from outlive.arena.plan import Bound, OpLoad, Part, Placement, Plan, PlannedInput, Question, Refusal, weakest
-from outlive.kernels.litert.temporaries.formulas import has_kernel
+from outlive.kernels.litert.custom import CUSTOM_KERNELS
+from outlive.kernels.litert.registry import KERNELS
 from outlive.model import Model, Operator
 from outlive.units import format_bytes
 
-# Custom operators the resolvers of the released package know: tflite/core/kernels/register.cc.
-_KNOWN_CUSTOM = frozenset(
-    {"AudioSpectrogram", "Mfcc", "NumericVerify", "TFLite_Detection_PostProcess", "aeq.hadamard_rotation"}
-)
 _MOST_UNKNOWN = 20
 _TABLES = "kernels and planner as in LiteRT 2.3.0; ties as libstdc++ orders them"
 _FORESEEN = (
@@ -62,12 +59,8 @@ def _refusals(main: Preparation, callers: Callers) -> tuple[Refusal, ...]:
         )
         for graph in reached
         for index, node in enumerate(graph.nodes[: graph.stages[0][1] + 1])
-        if not _has_kernel(node.operator)
+        if node.operator.name not in (CUSTOM_KERNELS if node.operator.is_custom else KERNELS)
     )
-
-
-def _has_kernel(operator: Operator) -> bool:
-    return operator.name in _KNOWN_CUSTOM if operator.is_custom else has_kernel(operator.type)
 
 
 def _kind(operator: Operator) -> str:

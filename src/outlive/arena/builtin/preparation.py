@@ -12,16 +12,45 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from outlive.arena.plan import Bound
-from outlive.kernels.litert.shapes.outcome import Outcome, Outcomes, View
-from outlive.kernels.litert.shapes.rulebook import foresee, outcomes_of
-from outlive.kernels.litert.temporaries.allocation import inputs_made_persistent, output_home
-from outlive.kernels.litert.temporaries.formulas import slots_of
-from outlive.kernels.litert.temporary import Situation, Slots
-from outlive.kernels.litert.tensor_table import UNSIZED, Node, TensorTable, Where
-from outlive.model import Subgraph
+from outlive.kernels.litert.kernel import PreparedOutputs, Slots
+from outlive.kernels.litert.registry import (
+    invoked_outputs,
+    kernel_of,
+    prepared_outputs,
+    temporaries_of,
+    unshaped_outputs,
+)
+from outlive.kernels.litert.tensor_table import UNSIZED, TensorTable, Where
+from outlive.kernels.litert.view import InvokeView, PrepareView
+from outlive.model import Operator, Subgraph
 
 # How an operator that calls other subgraphs is prepared; None leaves it to the rules of shapes.
-Caller = Callable[["Preparation", int], Outcomes | None]
+Caller = Callable[["Preparation", int], PreparedOutputs | None]
+
+
+@dataclass(slots=True)
+class ExecutionNode:
+    """An operator in the order of execution, with the tensors it is left with after Prepare."""
+
+    operator: Operator
+    raw_inputs: tuple[int, ...]  # -1 where one is left out
+    raw_outputs: tuple[int, ...]
+    temporaries: tuple[int, ...] = ()
+
+    @property
+    def inputs(self) -> tuple[int, ...]:
+        """The inputs that are there."""
+        return tuple(tensor for tensor in self.raw_inputs if tensor >= 0)
+
+    @property
+    def outputs(self) -> tuple[int, ...]:
+        """The outputs that are there."""
+        return tuple(tensor for tensor in self.raw_outputs if tensor >= 0)
+
+    @property
+    def first_output(self) -> int:
+        """The first output; -1 if it is left out."""
+        return self.raw_outputs[0] if self.raw_outputs else -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +68,7 @@ class Preparation:
 
     subgraph: Subgraph
     table: TensorTable
-    nodes: list[Node]
+    nodes: list[ExecutionNode]
     inputs: tuple[int, ...]  # -1 where one nobody reads was dropped
     outputs: tuple[int, ...]
     threads: int = 1
@@ -50,7 +79,7 @@ class Preparation:
     waits: list[int] = field(default_factory=list)  # operators whose output's size depends on data
     doubts: list[Doubt] = field(default_factory=list)
     # As things were after the first stage, when lifetimes are counted.
-    nodes_then: tuple[Node, ...] = ()
+    nodes_then: tuple[ExecutionNode, ...] = ()
     bytes_then: list[int] = field(default_factory=list)
     where_then: list[Where] = field(default_factory=list)
 
@@ -83,27 +112,27 @@ class Preparation:
 
     def _prepare_node(self, index: int, caller: Caller) -> bool:
         """Prepare one operator; True if preparing must stop behind it."""
-        node = self.nodes[index]
-        outcomes = caller(self, index)
-        if outcomes is None:
-            outcomes = outcomes_of(View(node.operator, self.table))
-        situation = self.situation(index)
-        if outcomes is None:
+        table, view = self.table, self.view(index)
+        outputs = caller(self, index)
+        if outputs is None:
+            outputs = prepared_outputs(view)
+        if outputs is None:
             self._doubt_shapes(index)
-            outcomes = tuple(_home(situation, position) for position in range(len(node.raw_outputs)))
-        for tensor in inputs_made_persistent(situation):
-            self.table.where[tensor] = "persistent"
-        undecided = False
-        if any(self.table.where[tensor] == "constant" for tensor in self.nodes[index].outputs):
+            outputs = unshaped_outputs(view)
+        kernel = kernel_of(view.operator.name)
+        for tensor in () if kernel.persistent_inputs is None else kernel.persistent_inputs(view):
+            table.where[tensor] = "persistent"
+        node = self.nodes[index]  # the caller may have changed it
+        if any(table.where[tensor] == "constant" for tensor in node.outputs):
             words = f"{self.name_of(index)}: it writes to a constant"
             self.doubts.append(Doubt(words=words, bound="estimate"))
-        for tensor, outcome in zip(self.nodes[index].raw_outputs, outcomes, strict=False):
+        for tensor, output in zip(node.raw_outputs, outputs, strict=False):
             if tensor >= 0:
-                self._apply(tensor, outcome)
-            undecided |= outcome.undecided
-        self.slots.append(self._slots(index, situation))
-        dynamic = [t for t in self.nodes[index].outputs if self.table.where[t] == "dynamic"]
-        if undecided or any(self.table.dtypes[t] not in UNSIZED for t in dynamic):
+                table.apply(tensor, output)
+        self.slots.append(self._temporaries(index, view))
+        undecided = any(output.undecided for _, output in zip(node.raw_outputs, outputs, strict=False))
+        dynamic = [tensor for tensor in node.outputs if table.where[tensor] == "dynamic"]
+        if undecided or any(table.dtypes[tensor] not in UNSIZED for tensor in dynamic):
             self.waits.append(index)
         self.dynamic |= undecided or bool(dynamic)
         return undecided or bool(dynamic)
@@ -111,7 +140,7 @@ class Preparation:
     def _foresee(self, index: int, stops: bool) -> None:
         """What follows from shapes though the runtime learns it only by running: for those behind it."""
         node = self.nodes[index]
-        outcomes = foresee(View(node.operator, self.table)) or ()
+        outcomes = invoked_outputs(InvokeView(node.operator, self.table)) or ()
         pairs = [(t, o) for t, o in zip(node.raw_outputs, outcomes, strict=False) if t >= 0]
         for tensor, outcome in pairs:
             if outcome.values is not None:
@@ -122,37 +151,13 @@ class Preparation:
         if stops and shaped and self.waits[-1:] == [index]:
             self.waits.pop()
 
-    def _apply(self, tensor: int, outcome: Outcome) -> None:
-        table = self.table
-        if table.where[tensor] == "constant":
-            return  # the runtime refuses to resize one
-        if outcome.dtype is not None:
-            table.dtypes[tensor] = outcome.dtype
-        if outcome.where is not None:
-            table.where[tensor] = outcome.where
-        if outcome.shape is not None:
-            table.resize(tensor, outcome.shape)
-        if outcome.size_bytes is not None:
-            table.bytes[tensor] = outcome.size_bytes
-        if outcome.values is not None:
-            table.computed[tensor] = outcome.values
-
-    def situation(self, index: int) -> Situation:
+    def view(self, index: int) -> PrepareView:
         """An operator as its kernel sees it."""
-        table = self.table
-        return Situation(
-            operator=self.nodes[index].operator,
-            tensors=table.tensors,
-            shapes=table.shapes,
-            constant=table.constant,
-            constant_or_persistent=table.known,
-            arena_persistent=table.persistent,
-            threads=self.threads,
-            reference=self.reference,
-        )
+        operator = self.nodes[index].operator
+        return PrepareView(operator, self.table, threads=self.threads, reference=self.reference)
 
-    def _slots(self, index: int, situation: Situation) -> Slots:
-        slots = slots_of(situation)
+    def _temporaries(self, index: int, view: PrepareView) -> Slots:
+        slots = temporaries_of(view)
         if slots is None:
             words = f"{self.name_of(index)}: the temporaries of its kernel are not known"
             self.doubts.append(Doubt(words=words))
@@ -172,13 +177,6 @@ class Preparation:
         return f"op {index} {self.nodes[index].operator.name}{where}"
 
 
-def _home(situation: Situation, position: int) -> Outcome:
-    """Where an output lives, its shape left as the file has it."""
-    home = output_home(situation, position)
-    places: dict[str, Where] = {"persistent": "persistent", "heap": "readonly", "dynamic": "dynamic"}
-    return Outcome(where=places.get(home), undecided=home == "unshaped")
-
-
 def begin(subgraph: Subgraph, table: TensorTable, threads: int, reference: bool) -> Preparation:
     """A subgraph as it is loaded, ready to be prepared; indices outside the file count as left out."""
     count = len(subgraph.tensors)
@@ -187,7 +185,8 @@ def begin(subgraph: Subgraph, table: TensorTable, threads: int, reference: bool)
         return tuple(index if 0 <= index < count else -1 for index in indices)
 
     nodes = [
-        Node(operator, inside(operator.inputs), inside(operator.outputs)) for operator in subgraph.operators
+        ExecutionNode(operator, inside(operator.inputs), inside(operator.outputs))
+        for operator in subgraph.operators
     ]
     # What a delegate has room for and does not write to stands among its intermediates.
     delegates = (operator for operator in subgraph.operators if operator.type == "DELEGATE")

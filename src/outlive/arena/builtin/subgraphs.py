@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from outlive.arena.builtin.preparation import Doubt, Preparation, begin
 from outlive.arena.plan import Question
-from outlive.kernels.litert.shapes.outcome import DYNAMIC, Outcome, Outcomes
-from outlive.kernels.litert.tensor_table import open_table
+from outlive.kernels.litert.kernel import PreparedOutputs
+from outlive.kernels.litert.tensor_table import PreparedOutput, open_table
 from outlive.model import Model, Tensor
 
 # What is passed: the caller's tensors, by position.
@@ -22,6 +22,7 @@ _BRANCHING = {"IF": 1, "STABLEHLO_CASE": 1, "STABLEHLO_COMPOSITE": 0}  # inputs 
 _CALLING = frozenset({"WHILE", "CALL_ONCE", *_BRANCHING})
 _HANDLES = frozenset({"resource", "variant"})
 # A file may call in circles, or one subgraph from many places: beyond this it is not followed.
+_DYNAMIC: PreparedOutputs = (PreparedOutput(where="dynamic"),)
 _DEEPEST = 40
 _MOST_ENTERED = 2000
 
@@ -59,7 +60,7 @@ class Callers:
         self.open.pop()
         self.prepared[index] = preparation
 
-    def call(self, caller: Preparation, index: int) -> Outcomes | None:
+    def call(self, caller: Preparation, index: int) -> PreparedOutputs | None:
         """What an operator that calls subgraphs makes of its outputs; None for any other."""
         node = caller.nodes[index]
         kind = node.operator.type
@@ -83,7 +84,7 @@ class Callers:
         room = len(self.open) < _DEEPEST and len(self._entered) < _MOST_ENTERED
         return bool(called) and room and all(each in known and each not in self.open for each in called)
 
-    def _loop(self, caller: Preparation, index: int, called: tuple[int, ...]) -> Outcomes:
+    def _loop(self, caller: Preparation, index: int, called: tuple[int, ...]) -> PreparedOutputs:
         condition, body = _loop_parts(caller, index, called)
         node = caller.nodes[index]
         self._enter(condition, caller, node.raw_inputs, drop_unread=True, lend=False)
@@ -95,8 +96,8 @@ class Callers:
         pairs = list(zip(inner.inputs, inner.outputs, strict=False))
         shapes = inner.table.shapes
         if inner.dynamic or any(_grows(shapes[a], shapes[b]) for a, b in pairs if a >= 0 and b >= 0):
-            return DYNAMIC * len(node.raw_outputs)
-        return tuple(Outcome(shape=shapes[b]) if b >= 0 else Outcome() for b in inner.outputs)
+            return _DYNAMIC * len(node.raw_outputs)
+        return tuple(PreparedOutput(shape=shapes[b]) if b >= 0 else PreparedOutput() for b in inner.outputs)
 
     def _drop_unread_outputs(self, caller: Preparation, index: int, body: int) -> None:
         """An output that is passed through unchanged and read by nobody gets no memory."""
@@ -178,9 +179,9 @@ def _grows(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
     return (before[0] if before else 0) + (after[0] if after else 0) != 1
 
 
-def _merge(branches: list[Preparation]) -> Outcomes:
+def _merge(branches: list[Preparation]) -> PreparedOutputs:
     """Outputs of a choice: as the first branch's, if all branches agree and none is dynamic."""
     shapes = [tuple(branch.table.shapes[t] if t >= 0 else () for t in branch.outputs) for branch in branches]
     if any(branch.dynamic for branch in branches) or any(other != shapes[0] for other in shapes):
-        return DYNAMIC * len(shapes[0])
-    return tuple(Outcome(shape=shape) for shape in shapes[0])
+        return _DYNAMIC * len(shapes[0])
+    return tuple(PreparedOutput(shape=shape) for shape in shapes[0])

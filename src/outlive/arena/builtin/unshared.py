@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from outlive.arena.builtin.layout import Layout
-from outlive.arena.builtin.lifetimes import IN_PLACE
 from outlive.arena.builtin.liveness import last_reads_of
 from outlive.arena.plan import Unshared
+from outlive.kernels.litert.registry import kernel_of
 
 _MOST = 20
 # An operator's input and output are alive together in any plan; what waits longer than this is worth a word.
@@ -49,11 +49,11 @@ def _blocked(layout: Layout, tensor: int, made: int) -> str:
     """Why an operator that may overwrite its input did not."""
     preparation = layout.preparation
     node = preparation.nodes[made] if made < len(preparation.nodes) else None
-    if node is None or node.operator.type not in IN_PLACE:
+    if node is None:
         return ""
-    positions, unchanged = IN_PLACE[node.operator.type]
-    sources = [node.raw_inputs[p] for p in positions if p < len(node.raw_inputs) and node.raw_inputs[p] >= 0]
-    reasons = [_why_not(layout, source, tensor, unchanged) for source in sources]
+    kernel, inputs = kernel_of(node.operator.type), node.raw_inputs
+    sources = [inputs[place] for place in kernel.in_place if place < len(inputs) and inputs[place] >= 0]
+    reasons = [_why_not(layout, source, tensor, kernel.unchanged) for source in sources]
     return next((reason for reason in reasons if reason), "")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from outlive.arena.builtin.heap import sparse_bytes
 from outlive.arena.glibc_heap import Heap, Piece
 from outlive.arena.plan import Placement
 from outlive.arena.xnnpack.graph_builder import Builder
@@ -13,6 +12,7 @@ from outlive.arena.xnnpack.graph_rewrites import rewrite
 from outlive.arena.xnnpack.partition import Delegation, Run
 from outlive.arena.xnnpack.structures import graph_bytes, node_bytes, runtime_bytes
 from outlive.arena.xnnpack.workspace import Workspace, plan_workspace
+from outlive.kernels.litert.tensor_table import sparse_bytes
 from outlive.kernels.xnnpack.graph import Graph
 from outlive.kernels.xnnpack.instruction_sets import InstructionSet
 from outlive.kernels.xnnpack.microkernels import Cost

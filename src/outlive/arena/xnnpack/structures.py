@@ -6,7 +6,7 @@ those of the interpreter were measured on LiteRT 2.3.0.
 
 from __future__ import annotations
 
-from outlive.arena.builtin.heap import sparse_bytes
+from outlive.kernels.litert.tensor_table import sparse_bytes
 from outlive.kernels.xnnpack.graph import Graph, Node
 from outlive.model import Model, Subgraph
 

@@ -7,45 +7,49 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from outlive.kernels.litert.temporary import Temporary
-from outlive.model import Operator, Subgraph, Tensor
+from outlive.kernels.view import Shape
+from outlive.model import Subgraph, Tensor
 from outlive.units import tensor_bytes
 
 # TfLiteAllocationType: kTfLiteMmapRo, kTfLiteArenaRw, kTfLiteArenaRwPersistent, kTfLitePersistentRo
 # (heap, filled at Prepare), kTfLiteDynamic (heap), kTfLiteCustom (memory of another tensor), kTfLiteMemNone.
 Where = Literal["constant", "arena", "persistent", "readonly", "dynamic", "custom", "none"]
-Shape = tuple[int, ...]
 Values = tuple[int, ...]
 
+# Types whose elements are packed into bytes.
+PACKED_TYPES = ("int4", "uint4", "int2")
+_BYTES_PER_SPARSE_INDEX = 4
 UNSIZED = frozenset({"string", "resource", "variant"})
 _INTEGERS = {"int32": "i", "int64": "q", "int16": "h", "int8": "b", "uint8": "B", "bool": "?", "uint32": "I"}
 # Values are followed for shapes and axes only; nothing longer can be one.
 _MOST_VALUES = 1024
 
 
-@dataclass(slots=True)
-class Node:
-    """An operator in the order of execution, with the tensors it is left with after Prepare."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Temporary:
+    """One tensor slot a kernel adds behind the model's own, in the order it adds them ("none": never filled).
 
-    operator: Operator
-    raw_inputs: tuple[int, ...]  # -1 where one is left out
-    raw_outputs: tuple[int, ...]
-    temporaries: tuple[int, ...] = ()
+    One that is filled `at_invoke` has no memory until the kernel first runs, then at most these bytes. One
+    that is not `written` is reserved for a way of computing that the kernel does not take here.
+    """
 
-    @property
-    def inputs(self) -> tuple[int, ...]:
-        """The inputs that are there."""
-        return tuple(tensor for tensor in self.raw_inputs if tensor >= 0)
+    size_bytes: int
+    where: Where = "arena"
+    name: str = ""
+    at_invoke: bool = False
+    written: bool = True
 
-    @property
-    def outputs(self) -> tuple[int, ...]:
-        """The outputs that are there."""
-        return tuple(tensor for tensor in self.raw_outputs if tensor >= 0)
 
-    @property
-    def first_output(self) -> int:
-        """The first output; -1 if it is left out."""
-        return self.raw_outputs[0] if self.raw_outputs else -1
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedOutput:
+    """What Prepare does to one output: None leaves a thing as it is."""
+
+    shape: Shape | None = None
+    where: Where | None = None
+    dtype: str | None = None
+    values: Values | None = None
+    size_bytes: int | None = None  # where the kernel sets them apart from the shape
+    undecided: bool = False  # kTfLiteOutputShapeNotKnown: preparing stops here
 
 
 @dataclass(slots=True)
@@ -59,9 +63,7 @@ class TensorTable:
     where: list[Where]
     names: list[str]
     given: Mapping[int, Shape]  # shapes of the runtime, which nothing here may change
-    computed: dict[int, Values] = field(
-        default_factory=dict
-    )  # what Prepare has written into read-only tensors
+    computed: dict[int, Values] = field(default_factory=dict)  # written by Prepare into read-only tensors
     foreseen: dict[int, Values] = field(default_factory=dict)  # what will be there when it is read
     unwritten: set[int] = field(default_factory=set)  # temporaries that are reserved and not used
 
@@ -95,13 +97,27 @@ class TensorTable:
         if self.dtypes[tensor] not in UNSIZED:
             self.bytes[tensor] = tensor_bytes(shape, self.dtypes[tensor]) or 0
 
+    def apply(self, tensor: int, output: PreparedOutput) -> None:
+        """Change an output as its kernel's Prepare does; the runtime refuses to change a constant."""
+        if self.where[tensor] == "constant":
+            return
+        if output.dtype is not None:
+            self.dtypes[tensor] = output.dtype
+        if output.where is not None:
+            self.where[tensor] = output.where
+        if output.shape is not None:
+            self.resize(tensor, output.shape)
+        if output.size_bytes is not None:
+            self.bytes[tensor] = output.size_bytes
+        if output.values is not None:
+            self.computed[tensor] = output.values
+
     def add(self, temporary: Temporary) -> int:
         """Put a kernel's temporary behind the others; gives its index."""
-        places: dict[str, Where] = {"arena": "arena", "persistent": "persistent", "heap": "dynamic"}
         self.shapes.append(())
         self.dtypes.append("")
         self.bytes.append(temporary.size_bytes)
-        self.where.append(places.get(temporary.where, "none"))
+        self.where.append(temporary.where)
         self.names.append(temporary.name)
         if not temporary.written:
             self.unwritten.add(len(self.where) - 1)
@@ -153,3 +169,10 @@ def _integers(tensor: Tensor) -> Values | None:
     return tuple(
         int(value) for value in struct.unpack_from(f"<{wanted}{code}", buffer.part(0, wanted * width))
     )
+
+
+def sparse_bytes(tensor: Tensor) -> int:
+    """Segments and indices of a sparse constant, which the interpreter copies as integers of 32 bits."""
+    sides = () if tensor.sparsity is None else tensor.sparsity.dimensions
+    arrays = (array for side in sides for array in (side.segments, side.indices))
+    return _BYTES_PER_SPARSE_INDEX * sum(len(array) for array in arrays if array is not None)

@@ -18,13 +18,12 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from outlive.meter import find_cgroup_home, oom_counter_file
-from outlive.meter.activity import is_stopped
+from outlive.meter import find_cgroup_home, is_stopped, oom_counter_file
 from outlive.process.child.posix import worker_requests
 from outlive.process.child.posix.anonymous_files import anonymous_file, tail_of
 from outlive.process.posix import system_calls
 from outlive.process.posix.descriptors import above_standard
-from outlive.process.posix.spawning import signal_name, spawn, starting, wait_for_end
+from outlive.process.posix.spawning import spawn, starting, wait_for_end
 from outlive.process.worker_factory import (
     CannotStart,
     FactoryGone,
@@ -34,6 +33,7 @@ from outlive.process.worker_factory import (
     WorkerEnd,
     WorkerKind,
     in_words,
+    signal_name,
 )
 
 # TensorFlow takes seconds to load on an idle machine, and minutes on one with far more to do than cores.

@@ -10,13 +10,11 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
-from outlive.process.worker_factory import CannotStart, WorkerKind, in_words
+from outlive.process.worker_factory import START, CannotStart, WorkerKind, in_words
 from outlive.threads import run_uninterrupted
 
-START = str(Path(__file__).parents[1] / "child" / "start.py")
 # What one Python's environment says of where its modules are misleads another Python.
 _OF_THIS_PYTHON = ("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "__PYVENV_LAUNCHER__")
 _OBEY_S = 1.0
@@ -130,11 +128,3 @@ def end_group(leader: int) -> None:
 def exit_codes_are_lost() -> bool:
     """True if this program does something of its own with ended processes (SIGCHLD)."""
     return signal.getsignal(signal.SIGCHLD) is not signal.SIG_DFL
-
-
-def signal_name(number: int) -> str:
-    """The name of a signal, or its number in words."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

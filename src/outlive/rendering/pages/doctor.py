@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from outlive.cache import Usage
-from outlive.environment.checkup import Environment, State
+from outlive.environment.machine_report import Environment, State
 from outlive.rendering import page as ui
 from outlive.units import format_bytes, plural
 

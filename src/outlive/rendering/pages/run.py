@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from outlive.arena.plan import Plan, predict_stages
-from outlive.meter import Point
-from outlive.meter.timeline import thin
+from outlive.meter import Point, thin
 from outlive.process.flight import Flight
 from outlive.rendering import page as ui
 from outlive.rendering.pages.read import model_sections, model_tiles, what_is_known

@@ -16,7 +16,7 @@ Limits
 """
 
 from outlive.accelerators import Accelerator, Coverage
-from outlive.rules.accelerator.telling_coverage import command, culprit, others_that_run, place
+from outlive.rules.accelerator.coverage_wording import command, culprit, others_that_run, place
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 

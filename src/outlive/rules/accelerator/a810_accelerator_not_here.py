@@ -13,12 +13,12 @@ Limits
     What is looked for is what this version of the runtime looks for.
 """
 
-from outlive.interpreter.compiled_accelerators import Absent
+from outlive.interpreter.compiled_accelerators import MissingAccelerator
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 
 @rule("A810", "accelerator-not-here", Severity.ERROR, since="0.1", cause="missing-runtime")
-def accelerator_not_here(accelerator: Absent) -> Sightings:
+def accelerator_not_here(accelerator: MissingAccelerator) -> Sightings:
     yield Sighting(
         where=f"accelerator {accelerator.name}",
         evidence=(Evidence(accelerator.missing, "this machine"),),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from outlive.accelerators import Accelerator, Coverage, OpRefusal
 from outlive.finding import Remedy, Tag
-from outlive.rules.accelerator.telling_coverage import command
+from outlive.rules.accelerator.coverage_wording import command
 from outlive.units import plural
 
 # What an accelerator says, and what to do about it. The words are those of LiteRT 2.3.0's GPU accelerator

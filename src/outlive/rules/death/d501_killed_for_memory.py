@@ -18,9 +18,9 @@ Limits
 """
 
 from outlive.process.flight import Flight
-from outlive.rules import shortage
+from outlive.rules import memory_verdict as shortage
 from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.witness import cause, is_kernel, limited_command, place, subject
+from outlive.rules.flight_end import cause, is_kernel, limited_command, place, subject
 
 # It may have this share of what there is; the rest is for the caller and the system.
 _SHARE = 0.7

@@ -17,7 +17,7 @@ Limits
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.witness import cause, is_function, memory, native_stack, place, was_busy
+from outlive.rules.flight_end import cause, is_function, memory, native_stack, place, was_busy
 
 _DOCTOR = Remedy("see whether workers can start here", Tag.SAME_RESULTS, command="outlive doctor")
 _LOOPS = Remedy(

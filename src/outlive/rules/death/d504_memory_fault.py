@@ -17,8 +17,8 @@ Limits
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.tensorflow_words import in_tensorflow
-from outlive.rules.witness import cause, is_function, is_null, other_kernels, place, witness
+from outlive.rules.flight_end import cause, is_function, is_null, other_kernels, place, witness
+from outlive.rules.tensorflow_log import in_tensorflow
 
 _CHECK = Remedy("check whether the file is sound", Tag.SAME_RESULTS, command="outlive read FILE")
 _OWN_COPY = Remedy(

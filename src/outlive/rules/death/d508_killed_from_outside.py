@@ -17,7 +17,7 @@ Limits
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.witness import cause, doer, memory, place, status, subject
+from outlive.rules.flight_end import cause, doer, memory, place, status, subject
 
 
 @rule("D508", "killed-from-outside", Severity.ERROR, since="0.1")

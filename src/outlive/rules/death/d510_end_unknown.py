@@ -16,7 +16,7 @@ Limits
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.witness import cause, is_function, is_kernel, place, subject, witness
+from outlive.rules.flight_end import cause, is_function, is_kernel, place, subject, witness
 
 
 @rule("D510", "end-unknown", Severity.ERROR, since="0.1")

@@ -16,7 +16,7 @@ Limits
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.witness import cause, memory, place
+from outlive.rules.flight_end import cause, memory, place
 
 _LINES_SHOWN = 4
 # LiteRT, tflite/core/subgraph.cc: what it says of operators that nobody has registered.

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Evidence, Fault, OpPlace, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.witness import place
+from outlive.rules.flight_end import place
 
 _LINES_SHOWN = 2
 

@@ -14,7 +14,7 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.environment.import_words import PACKAGES, own_rule
+from outlive.rules.environment.import_errors import PACKAGES, own_rule
 
 
 @rule("E401", "runtime-missing", Severity.ERROR, since="0.1", cause="missing-runtime")

@@ -19,7 +19,7 @@ Limits
 
 from outlive.growth.growth import Growth
 from outlive.rules.api import Severity, Sighting, Sightings, rule
-from outlive.rules.growth.blaming import beside, ends, fault, isolate, parts, place, rate, sites, stages_with
+from outlive.rules.growth.culprits import beside, ends, fault, isolate, parts, place, rate, sites, stages_with
 
 
 @rule("G601", "native-heap-leak", Severity.ERROR, since="0.1")

@@ -19,7 +19,7 @@ Limits
 
 from outlive.growth.growth import Growth, Keeper, Stage
 from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.growth.blaming import ends, fault, keeping, opaque_keepers, place, rate, stages_with
+from outlive.rules.growth.culprits import ends, fault, keeping, opaque_keepers, place, rate, stages_with
 
 
 @rule("G602", "python-objects-kept", Severity.ERROR, since="0.1")

@@ -16,7 +16,7 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.given import Feed, input_place, values_seen
+from outlive.rules.feed import Feed, input_place, values_seen
 
 
 @rule("I305", "nan-input", Severity.ERROR, since="0.1")

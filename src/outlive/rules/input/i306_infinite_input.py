@@ -15,7 +15,7 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.given import Feed, input_place, values_seen
+from outlive.rules.feed import Feed, input_place, values_seen
 
 
 @rule("I306", "infinite-input", Severity.WARNING, since="0.1")

@@ -16,7 +16,7 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.given import Feed, input_place, quantized, values_seen
+from outlive.rules.feed import Feed, input_place, quantized, values_seen
 
 _LEAST_VALUES = 16
 

@@ -20,8 +20,8 @@ Limits
 
 from outlive.model import Operator
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.dividing import WIDE, divisions, pairs
-from outlive.rules.given import Feed
+from outlive.rules.feed import Feed
+from outlive.rules.input.divisions import WIDE, divisions, pairs
 from outlive.rules.wording import operator_name, operator_place
 from outlive.units import plural
 

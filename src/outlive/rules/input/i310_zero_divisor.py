@@ -15,8 +15,8 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.dividing import divisors
-from outlive.rules.given import Feed, input_place, values_seen
+from outlive.rules.feed import Feed, input_place, values_seen
+from outlive.rules.input.divisions import divisors
 from outlive.rules.wording import operator_name, operator_place
 
 

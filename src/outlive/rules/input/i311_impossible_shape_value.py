@@ -21,7 +21,7 @@ import math
 
 from outlive.model import Operator
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.given import Feed, Given, input_place, uses, values_seen
+from outlive.rules.feed import Feed, GivenInput, input_place, uses, values_seen
 from outlive.rules.wording import operator_name, operator_place
 from outlive.units import count_elements, format_shape
 
@@ -71,7 +71,7 @@ def _times(feed: Feed, step: Operator) -> int:
     return count_elements(tensors[first].shape) or 1
 
 
-def _sight(given: Given, step: Operator, sizes: tuple[int, ...], problem: str) -> Sighting:
+def _sight(given: GivenInput, step: Operator, sizes: tuple[int, ...], problem: str) -> Sighting:
     asked = f"{operator_name(step)} is asked for {'x'.join(map(str, sizes)) or format_shape(())}"
     return Sighting(
         where=input_place(given),

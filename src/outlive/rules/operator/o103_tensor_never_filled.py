@@ -19,7 +19,7 @@ from itertools import islice
 from outlive.model import Model
 from outlive.rules.api import Severity, Sighting, Sightings, rule
 from outlive.rules.operator.graph_demands import Unfilled, unfilled, works_in_place
-from outlive.rules.operator.scene import MOST_SIGHTINGS, sight
+from outlive.rules.operator.prepared_operator import MOST_SIGHTINGS, sight
 from outlive.rules.wording import tensor_name
 
 
@@ -38,10 +38,10 @@ def _tell(model: Model, item: Unfilled) -> Sighting:
     facts = [
         f"{item.reader.name} reads {tensor_name(item.tensor)}; no operator writes it, and it is no input"
     ]
-    scene = item.overwriter or item.stray_writer or item.reader
+    op = item.overwriter or item.stray_writer or item.reader
     if item.overwriter is not None:
         facts.append(f"{item.overwriter.name} writes to its own input instead")
     if item.stray_writer is not None:
         facts.append(f"{item.stray_writer.name} writes to a constant instead")
     why = "an index of a tensor was changed, or the operator before was removed"
-    return sight(model, scene, facts, why, cause="tensor-aliased" if item.overwriter is not None else "")
+    return sight(model, op, facts, why, cause="tensor-aliased" if item.overwriter is not None else "")

@@ -17,19 +17,24 @@ Limits
 from outlive.model import Model
 from outlive.rules.api import Iterator, Severity, rule
 from outlive.rules.operator.graph_demands import overwritten_constants, unfilled
-from outlive.rules.operator.scene import Scene, operators_with, scenes, slot_words
+from outlive.rules.operator.prepared_operator import (
+    PreparedOperator,
+    operators_of,
+    operators_with,
+    slot_words,
+)
 
 
-def _not_told(model: Model) -> Iterator[Scene]:
+def _not_told(model: Model) -> Iterator[PreparedOperator]:
     told = {item.stray_writer.place for item in unfilled(model) if item.stray_writer is not None}
-    return (scene for scene in scenes(model) if scene.place not in told and not scene.operator.is_custom)
+    return (op for op in operators_of(model) if op.place not in told and not op.operator.is_custom)
 
 
-def _faults(scene: Scene) -> Iterator[str]:
-    for slot in overwritten_constants(scene):
-        tensor = scene.tensor(slot)
+def _faults(op: PreparedOperator) -> Iterator[str]:
+    for slot in overwritten_constants(op):
+        tensor = op.tensor(slot)
         if tensor is not None:
-            yield f"{slot_words(scene, slot)} has buffer {tensor.buffer_index}, which holds bytes of the file"
+            yield f"{slot_words(op, slot)} has buffer {tensor.buffer_index}, which holds bytes of the file"
 
 
 RULE = rule("O105", "output-is-constant", Severity.ERROR, since="0.1", cause="buffer-aliased")(

@@ -20,7 +20,7 @@ from itertools import islice
 from outlive.model import Model
 from outlive.rules.api import Evidence, Iterator, Severity, Sighting, Sightings, rule
 from outlive.rules.operator.graph_demands import unfilled
-from outlive.rules.operator.scene import CONVERT_AGAIN, MOST_SIGHTINGS, scenes, sight
+from outlive.rules.operator.prepared_operator import CONVERT_AGAIN, MOST_SIGHTINGS, operators_of, sight
 from outlive.rules.wording import file_name, tensor_name
 
 
@@ -41,7 +41,7 @@ def graph_io_index(model: Model) -> Sightings:
 
 def _unwritten(model: Model) -> Iterator[str]:
     # An operator that has lost its output is told by other rules.
-    if any(scene.signature is not None and not scene.is_whole for scene in scenes(model)):
+    if any(op.signature is not None and not op.is_whole for op in operators_of(model)):
         return
     for subgraph in model.subgraphs[:1]:
         filled = {tensor for operator in subgraph.operators for tensor in operator.outputs}

@@ -19,7 +19,7 @@ from itertools import islice
 from outlive.model import Model
 from outlive.rules.api import Severity, Sightings, rule
 from outlive.rules.operator.graph_demands import constant_inputs, unfilled
-from outlive.rules.operator.scene import MOST_SIGHTINGS, sight
+from outlive.rules.operator.prepared_operator import MOST_SIGHTINGS, sight
 from outlive.rules.wording import tensor_name
 
 
@@ -27,6 +27,6 @@ from outlive.rules.wording import tensor_name
 def input_is_constant(model: Model) -> Sightings:
     if any(item.strays for item in unfilled(model)):
         return
-    for scene, tensor in islice(constant_inputs(model), MOST_SIGHTINGS):
+    for op, tensor in islice(constant_inputs(model), MOST_SIGHTINGS):
         fact = f"{tensor_name(tensor)} is an input and has buffer {tensor.buffer_index}, which holds bytes"
-        yield sight(model, scene, [fact], "the buffer of a constant was given to an input")
+        yield sight(model, op, [fact], "the buffer of a constant was given to an input")

@@ -15,8 +15,8 @@ Limits
 """
 
 from outlive.rules.api import Severity, rule
-from outlive.rules.operator.scene import operators_with
-from outlive.rules.quantization.demands import scale_faults
+from outlive.rules.operator.prepared_operator import operators_with
+from outlive.rules.quantization.parameter_demands import scale_faults
 
 RULE = rule("Q101", "quant-scale-invalid", Severity.ERROR, since="0.1", cause="quant-scale-invalid")(
     operators_with(scale_faults, "the scale was damaged, or calibration saw nothing to go by")

@@ -21,7 +21,7 @@ from statistics import median
 
 from outlive.quant import Drift
 from outlive.rules.api import Severity, Sighting, Sightings, rule
-from outlive.rules.quantization.drifting import (
+from outlive.rules.quantization.drift_wording import (
     SHOWN,
     keep_float,
     layer_name,

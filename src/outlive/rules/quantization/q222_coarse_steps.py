@@ -17,7 +17,7 @@ Limits
 
 from outlive.quant import Drift, TensorDrift
 from outlive.rules.api import Severity, Sighting, Sightings, rule
-from outlive.rules.quantization.drifting import (
+from outlive.rules.quantization.drift_wording import (
     FIXED,
     HANDING_ON,
     SHOWN,

@@ -17,7 +17,7 @@ Limits
 
 from outlive.quant import Drift
 from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.quantization.drifting import calibrate_again, seen
+from outlive.rules.quantization.drift_wording import calibrate_again, seen
 
 _SLACK = 0.05
 _BYTES = 255

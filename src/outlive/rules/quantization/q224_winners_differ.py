@@ -19,7 +19,7 @@ import math
 
 from outlive.quant import Drift
 from outlive.rules.api import Severity, Sighting, Sightings, rule
-from outlive.rules.quantization.drifting import keep_float, layer_name, seen, share_of_error, wider
+from outlive.rules.quantization.drift_wording import keep_float, layer_name, seen, share_of_error, wider
 from outlive.units import plural
 
 _LEAST_AGREEMENT = 0.9

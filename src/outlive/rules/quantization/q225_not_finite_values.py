@@ -17,7 +17,7 @@ Limits
 
 from outlive.quant import Drift
 from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.quantization.drifting import layer_name, op_place, seen
+from outlive.rules.quantization.drift_wording import layer_name, op_place, seen
 from outlive.units import plural
 
 

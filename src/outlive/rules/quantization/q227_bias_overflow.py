@@ -19,7 +19,14 @@ Limits
 
 from outlive.quant import Drift, TensorDrift
 from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.quantization.drifting import SHOWN, keep_float, layer_name, op_place, seen, share_of_error
+from outlive.rules.quantization.drift_wording import (
+    SHOWN,
+    keep_float,
+    layer_name,
+    op_place,
+    seen,
+    share_of_error,
+)
 from outlive.units import plural
 
 

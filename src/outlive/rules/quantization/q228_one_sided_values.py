@@ -19,7 +19,7 @@ Limits
 
 from outlive.quant import Drift, TensorDrift
 from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.quantization.drifting import (
+from outlive.rules.quantization.drift_wording import (
     ENDS,
     FIXED,
     HANDING_ON,

@@ -18,7 +18,7 @@ Limits
 
 from outlive.quant import Drift
 from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.quantization.drifting import calibrate_again, finer, seen
+from outlive.rules.quantization.drift_wording import calibrate_again, finer, seen
 
 _LEAST_SHARE = 1 / 4
 _BYTES = 255

@@ -22,7 +22,7 @@ Limits
 
 from outlive.quant import Drift, TensorDrift
 from outlive.rules.api import Severity, Sighting, Sightings, rule
-from outlive.rules.quantization.drifting import SHOWN, keep_float, layer_name, op_place, seen, wider
+from outlive.rules.quantization.drift_wording import SHOWN, keep_float, layer_name, op_place, seen, wider
 from outlive.units import plural
 
 _GOOD_DB = 20.0

@@ -18,7 +18,7 @@ Limits
 from outlive.process.delegation import DelegationSeen
 from outlive.process.flight import Flight
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.witness import last_words
+from outlive.rules.flight_end import last_words
 from outlive.units import plural
 
 _SHOWN = 5

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from outlive.model import Model, Operator, Subgraph
 from outlive.process.flight import Flight, OutputSeen
 from outlive.rules.api import Evidence, Fault, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.silent.intermediates import PLAIN, constants
+from outlive.rules.silent.plain_operators import PLAIN, constants
 from outlive.rules.wording import operator_name, operator_place, tensor_name
 from outlive.units import count_elements
 

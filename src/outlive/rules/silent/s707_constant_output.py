@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from outlive.model import Model, Operator, Subgraph, Tensor
 from outlive.process.flight import Flight, OutputSeen, TensorSeen
 from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.silent.intermediates import PLAIN, constants, makers
+from outlive.rules.silent.plain_operators import PLAIN, constants, makers
 from outlive.rules.wording import operator_name, operator_place, tensor_name
 
 _FEWEST_RUNS, _FEWEST_NUMBERS = 3, 8

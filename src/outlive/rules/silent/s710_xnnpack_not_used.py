@@ -20,8 +20,8 @@ from outlive.arena.xnnpack.partition import expected_of_xnnpack
 from outlive.model import Model
 from outlive.process.flight import Flight
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.flight_end import last_words
 from outlive.rules.silent.s702_delegate_fell_back import BUILT_IN, told_nodes
-from outlive.rules.witness import last_words
 from outlive.units import plural
 
 # Old versions use XNNPACK only where it is named.

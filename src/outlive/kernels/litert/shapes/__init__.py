@@ -1,1 +1,0 @@
-"""What kernels make of their outputs at Prepare: shapes, where they live, values known by then."""
