@@ -22,7 +22,8 @@ from outlive.finding import Finding
 from outlive.names import safe
 from outlive.process.flight import Flight, OpSeen
 from outlive.records import NOT_WRITTEN, in_document, written
-from outlive.rules.catalogue import load_rules
+from outlive.rules.catalogue import find_rule, load_rules
+from outlive.rules.logged import LoggedFault, finding_of
 
 _DIAGNOSE = "run the model itself: outlive diagnose MODEL"
 # Rows below this weight only repeat that something failed.
@@ -116,6 +117,21 @@ class Autopsy:
     def outcome(self) -> str:
         """What it comes to, in one word: clean if something in it is known, else errors."""
         return "clean" if self.cause else "errors"
+
+    @property
+    def finding(self) -> Finding | None:
+        """What it comes to as a finding, with the code it has everywhere; None if no rule is meant."""
+        if self.findings and self.findings[0].code == self.code:
+            return self.findings[0]
+        rule = find_rule(self.code) if self.code else None
+        if rule is None:
+            return None
+        lines = tuple(clue.match.line for clue in self.clues[:1]) or (self.meaning,)
+        place = ", ".join(filter(None, (self.stage, self.where)))
+        fault = LoggedFault(
+            code=self.code, lines=lines, meaning=self.meaning, do=self.do, where=place, cause=self.cause
+        )
+        return finding_of(rule, fault)
 
     def __repr__(self) -> str:
         """Where it was found, and what it means."""

@@ -15,7 +15,7 @@ from outlive.model.card import AttachedFile, Conversion, MetadataEntry, ModelCar
 from outlive.model.flaw import Flaw
 from outlive.model.identity import Identity
 from outlive.model.model import Model, Operator, OperatorCode, Options, Signature, Subgraph
-from outlive.model.reader import Reading, read_source
+from outlive.model.reader import Reading, identify_source, read_source
 from outlive.model.source import Source
 from outlive.model.tensor import ExternalBuffer, Quantization, Sparsity, Tensor
 
@@ -40,5 +40,6 @@ __all__ = [
     "Subgraph",
     "Tensor",
     "TensorCard",
+    "identify_source",
     "read_source",
 ]

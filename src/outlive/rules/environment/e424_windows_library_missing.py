@@ -1,4 +1,4 @@
-"""Windows could not load a library that the package needs
+"""a library that the package needs could not be loaded by Windows
 
 What it checks
     DLL load failures and the status codes of Windows' loader.

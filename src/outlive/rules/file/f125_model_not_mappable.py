@@ -10,7 +10,8 @@ What to do
     Keep .tflite files uncompressed in the app, and give a mapped file or a direct buffer.
 
 Limits
-    The file itself may be sound: it is not looked at.
+    The file itself may be sound: it is not looked at. What the app's packer did to it is only known by what
+    Android says.
 """
 
 from outlive.rules.api import Severity, rule
