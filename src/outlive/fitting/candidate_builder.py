@@ -27,8 +27,7 @@ from outlive.quant.comparison_plan import CompareTask
 from outlive.quant.quantization import QuantizeTask, quantize_model
 from outlive.quant.recipes import find_recipe, narrowed, needs_samples
 from outlive.quant.tensor_graph import CONVERSIONS
-from outlive.surgery.cut import CutRequest, CutTensor
-from outlive.surgery.trimmed import trim
+from outlive.surgery import CutRequest, CutTensor, trim
 from outlive.units import format_shape
 
 _QUANTIZED = ("int8", "uint8", "int16", "int4", "int2")

@@ -17,7 +17,7 @@ from outlive.guarding.guarded import make_guarded
 from outlive.interpreter.judge import Judge
 from outlive.model import Model, read_source
 from outlive.planning.reshaping import cut_part
-from outlive.surgery.cut import CutRequest
+from outlive.surgery import CutRequest
 from outlive.units import parse_bytes
 
 _ACCELERATORS = ("cpu", "builtin", "reference", "tflm")

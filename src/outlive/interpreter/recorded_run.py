@@ -17,7 +17,7 @@ from outlive.errors import InputError, RunError
 from outlive.interpreter.affine import affine_of
 from outlive.interpreter.affine import dequantize as dequantize_values
 from outlive.interpreter.array_facts import with_outputs
-from outlive.interpreter.feeds import given_shapes, make_feeds
+from outlive.interpreter.feeds import given_shapes, left_out, make_feeds
 from outlive.interpreter.input_check import wrong_shape
 from outlive.interpreter.interpreter import WorkerInterpreter
 from outlive.interpreter.judge import Judge
@@ -142,7 +142,8 @@ def _fly(
             watch.stage("invoke" if number == 0 else f"invoke {number + 1}", interpreter.invoke)
         rows = interpreter.get_output_details()
         values = watch.stage("get", lambda: _get_all(interpreter, rows))
-        pid, story = interpreter.pid, interpreter.story()
+        missing = left_out(interpreter.get_input_details(), inputs)
+        pid, story = interpreter.pid, replace(interpreter.story(), unset_inputs=missing, unset_by="run")
         watch.rest()
         if delegation is None and interpreter.brings_xnnpack:
             delegation = ask_delegation(interpreter.nodes, ["XNNPACK"])

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from outlive.model.buffer import Buffer
 from outlive.model.fast_construction import fast_constructor
-from outlive.model.fast_fields import ByteRange
+from outlive.model.file_bytes import ByteRange
 from outlive.model.flatbuffer import FlatBuffer, Record, TableVector
 from outlive.model.flaw import Flaw, FlawKind
 from outlive.model.model import Operator, OperatorCode, Options, Subgraph

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from outlive.interpreter.prepared_shapes import Shapes, preparer
 from outlive.model import Model
-from outlive.surgery.cut import Cut, CutRequest, cut_model
+from outlive.surgery import Cut, CutRequest, cut_model
 from outlive.units import format_shape
 
 

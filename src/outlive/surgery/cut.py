@@ -166,7 +166,7 @@ def _made(
     tree = kept.into(part.tree)
     rows = tree["subgraphs"][0]["tensors"]
 
-    def told(index: int) -> CutTensor:
+    def described(index: int) -> CutTensor:
         tensor, row = model.subgraphs[0].tensors[index], rows[numbers[index]]
         return CutTensor(
             index=numbers[index],
@@ -181,8 +181,8 @@ def _made(
     left = ("attached files",) if model.attached_files and archive is None else ()
     return Cut(
         model=data + archive if archive else data,
-        inputs=tuple(map(told, chosen.inputs)),
-        outputs=tuple(map(told, chosen.outputs)),
+        inputs=tuple(map(described, chosen.inputs)),
+        outputs=tuple(map(described, chosen.outputs)),
         ops=chosen.ops,
         tensors=part.tensors,
         subgraphs=part.subgraphs,

@@ -76,7 +76,7 @@ def _is_unpackable(model: Model, weight: WeightZeros) -> bool:
     graph, index = model.subgraphs[weight.subgraph], weight.tensor.index
     readers = [operator for operator in graph.operators if index in operator.inputs]
     ends = {*graph.input_indices, *graph.output_indices}
-    # LiteRT 2.3.0 with XNNPACK: "failed to delegate FULLY_CONNECTED" for 8-bit weights from DENSIFY.
+    # LiteRT with XNNPACK: "failed to delegate FULLY_CONNECTED" for 8-bit weights from DENSIFY.
     taken = _READERS - {"FULLY_CONNECTED"} if weight.tensor.dtype == "int8" else _READERS
     return index not in ends and all(operator.type in taken for operator in readers)
 
@@ -120,7 +120,7 @@ def _put(tree: Tree, weight: WeightZeros, made: tuple[Tree, NDArray[Any]], code:
     tree["buffers"].append({"data": kept})
     name = f"{old['name'] or ''}_sparse"
     tensors.append({**old, "name": name, "buffer": len(tree["buffers"]) - 1, "sparsity": sparsity})
-    # The bytes of the dense weight stay for whoever else refers to them; else they are gone.
+    # The bytes of the dense weight stay if another tensor refers to them.
     users = [row for graph in tree["subgraphs"] for row in graph["tensors"] if row["buffer"] == old["buffer"]]
     if len(users) == 1:
         tree["buffers"][old["buffer"]] = {}

@@ -49,7 +49,7 @@ class RulesJudge(Judge):
     def find_all(self, flight: Flight) -> tuple[Finding, ...]:
         """What there is to say of a run: why it ended badly, or what went wrong without a word."""
         from outlive.model import read_source
-        from outlive.rules.judgement import assess_run
+        from outlive.rules import assess_run
 
         if flight.died or flight.error_type:
             return (self.find("flight", flight, flight.source)[0],)
@@ -84,7 +84,7 @@ class RulesJudge(Judge):
 
     def changed_file(self, change: Any) -> ModelError:
         """The error for a file that is no longer what was read, where its weights are asked for later."""
-        from outlive.rules.judgement import of_change
+        from outlive.rules import of_change
 
         return refusal(of_change(change))
 
@@ -101,8 +101,7 @@ def refusal(errors: tuple[Finding, ...]) -> ModelError:
 
 def _find_alone(flight: Flight) -> tuple[Finding, Flight]:
     from outlive.diagnosis.alone import with_cause_of_end
-    from outlive.rules import judge
-    from outlive.rules.catalogue import load_rules
+    from outlive.rules import judge, load_rules
 
     flight = _with_limit(flight)
     found = judge({"flight": flight}, load_rules("D50", "D51")).findings

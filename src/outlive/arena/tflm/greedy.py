@@ -22,7 +22,7 @@ class TooManyBuffersError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
+class BufferNeed:
     """A buffer to place: its bytes, the first and last step it is alive, its offset if planned offline."""
 
     size_bytes: int
@@ -31,7 +31,7 @@ class Need:
     offline_offset: int | None = None
 
 
-def place(needs: Sequence[Need]) -> list[int]:
+def place(needs: Sequence[BufferNeed]) -> list[int]:
     """The offset of each buffer, in the order given."""
     offsets = [-1] * len(needs)
     neighbours = _Neighbours(max((need.last for need in needs), default=0) + 2)
@@ -50,7 +50,7 @@ def place(needs: Sequence[Need]) -> list[int]:
     return offsets
 
 
-def place_in_line(needs: Sequence[Need]) -> list[int]:
+def place_in_line(needs: Sequence[BufferNeed]) -> list[int]:
     """The offsets of LinearMemoryPlanner, which preserve_all_tensors asks for: one after the other."""
     offsets = []
     end = 0
@@ -60,12 +60,12 @@ def place_in_line(needs: Sequence[Need]) -> list[int]:
     return offsets
 
 
-def height(needs: Sequence[Need], offsets: Sequence[int]) -> int:
+def height(needs: Sequence[BufferNeed], offsets: Sequence[int]) -> int:
     """The bytes the placed buffers take from offset 0."""
     return max((offset + need.size_bytes for need, offset in zip(needs, offsets, strict=True)), default=0)
 
 
-def _order(needs: Sequence[Need]) -> list[int]:
+def _order(needs: Sequence[BufferNeed]) -> list[int]:
     # Offline ones first as they come; the others are filled in from the back and then sorted by a bubble
     # sort, which is stable: of two of one size the later one goes first.
     offline = [which for which, need in enumerate(needs) if need.offline_offset is not None]
@@ -90,7 +90,7 @@ class _Neighbours:
         self._alive: dict[int, list[_Placed]] = {}
         self._born: list[tuple[int, _Placed]] = []
 
-    def add(self, need: Need, placed: _Placed) -> None:
+    def add(self, need: BufferNeed, placed: _Placed) -> None:
         """Enter a placed buffer under its life."""
         if need.first > need.last:
             return  # never meets another: DoesEntryOverlapInTime
@@ -98,7 +98,7 @@ class _Neighbours:
             self._alive.setdefault(node, []).append(placed)
         insort(self._born, (need.first, placed))
 
-    def during(self, need: Need) -> Iterator[_Placed]:
+    def during(self, need: BufferNeed) -> Iterator[_Placed]:
         """Every placed buffer whose life meets this one's."""
         node = need.first + 1 + self._leaves
         while node:

@@ -2,7 +2,7 @@
 
 What it checks
     Whether the accelerator raised an error when the model was loaded, compiled or run on it, or did not end
-    in time; nobody died.
+    in time; no process died.
 
 Why it matters
     A program that asks for this accelerator fails, or runs on another one without a word.

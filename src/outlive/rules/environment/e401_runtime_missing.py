@@ -10,7 +10,7 @@ What to do
     Install it into the environment of the worker.
 
 Limits
-    The import error is quoted as Python gave it. What is known of its reason is told by E402 to E404.
+    The import error is quoted as Python gave it. E402 to E404 explain the reasons that are known.
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule

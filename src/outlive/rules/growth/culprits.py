@@ -123,7 +123,7 @@ def fault(stage: Stage) -> Fault:
 
 
 def isolate(stage: Stage) -> Remedy:
-    """What helps where the cause cannot be mended: a process that is thrown away."""
+    """What helps where the cause cannot be fixed: a process that is thrown away."""
     if stage.cycle == "load":
         return Remedy("open the model once and use that interpreter again", Tag.SAME_RESULTS)
     each = max(1, int(100_000_000 / max(1.0, stage.high)))

@@ -13,7 +13,7 @@ What to do
 
 Limits
     Only values that reach the operator unchanged are followed, in the main subgraph. FLOOR_MOD dies in
-    LiteRT 2.3; DIV dies in TensorFlow's interpreter (2.21), and gives a wrong number in LiteRT. FLOOR_DIV
+    LiteRT; DIV dies in TensorFlow's interpreter (2.21), and gives a wrong number in LiteRT. FLOOR_DIV
     computes with floats and is left alone. Other processors than x86 give a wrong number instead of a
     fault.
 """

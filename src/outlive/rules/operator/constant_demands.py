@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from outlive.rules.operator.option_demands import MOST_DIMENSIONS
-from outlive.rules.operator.prepared_operator import PreparedOperator, slot_words
+from outlive.rules.operator.prepared import PreparedOperator, slot_words
 
 Check = Callable[[PreparedOperator], Iterator[str]]
 

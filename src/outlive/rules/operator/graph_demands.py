@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from outlive.model import Model, Subgraph, Tensor
-from outlive.rules.operator.prepared_operator import PreparedOperator, operators_of, slot_words
+from outlive.rules.operator.prepared import PreparedOperator, operators_of, slot_words
 
 # Kernels that look at the shape only.
 _READS_NO_VALUE = frozenset({"SHAPE", "RANK", "ZEROS_LIKE"})

@@ -15,12 +15,7 @@ Limits
 """
 
 from outlive.rules.api import Iterator, Severity, rule
-from outlive.rules.operator.prepared_operator import (
-    PreparedOperator,
-    missing_slots,
-    operators_of,
-    operators_with,
-)
+from outlive.rules.operator.prepared import PreparedOperator, missing_slots, operators_of, operators_with
 
 
 def _faults(op: PreparedOperator) -> Iterator[str]:

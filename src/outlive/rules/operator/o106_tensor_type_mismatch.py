@@ -17,7 +17,7 @@ Limits
 
 from outlive.rules.api import Iterator, Severity, rule
 from outlive.rules.operator.kernel_signatures import KernelSignature
-from outlive.rules.operator.prepared_operator import PreparedOperator, operators_with, slot_words
+from outlive.rules.operator.prepared import PreparedOperator, operators_with, slot_words
 
 
 def _faults(op: PreparedOperator) -> Iterator[str]:

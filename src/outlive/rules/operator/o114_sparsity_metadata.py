@@ -17,10 +17,9 @@ Limits
 
 from itertools import pairwise
 
-from outlive.model import Tensor
-from outlive.model.tensor import SparseDimension, Sparsity
+from outlive.model import SparseDimension, Sparsity, Tensor
 from outlive.rules.api import Iterator, Severity, rule
-from outlive.rules.operator.prepared_operator import PreparedOperator, operators_with, slot_words
+from outlive.rules.operator.prepared import PreparedOperator, operators_with, slot_words
 
 # Sources: LiteRT, tflite/core/interpreter_builder.cc (ParseSparsity), tflite/kernels/fully_connected.cc and
 # tflite/kernels/densify.cc (the kernels that know sparse tensors).

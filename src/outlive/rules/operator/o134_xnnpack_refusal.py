@@ -13,7 +13,7 @@ What to do
     sparsity.
 
 Limits
-    Known for LiteRT 2.3.0; other versions of XNNPACK may take it.
+    Known for the LiteRT that outlive follows; other versions of XNNPACK may take it.
 """
 
 from functools import cache
@@ -22,7 +22,7 @@ from itertools import islice
 from outlive.arena.xnnpack.partition import delegate
 from outlive.model import Model, Subgraph
 from outlive.rules.api import Iterator, Remedy, Severity, Sightings, Tag, rule
-from outlive.rules.operator.prepared_operator import (
+from outlive.rules.operator.prepared import (
     MOST_SIGHTINGS,
     PreparedOperator,
     complete_operators,
@@ -83,11 +83,11 @@ def _scaled_anew(op: PreparedOperator) -> Iterator[str]:
     ]
     scaled = [(row.scales, row.zero_points) for row in rows if row is not None and len(row.scales) == 1]
     if len(scaled) == 2 and scaled[0] != scaled[1]:
-        told = (
+        parameters = (
             f"{slot_words(op, slot)} has scale {scales[0]:g} and zero point {', '.join(map(str, zeros))}"
             for slot, (scales, zeros) in zip(slots, scaled, strict=True)
         )
-        yield "; ".join(told)
+        yield "; ".join(parameters)
 
 
 def _made_dense(op: PreparedOperator) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 from outlive.kernels.litert.elementwise import broadcast_inputs
 from outlive.kernels.litert.registry import kernel_of
-from outlive.rules.operator.prepared_operator import PreparedOperator, slot_words
+from outlive.rules.operator.prepared import PreparedOperator, slot_words
 from outlive.units import format_shape
 
 Check = Callable[[PreparedOperator], Iterator[str]]

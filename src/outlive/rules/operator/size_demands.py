@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from outlive.rules.operator.prepared_operator import PreparedOperator, slot_words
+from outlive.rules.operator.prepared import PreparedOperator, slot_words
 from outlive.units import format_shape
 
 _SCALARS = ("i0", "i1", "i2")

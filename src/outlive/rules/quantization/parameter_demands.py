@@ -3,7 +3,7 @@
 Sources: LiteRT, tflite/core/interpreter_builder.cc (ParseQuantization), tflite/kernels/*.cc (Prepare),
 tflite/kernels/internal/quantization_util.cc (multipliers that abort),
 tflite/delegates/xnnpack/xnnpack_delegate.cc (CheckAffineQuantization). Which operators
-die of what was tried on ai-edge-litert 2.3.0.
+die of what was tried on LiteRT.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from outlive.model import Tensor
-from outlive.model.tensor import Quantization
-from outlive.rules.operator.prepared_operator import PreparedOperator, slot_words
+from outlive.model import Quantization, Tensor
+from outlive.rules.operator.prepared import PreparedOperator, slot_words
 
 NARROW: Mapping[str, tuple[int, int]] = {
     "int8": (-128, 127),

@@ -12,6 +12,7 @@ import threading
 import time
 
 from ..wire import OWN_END
+from .own_process import until_ms
 from .shared_memory import read_shared
 
 # The fastest that memory is filled, page by page, on a machine of today; and bounds for the pause.
@@ -37,7 +38,7 @@ class Watchdog:
     """Knows how much each worker may hold, and when to look next."""
 
     def __init__(self) -> None:
-        """Nobody is watched yet."""
+        """No process is watched yet."""
         self._most: dict[int, int] = {}
         self._next: dict[int, float] = {}
         self._caught: set[int] = set()
@@ -75,9 +76,7 @@ class Watchdog:
 
     def pause_ms(self) -> int | None:
         """How long to wait before the next look; None for as long as one likes."""
-        if not self._next:
-            return None
-        return max(1, int((min(self._next.values()) - time.monotonic()) * 1000) + 1)
+        return until_ms(min(self._next.values())) if self._next else None
 
     def is_due(self) -> bool:
         """True if it is time to look at one of them."""
@@ -112,7 +111,7 @@ class Watchdog:
 
 
 def watch_self(memory_bytes: int | None) -> None:
-    """For a worker that was not forked, and whom nobody else watches: the same, by a thread of its own."""
+    """The same by a thread of its own: for a worker that was not forked."""
     dog = Watchdog()
     if dog.watch(os.getpid(), memory_bytes) is None:
         return

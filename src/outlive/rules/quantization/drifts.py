@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
-from outlive.finding import Evidence, OpPlace, Remedy, Tag
+from outlive.finding import Evidence, Remedy, Sighting, Tag
 from outlive.quant import Drift, TensorDrift
+from outlive.units import plural
 
 SHOWN = 4
-# A name that is longer is cut short where findings are told, and no command then.
+# A name that is longer is cut short in findings, and cannot be part of a command.
 _LONG = 40
 # The ends of each type's integers.
 ENDS = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767)}
@@ -31,9 +33,32 @@ def layer_name(row: TensorDrift) -> str:
     return f'{place}{row.op_type} "{row.name}"'
 
 
-def op_place(row: TensorDrift) -> OpPlace | None:
-    """The operator of a row."""
-    return None if row.op is None else OpPlace(subgraph=0, index=row.op, type=row.op_type)
+def sight_layers(
+    bad: Sequence[TensorDrift],
+    facts: Iterable[str],
+    why: str,
+    *remedies: Remedy,
+    source: str = "comparison",
+    confidence: str = "certain",
+) -> Sighting:
+    """One sighting of all layers with a fault, the worst first; `facts` has a line for each."""
+    lines = list(islice(facts, SHOWN))
+    if len(bad) > SHOWN:
+        what = "more tensor" if source == "comparison" else "more operator"
+        lines.append(f"{plural(len(bad) - SHOWN, what)} like that")
+    return Sighting(
+        where=layer_name(bad[0]),
+        evidence=tuple(Evidence(line, source) for line in lines),
+        why=why,
+        remedies=remedies,
+        confidence=confidence,
+        op=bad[0].place,
+    )
+
+
+def certainty(drift: Drift, enough: int = 10) -> str:
+    """How sure a finding is that a few samples could have caused."""
+    return "likely" if drift.samples < enough else "certain"
 
 
 def keep_float(rows: Iterable[TensorDrift], effect: str = "") -> Remedy:
@@ -72,11 +97,6 @@ def calibrate_again(effect: str = "") -> Remedy:
         effect=effect,
         command="outlive quantize FLOAT --recipe static-int8 --samples samples.npz -o OUT",
     )
-
-
-def seen(fact: str, source: str = "comparison") -> Evidence:
-    """One fact of a comparison."""
-    return Evidence(fact, source)
 
 
 def share_of_error(drift: Drift, rows: Sequence[TensorDrift]) -> str:

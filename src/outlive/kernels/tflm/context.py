@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
 from outlive.kernels.tflm.abi import Abi, int_array_bytes, size_of
-from outlive.kernels.tflm.allocator import Arena
-from outlive.kernels.tflm.tensors import TYPE_BYTES, EvalTensor, TempTensor, view
+from outlive.kernels.tflm.allocator import SingleArena
+from outlive.kernels.tflm.tensors import TYPE_BYTES, MicroTensor
+from outlive.kernels.view import OperatorView
 from outlive.model import Operator
 
 MOST_SCRATCH_BUFFERS = 12  # kMaxScratchBuffersPerOp: micro_allocator.h
@@ -30,99 +31,87 @@ class Scratch:
 
 
 @dataclass(slots=True, kw_only=True)
-class Workshop:
+class MicroAllocation:
     """What all operators share while a model is prepared."""
 
     abi: Abi
     kernels: str
-    arena: Arena
-    tensors: Sequence[Sequence[EvalTensor]]  # by subgraph
+    arena: SingleArena
+    tensors: Sequence[Sequence[MicroTensor]]  # by subgraph
     subgraph_inputs: Sequence[int]
     subgraph_outputs: Sequence[int]
     scratch: list[Scratch]
     resources: dict[tuple[str, str], int]  # ids of resource variables, by container and shared name
     assigned: set[int]  # resource variables that have their buffer
-    guesses: list[str]  # what is not known to the byte, in words
-    leaked: bool = False  # a kernel kept a temporary: no temporary comes back any more
 
 
-class Preparation:
+class MicroContext(OperatorView[MicroTensor]):
     """One operator in Init or Prepare. Every tensor looked at costs temporary bytes until it is done."""
 
-    __slots__ = ("op", "part", "shop", "subgraph")
+    __slots__ = ("part", "shared", "subgraph")
 
-    def __init__(self, shop: Workshop, subgraph: int, op: Operator) -> None:
-        self.shop = shop
+    def __init__(self, shared: MicroAllocation, subgraph: int, operator: Operator) -> None:
+        super().__init__(operator, shared.tensors[subgraph])
+        self.shared = shared
         self.subgraph = subgraph
-        self.op = op
         self.part = PREPARE
 
-    def input(self, position: int) -> TempTensor:
+    def input(self, position: int) -> MicroTensor:
         """An input that must be there."""
-        found = self.maybe_input(position)
+        found = super().input(position)
         return found if found is not None else self.refuse(f"input {position} is missing")
 
-    def maybe_input(self, position: int) -> TempTensor | None:
-        """An input, None if it was left out."""
-        return self._temp(self.op.inputs, position)
-
-    def output(self, position: int = 0) -> TempTensor:
+    def output(self, position: int = 0) -> MicroTensor:
         """An output that must be there."""
-        found = self._temp(self.op.outputs, position)
+        found = super().output(position)
         return found if found is not None else self.refuse(f"output {position} is missing")
 
-    def maybe_output(self, position: int) -> TempTensor | None:
-        """An output, None if there is none at this position."""
-        return self._temp(self.op.outputs, position)
+    def maybe_input(self, position: int) -> MicroTensor | None:
+        """An input, None if it was left out."""
+        return super().input(position)
 
-    def held(self, index: int) -> EvalTensor:
+    def maybe_output(self, position: int) -> MicroTensor | None:
+        """An output, None if there is none at this position."""
+        return super().output(position)
+
+    def tensor(self, index: int) -> MicroTensor:
         """A tensor of this subgraph by its index, without a temporary (GetEvalInput, GetEvalOutput)."""
-        tensors = self.shop.tensors[self.subgraph]
-        if not 0 <= index < len(tensors):
+        if not 0 <= index < len(self.tensors):
             self.refuse(f"tensor {index} does not exist")
-        return tensors[index]
+        return self.tensors[index]
 
     def keep(self, size_bytes: int) -> None:
         """AllocatePersistentBuffer."""
-        self.shop.arena.keep_buffer(max(size_bytes, 0), self.part)
+        self.shared.arena.keep_buffer(max(size_bytes, 0), self.part)
 
     def keep_struct(self, struct: str) -> None:
         """AllocatePersistentBuffer for a struct."""
-        self.keep(size_of(struct, self.shop.abi))
+        self.keep(size_of(struct, self.shared.abi))
 
     def scratch(self, size_bytes: int) -> None:
         """RequestScratchBufferInArena."""
-        request = Scratch(size_bytes=size_bytes, subgraph=self.subgraph, op=self.op.index)
-        self.shop.scratch.append(request)
+        request = Scratch(size_bytes=size_bytes, subgraph=self.subgraph, op=self.operator.index)
+        self.shared.scratch.append(request)
 
-    def rewrite_dims(self, output: TempTensor, dims: Sequence[int]) -> None:
+    def rewrite_dims(self, output: MicroTensor, dims: Sequence[int]) -> None:
         """Give an output dims of its own in the tail (CreateWritableTensorDimsWithCopy) and set them."""
         self.keep(int_array_bytes(output.rank))
-        output.held.dims = tuple(dims)
-
-    def option(self, name: str, default: int = 0) -> int:
-        """An integer option of the operator."""
-        value = None if self.op.options is None else self.op.options.get(name)
-        return int(value) if isinstance(value, (int, float)) else default
-
-    def word(self, name: str, default: str = "") -> str:
-        """An option that is a word: an activation, a padding."""
-        value = None if self.op.options is None else self.op.options.get(name)
-        return value if isinstance(value, str) else default
+        output.dims = tuple(dims)
 
     @property
     def fused(self) -> str:
         """The fused activation."""
-        return self.word("fused_activation_function", "NONE")
+        return self.text("fused_activation_function", "NONE")
 
     def counts(self, inputs: int | tuple[int, ...], outputs: int | None = 1) -> None:
         """Refuse unless the operator has this many inputs and outputs."""
         wanted = inputs if isinstance(inputs, tuple) else (inputs,)
-        have = len(self.op.inputs)
+        have = len(self.operator.inputs)
         self.require(have in wanted, f"it has {have} inputs, not {' or '.join(map(str, wanted))}")
         if outputs is not None:
             self.require(
-                len(self.op.outputs) == outputs, f"it has {len(self.op.outputs)} outputs, not {outputs}"
+                len(self.operator.outputs) == outputs,
+                f"it has {len(self.operator.outputs)} outputs, not {outputs}",
             )
 
     def require(self, condition: bool, reason: str) -> None:
@@ -130,17 +119,17 @@ class Preparation:
         if not condition:
             self.refuse(reason)
 
-    def one_of(self, tensor: TempTensor, role: str, *types: str) -> None:
+    def one_of(self, tensor: MicroTensor, role: str, *types: str) -> None:
         """Refuse unless the tensor's type is one of these."""
         if tensor.type not in types:
             self.refuse(f"{role} of type {tensor.type} is not supported, only {', '.join(types)}")
 
-    def same_type(self, first: TempTensor, second: TempTensor, roles: str = "input and output") -> None:
+    def same_type(self, first: MicroTensor, second: MicroTensor, roles: str = "input and output") -> None:
         """Refuse unless two tensors are of one type."""
         if first.type != second.type:
             self.refuse(f"{roles} are {first.type} and {second.type}, not of one type")
 
-    def constant(self, tensor: TempTensor, role: str) -> tuple[int, ...]:
+    def constant(self, tensor: MicroTensor, role: str) -> tuple[int, ...]:
         """The values of a tensor that must be a constant."""
         self.require(tensor.constant, f"{role} is not a constant")
         return tensor.numbers() or ()
@@ -149,20 +138,33 @@ class Preparation:
         """Stop: TFLM does not prepare this operator."""
         raise RefusedError(reason)
 
-    def _temp(self, indices: tuple[int, ...], position: int) -> TempTensor | None:
+    def _at(self, indices: tuple[int, ...], position: int) -> MicroTensor | None:
         index = indices[position] if 0 <= position < len(indices) else -1
         if index < 0:
             return None
-        found = view(self.held(index))
+        found = self.tensor(index)
         if found.type not in TYPE_BYTES:
             self.refuse(f"tensors of type {found.type} are not supported")
-        self._lend(found)
+        # AllocateTempTfLiteTensor: micro_allocator.cc
+        arena = self.shared.arena
+        arena.lend_struct("TfLiteTensor")
+        if found.quantized:
+            arena.lend_struct("TfLiteAffineQuantization")
+            arena.lend(int_array_bytes(len(found.scales)), 4)
         return found
 
-    def _lend(self, tensor: TempTensor) -> None:
-        # AllocateTempTfLiteTensor: micro_allocator.cc
-        arena = self.shop.arena
-        arena.lend_struct("TfLiteTensor")
-        if tensor.quantized:
-            arena.lend_struct("TfLiteAffineQuantization")
-            arena.lend(int_array_bytes(len(tensor.scales)), 4)
+
+Step = Callable[[MicroContext], None]
+
+
+@dataclass(frozen=True, slots=True)
+class MicroKernel:
+    """A kernel's Prepare (some have none), its Init, and the structs that tables/tflm.json gives it.
+
+    `options` is the struct its options are parsed into, `init_struct` the one that a plain Init keeps.
+    """
+
+    prepare: Step | None = None
+    init: Step | None = None
+    options: str | None = None
+    init_struct: str | None = None

@@ -1,7 +1,7 @@
-"""The worker: one interpreter, served call by call, until it is told to stop or dies.
+"""The worker: one interpreter, served call by call, until it stops or dies.
 
-Before each native call it writes the stage into the shared block, so that whoever finds it dead knows
-what it was doing. Hot calls (invoke with inputs and outputs of fixed size) cross no pipe while both sides
+Before each native call it writes the stage into the shared block, so that the record of
+its death names it. Hot calls (invoke with inputs and outputs of fixed size) cross no pipe while both sides
 are awake: see `wire`.
 """
 
@@ -12,7 +12,6 @@ import gc
 import mmap
 import os
 import platform
-import select
 import signal
 import sys
 import time
@@ -21,14 +20,14 @@ from typing import Any
 
 from . import runtimes, wire
 from .model_host import ModelHost
-from .posix import memory_watchdog, own_process, sandbox
+from .operating_system import memory_watchdog, own_process, sandbox
 
 # How long a worker stays awake after a call, waiting for the next one of a burst: an eighth of what the call
 # took, within bounds. Large tensors take their owner longer to fetch and to fill.
 _SPIN_NS, _LONGEST_SPIN_NS = 120_000, 1_000_000
 # Stores and loads may pass each other on their way to memory; a first sleep this short heals a lost wake-up.
 _FIRST_SLEEP_MS = 50
-_LONGEST_TOLD_NS = 0xFFFFFFFF * 1000
+_LONGEST_REPORTED_NS = 0xFFFFFFFF * 1000
 # What the runtime prints is kept for the record of a death; looked after each so many hot calls (2^n - 1).
 _SOME = 0xFFF
 _MOST_PRINTED_BYTES, _KEPT_BYTES = 1 << 20, 1 << 16
@@ -103,13 +102,12 @@ class _Server:
     def __init__(self, commands: int, replies: int, block: int, errors: int, spin: str) -> None:
         self._commands, self._replies, self._block, self._errors = commands, replies, block, errors
         self._spin_ns = _SPIN_NS if spin else 0
-        # On a single core whoever waits gives it to the other side.
+        # On a single core the side that waits gives it to the other.
         self._spin = _spin_in_turns if spin == "yield" else _spin_alone
         self._map: mmap.mmap | None = None
         self._remap(wire.HEADER_BYTES)
         self._last = 0
-        self._poll = select.poll()
-        self._poll.register(commands, select.POLLIN)
+        self._poll = own_process.input_poll(commands)
 
     def enter(self, stage: str) -> None:
         """Say in the shared block what is about to happen."""
@@ -160,7 +158,9 @@ class _Server:
                 wire.send(self._replies, _describe(error))
             words[wire.STAGE] = _IDLE
             took = clock() - began
-            words[wire.TOOK_US] = took // 1000 if took < _LONGEST_TOLD_NS else _LONGEST_TOLD_NS // 1000
+            words[wire.TOOK_US] = (
+                took // 1000 if took < _LONGEST_REPORTED_NS else _LONGEST_REPORTED_NS // 1000
+            )
             words[wire.DONE] = number
             if not number & _SOME:
                 _cut(self._errors)
@@ -171,7 +171,7 @@ class _Server:
             rest = spin_ns if took < 8 * spin_ns else min(took // 8, _LONGEST_SPIN_NS)
             awaited = spin(words, number, began + took + rest)
             if awaited and not settled:
-                # Calls come in a burst. Whoever is woken is put on the core of the one that woke it, and
+                # Calls come in a burst. The system puts the woken side on the core of its waker, and
                 # two that share one would stop each other at every turn.
                 settled = True
                 own_process.leave_core(words[wire.PARENT_CORE])
@@ -220,7 +220,7 @@ def _spin_alone(words: Any, last: int, end: int) -> bool:
 
 def _spin_in_turns(words: Any, last: int, end: int) -> bool:
     """The same where both sides share a core: there is nothing to see before the other has had it."""
-    pause = os.sched_yield
+    pause = own_process.yield_core
     while True:
         pause()
         if words[wire.COMMAND] != last:
@@ -233,7 +233,7 @@ def _cut(errors: int) -> None:
     """Keep the last of what was printed: a runtime that prints at each call would fill the memory."""
     size = os.fstat(errors).st_size
     if size > _MOST_PRINTED_BYTES:
-        kept = os.pread(errors, _KEPT_BYTES, size - _KEPT_BYTES)
+        kept = own_process.read_at(errors, _KEPT_BYTES, size - _KEPT_BYTES)
         os.ftruncate(errors, 0)
         os.write(errors, kept)
 

@@ -1,7 +1,7 @@
 """The parent's side of a nursery: the process that has the runtime loaded and forks workers on request.
 
-Threads share it. Nobody waits while holding its lock, and a message that is for another is put where that
-other will find it. Numbers that nobody waits for any more are forgotten.
+Threads share it. No thread waits while holding its lock, and a message for another thread is put where that
+one will find it. Numbers that are no longer waited for are forgotten.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from outlive.process.posix import system_calls
 from outlive.process.posix.descriptors import above_standard
 from outlive.process.posix.spawning import spawn, starting, wait_for_end
 from outlive.process.worker_factory import (
-    CannotStart,
     FactoryGone,
     RuntimeAbsent,
     StartedWorker,
     StartTooSlow,
     WorkerEnd,
     WorkerKind,
+    WorkerUnavailable,
     in_words,
     signal_name,
 )
@@ -58,7 +58,7 @@ class Nursery:
     """A process that has the runtime loaded and forks workers on request."""
 
     def __init__(self, kind: WorkerKind) -> None:
-        """Start the process; it loads the runtime while nobody waits (`greet`)."""
+        """Start the process; it loads the runtime in the background (`greet`)."""
         self._kind, self._owner = kind, os.getpid()
         # Reentrant: the garbage collector may end a worker in the middle of a message about another.
         self._io = threading.RLock()
@@ -95,7 +95,7 @@ class Nursery:
                 undo.pop_all()
                 return ours, process
         except OSError as error:
-            raise CannotStart(f"nothing can be opened here: {in_words(error)}") from error
+            raise WorkerUnavailable(f"nothing can be opened here: {in_words(error)}") from error
 
     @property
     def pid(self) -> int:
@@ -159,7 +159,7 @@ class Nursery:
             raise RuntimeAbsent(f"{message['type']}: {message['text']}")
         return message
 
-    def _not_started(self) -> CannotStart:
+    def _not_started(self) -> WorkerUnavailable:
         said = tail_of(next(iter(self._errors), -1)).strip() or "it says nothing"
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._process.wait(_GLANCE_S)
@@ -167,7 +167,7 @@ class Nursery:
                 return FactoryGone(
                     f"the process that makes workers was ended ({_how(code)}) while it started"
                 )
-        return CannotStart(f"{self._kind.python} does not start as a worker: {said}")
+        return WorkerUnavailable(f"{self._kind.python} does not start as a worker: {said}")
 
     def start_worker(
         self,
@@ -194,7 +194,7 @@ class Nursery:
         if answer is None:
             raise self._silence()
         if "error" in answer:
-            raise CannotStart(f"no new process can be made: {answer['error']}")
+            raise WorkerUnavailable(f"no new process can be made: {answer['error']}")
         return answer
 
     def _new_number(self) -> int:
@@ -204,14 +204,14 @@ class Nursery:
             return self._count
 
     def is_gone(self, number: int) -> bool:
-        """True once the worker has been seen to end, or nobody is left who could see it."""
+        """True once the worker has been seen to end, or the nursery is gone."""
         with self._io:
             lives = self._take_all()
             return not lives or number in self._endings
 
     def words(self, number: int) -> dict[str, str]:
         """What a living worker has printed last; nothing if its maker does not answer."""
-        answer = self._ask({"words_of": number}) or {}
+        answer = self._ask({"to": number, "do": "words"}) or {}
         return {name: str(answer.get(name, "")) for name in ("stderr_tail", "fault_trace")}
 
     def end(self, number: int) -> None:
@@ -237,17 +237,17 @@ class Nursery:
         self._order(number, "watch", most_bytes=most_bytes)
 
     def share(self, number: int, shared_bytes: int) -> None:
-        """A worker shares this much with its owner, which counts against nobody's limit."""
+        """A worker shares this much with its owner, which counts against no limit."""
         self._order(number, "share", bytes=shared_bytes)
 
     def retire(self, number: int) -> None:
-        """Nobody waits for a worker any more: it may end by itself, and is ended if it does not."""
+        """A worker is no longer needed: it may end by itself, and is ended if it does not."""
         self._order(number, "retire")
         self._forget(number)
 
     def _order(self, number: int, what: str, **more: Any) -> None:
         """Have something done to a worker; one whose maker is gone is gone too."""
-        with contextlib.suppress(CannotStart):
+        with contextlib.suppress(WorkerUnavailable):
             self._send({"to": number, "do": what, **more}, [])
 
     def ending(self, number: int, timeout_s: float) -> WorkerEnd:
@@ -264,7 +264,7 @@ class Nursery:
 
     def close(self) -> None:
         """End the process and all its workers."""
-        with contextlib.suppress(CannotStart):
+        with contextlib.suppress(WorkerUnavailable):
             # The end of the stream says the same, unless a forked child of the program holds a copy of it.
             self._send({"end": True}, [])
         self._channel.close()
@@ -281,14 +281,14 @@ class Nursery:
         with contextlib.suppress(IndexError):  # two threads may close it at once, and one number only once
             os.close(self._errors.pop())
 
-    def _silence(self) -> CannotStart:
+    def _silence(self) -> WorkerUnavailable:
         """Why it does not answer. One that still runs is ended, with all its workers: the next one may."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             how = _how(self._process.wait(_GLANCE_S))
             return FactoryGone(f"the process that makes workers and sees them end is gone ({how})")
         self._process.kill()
         self._process.wait()
-        return CannotStart("the process that makes workers and sees them end did not answer")
+        return WorkerUnavailable("the process that makes workers and sees them end did not answer")
 
     def _echoes(self) -> bool:
         """True if it still answers."""
@@ -301,7 +301,7 @@ class Nursery:
         try:
             self._send({**question, "echo": number}, [])
             answer = self._await(self._answers, number, time.monotonic() + _ECHO_TIMEOUT_S)
-        except CannotStart:
+        except WorkerUnavailable:
             return None
         finally:
             self._forget(number)
@@ -320,7 +320,9 @@ class Nursery:
                 self._lost = True
                 raise FactoryGone(f"the process that makes workers is gone: {in_words(error)}") from error
             except OSError as error:
-                raise CannotStart(f"no process that makes workers is reached: {in_words(error)}") from error
+                raise WorkerUnavailable(
+                    f"no process that makes workers is reached: {in_words(error)}"
+                ) from error
 
     def _await(self, table: dict[int, Any], number: int, end: float) -> Any:
         """What comes for this number; None if nothing comes in time, or nothing will ever come."""

@@ -187,7 +187,7 @@ def complete_operators(model: Model) -> Iterator[PreparedOperator]:
 
 
 def unresized_operators(model: Model) -> Iterator[PreparedOperator]:
-    """The operators of the main subgraph if nobody resizes an input: open sizes as in the file."""
+    """The operators of the main subgraph if no input is resized: open sizes as in the file."""
     if any(tensor.is_dynamic for tensor in model.inputs):
         yield from (op for op in _walk(model.subgraphs[0], resized=False) if op.is_whole)
 
