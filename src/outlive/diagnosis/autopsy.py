@@ -29,6 +29,16 @@ _DIAGNOSE = "run the model itself: outlive diagnose MODEL"
 # Rows below this weight only repeat that something failed.
 _TELLING = 3
 _MOST_CLUES, _MOST_STEPS = 20, 6
+# The rule that is meant by causes that several have.
+_USUAL = {
+    "out-of-memory": "D502",
+    "missing-runtime": "E401",
+    "delegate-refused": "A803",
+    "flatbuffer-corrupt": "F111",
+    "unsupported-op": "O122",
+    "representative-dataset": "Q216",
+    "call-order": "I207",
+}
 # Whose Python code, and which exceptions, may speak for a runtime.
 _RUNTIMES = ("tensorflow", "keras", "litert", "tflite", "interpreter", "edgetpu", "coral", "mediapipe")
 _OF_RUNTIMES = ("RuntimeError", "SystemError", "InternalError")
@@ -212,10 +222,17 @@ def _clues(death: Death, stack: Stack) -> tuple[Clue, ...]:
         known = found.get(match.message.id)
         if known is None:
             found[match.message.id] = Clue(match=match, line_number=number, count=1)
+        elif _is_of_model(match) and not _is_of_model(known.match):
+            found[match.message.id] = Clue(match=match, line_number=number, count=known.count + 1)
         else:
             found[match.message.id] = replace(known, count=known.count + 1)
     telling = [clue for clue in found.values() if clue.match.message.weight > 0]
     return tuple(sorted(telling, key=lambda clue: (-clue.match.message.weight, clue.line_number)))
+
+
+def _is_of_model(match: Match) -> bool:
+    """True if the process that a line names is one that runs models, among several that were killed."""
+    return "python" in match.groups.get("name", "")
 
 
 def _of_ending(death: Death) -> Iterator[tuple[Match, int]]:
@@ -259,7 +276,8 @@ def _code_of(cause: str) -> str:
     """The rule that finds this cause elsewhere: the first of the catalogue that bears its word."""
     if cause in ("", "unknown"):
         return ""
-    return next((rule.code for rule in load_rules() if cause in (rule.cause, rule.name)), "")
+    found = {rule.name: rule.code for rule in load_rules() if cause in (rule.cause, rule.name)}
+    return _USUAL.get(cause) or found.get(cause) or next(iter(found.values()), "")
 
 
 def _stage(lines: Sequence[LogLine]) -> str:

@@ -30,7 +30,9 @@ _MOST_CHARACTERS = 4000
 _RUN_LETTERS = 4
 # What a message does not say.
 _UNSAID = "?"
-_PLACE = re.compile(r"\{([a-z_]+)\}")
+# {op}, or several of which one is said: {type}{other}
+_PLACE = re.compile(r"(?:\{[a-z_]+\})+")
+_GROUP = re.compile(r"\{([a-z_]+)\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +89,10 @@ class Match:
 
     def _filled(self, words: str) -> str:
         named = {"ratio": _ratio(self.groups.get("needed", ""), self.groups.get("got", ""))} | self.groups
-        return _PLACE.sub(lambda place: named.get(place[1], _UNSAID), words)
+        words = _PLACE.sub(
+            lambda place: "".join(named.get(name, "") for name in _GROUP.findall(place[0])) or _UNSAID, words
+        )
+        return words.replace(f" ({_UNSAID})", "")
 
 
 # Bytes that are wanted against bytes that are given: what a whole ratio mostly comes from.

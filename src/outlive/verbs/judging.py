@@ -60,9 +60,11 @@ class RulesJudge(Judge):
         """What a traceback of a runtime says, as `autopsy` tells it; other tracebacks are left alone."""
         if not _OF_RUNTIMES.search(text):
             return ()
-        from outlive.verbs.autopsy import autopsy
+        from outlive.diagnosis.autopsy import read_text
+        from outlive.diagnosis.log_model import named_model, with_model
 
-        finding = autopsy(text.encode(errors="replace")).finding
+        told, model = read_text(text), named_model(text, "")
+        finding = (with_model(told, model) if model else told).finding
         return () if finding is None else (finding,)
 
     def refuse_file(self, source: Source) -> None:

@@ -9,7 +9,7 @@ from outlive.rules.logged import LoggedFault
 
 def fact(tmp_path: Path) -> LoggedFault:
     return LoggedFault(
-        code="F125",
+        code="E428",
         lines=("This file can not be opened as a file descriptor; it is probably compressed",),
         meaning="what the tables say of it",
         do=("what the tables say to do",),

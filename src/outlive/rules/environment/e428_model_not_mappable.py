@@ -17,4 +17,4 @@ Limits
 from outlive.rules.api import Severity, rule
 from outlive.rules.logged import tell_from_log
 
-model_not_mappable = rule("F125", "model-not-mappable", Severity.ERROR, since="0.2")(tell_from_log("F125"))
+model_not_mappable = rule("E428", "model-not-mappable", Severity.ERROR, since="0.2")(tell_from_log("E428"))
