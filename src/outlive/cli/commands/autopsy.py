@@ -6,11 +6,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.options import add_output_options, option
-from outlive.cli.output import complain
+from outlive.cli.arguments import add_output_options, option
 from outlive.cli.present import check_output, present
+from outlive.cli.terminal import complain
+from outlive.verbs.autopsy import autopsy
 
 EXAMPLES = """\
 examples:
@@ -40,8 +40,8 @@ def run(args: argparse.Namespace) -> int:
     check_output(args, args.file)
     try:
         remains = sys.stdin.buffer if args.file == "-" else Path(args.file)
-        autopsy = verbs.autopsy(remains, model=args.model)
+        found = autopsy(remains, model=args.model)
     except OSError as error:
         complain(f"outlive autopsy: cannot read {args.file}: {error.strerror}")
         return exits.USAGE
-    return present(args, autopsy)
+    return present(args, found)

@@ -60,7 +60,7 @@ class SharedBlock:
             address = ctypes.addressof(self.map)
             weakref.finalize(self.map, addresses.blank, address, len(self.map)).atexit = False
 
-    def part(self) -> None:
+    def make_private(self) -> None:
         """In a forked child of the program: make its copy of the block its own.
 
         What the child writes to its inputs must not reach the worker of its parent. The mapping is replaced
