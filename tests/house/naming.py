@@ -18,6 +18,7 @@ FAMILIES = {
     "cli/commands": "named after the verb",
     "rendering/pages": "named after the kind of result",
     "rendering/media": "named after the medium",
+    "rendering/plots": "named after the kind of result",
     "rules": "one file per rule, and the facts that its family reads",
     "kernels": "the same operators, runtime by runtime",
 }
@@ -31,7 +32,7 @@ HOMELY_PARTS = frozenset(
     | {"jury", "cage", "kitchen", "ledger"}
 )
 HOMELY_NAMES = frozenset(
-    {"Asked", "Bench", "Calm", "Own", "Told", "Turns", "Wish", "_calm", "_minding", "_stand"}
+    {"Asked", "Bench", "Calm", "Own", "Told", "Turns", "PlanRequest", "_calm", "_minding", "_stand"}
 )
 HOMELY_MODULES = frozenset(["lining_up", "nouns", "quick", "swift", "telling", "turns", "weighing"])
 HOMELY_PROSE = re.compile(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from outlive.arena.questions import Wish, input_shapes
+from outlive.arena.questions import PlanRequest, input_shapes
 from outlive.cache import ResultCache
 from outlive.errors import InputError, OutliveError
 from outlive.fitting.fit_result import Candidate, Inputs, NamedShape, Shape
@@ -20,8 +20,8 @@ from outlive.fitting.reconversion import Origin, words_of
 from outlive.fitting.sample_set import SampleSet
 from outlive.guarding.guarded import make_guarded
 from outlive.model import Model, Tensor, read_source
+from outlive.planning.planner import for_worker
 from outlive.planning.reshaping import cut_part
-from outlive.planning.with_worker import for_worker
 from outlive.quant.comparison import ModelComparison
 from outlive.quant.comparison_plan import CompareTask
 from outlive.quant.quantization import QuantizeTask, quantize_model
@@ -227,7 +227,7 @@ class CandidateBuilder:
         places = {tensor.name: place for place, tensor in enumerate(self.model.inputs)}
         named = {model.inputs[places[name]].name: shape for name, shape in variant.inputs}
         try:
-            wanted = input_shapes(model, Wish(inputs=named, batch=variant.batch))
+            wanted = input_shapes(model, PlanRequest(inputs=named, batch=variant.batch))
         except ValueError as error:
             raise NotBuilt(str(error)) from error
         return dict(wanted.items())

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from outlive.arena.budget import Budget, certain_bytes, worst_moment
 from outlive.arena.plan import Plan
-from outlive.arena.questions import Wish
+from outlive.arena.questions import PlanRequest
 from outlive.fitting.evaluation import EvaluatedCandidate
 from outlive.fitting.fit_result import NamedSize, Outcome, Shortage
 from outlive.fitting.sample_set import SampleSet
 from outlive.model import Model
-from outlive.planning.with_worker import left_out
+from outlive.planning.planner import left_out
 from outlive.quant.recipes import find_recipe, needs_samples
 from outlive.units import format_bytes, format_shape
 
@@ -160,7 +160,7 @@ def notes_on(
     model: Model,
     sample_set: SampleSet,
     budget: Budget,
-    wish: Wish,
+    wish: PlanRequest,
     outcomes: Sequence[Outcome],
     on_samples: bool,
 ) -> Iterator[str]:

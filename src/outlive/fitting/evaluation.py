@@ -12,12 +12,12 @@ from typing import Any
 from outlive.arena.arena_size import arena_for
 from outlive.arena.budget import Budget, Verdict, certain_bytes, needed_bytes, weigh
 from outlive.arena.plan import Plan
-from outlive.arena.questions import Wish
+from outlive.arena.questions import PlanRequest
 from outlive.fitting.candidate_builder import Built, CandidateBuilder, NotBuilt
 from outlive.fitting.fit_result import Candidate, Outcome, VerdictWord
 from outlive.fitting.limited_runs import LimitedRuns
 from outlive.fitting.loss import LossMeter, LossUnknown, TimeIsUp
-from outlive.planning.with_worker import plan_model
+from outlive.planning.planner import plan_model
 
 # How far a plan may be off: what pages, the allocator's reserve and the runtime's first use account for.
 SLACK_BYTES, SLACK_SHARE = 1_048_576, 0.1
@@ -42,7 +42,7 @@ class Evaluation:
     limited_runs: LimitedRuns
     meter: LossMeter
     budget: Budget
-    wish: Wish
+    wish: PlanRequest
     max_loss: float | None = None
     # One at a time is run and timed: two would be in each other's way.
     _timing: Any = field(default_factory=threading.Lock)
@@ -82,7 +82,7 @@ class Evaluation:
             outcome, late = self._run_limited(outcome, built, plan)
         return EvaluatedCandidate(outcome=self._compared(outcome, built), plan=plan, late=late)
 
-    def _wish(self, candidate: Candidate) -> Wish:
+    def _wish(self, candidate: Candidate) -> PlanRequest:
         return replace(
             self.wish,
             accelerator=candidate.accelerator,

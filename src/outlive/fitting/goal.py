@@ -9,7 +9,7 @@ from typing import Any
 
 from outlive.arena.budget import Budget, device_budget
 from outlive.arena.devices import Device, find_device
-from outlive.arena.questions import Wish, check_shape, choose_abi, input_shapes, parse_input
+from outlive.arena.questions import PlanRequest, check_shape, choose_abi, input_shapes, parse_input
 from outlive.fitting.fit_result import Fit, Shape
 from outlive.fitting.reconversion import Origin
 from outlive.fitting.search import Goal, search
@@ -77,7 +77,7 @@ def fit_model(
     """
     origin = None if source is None else Origin(source=source, model=model, judge=goal.judge)
     named = inputs if isinstance(inputs, Mapping) else dict(map(parse_input, inputs))
-    wish = Wish(batch=batch, inputs={name: check_shape(shape) for name, shape in named.items()})
+    wish = PlanRequest(batch=batch, inputs={name: check_shape(shape) for name, shape in named.items()})
     shapes = input_shapes(model, wish)
     if shapes:
         reshaped = read_source(_started(model, shapes, origin, goal)).model
@@ -131,10 +131,12 @@ def check_metric(metric: Any) -> Any:
         raise ValueError(f"the metric's file {path[:200]!r} cannot be read: {error.strerror}") from error
 
 
-def _wish(device: Device | None, accelerator: str | None, threads: int | None) -> Wish:
+def _wish(device: Device | None, accelerator: str | None, threads: int | None) -> PlanRequest:
     if device is not None and device.is_micro:
-        return Wish(accelerator="tflm", abi=choose_abi(None, device.abi or None), kernels=device.kernels)
-    return Wish(accelerator=accelerator or "cpu", threads=threads)
+        return PlanRequest(
+            accelerator="tflm", abi=choose_abi(None, device.abi or None), kernels=device.kernels
+        )
+    return PlanRequest(accelerator=accelerator or "cpu", threads=threads)
 
 
 def _granted(ram: str | int | None) -> Budget:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from outlive.arena.budget import Budget
-from outlive.arena.questions import Wish
+from outlive.arena.questions import PlanRequest
 from outlive.cache import ResultCache, cache_folder, versions_and_machine
 from outlive.fitting.candidate_builder import CandidateBuilder, NotBuilt, is_quantized
 from outlive.fitting.candidates import MIXED_FROM, SearchRound, SearchSpace, mixed, rounds_for, settings_for
@@ -51,7 +51,7 @@ class Goal:
     """What is asked for: the memory there is, and what the search may use and lose."""
 
     budget: Budget
-    wish: Wish
+    wish: PlanRequest
     judge: Judge
     samples: Any = None
     metric: Metric | None = None

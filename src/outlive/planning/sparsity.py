@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from outlive.arena.questions import Wish
+from outlive.arena.questions import PlanRequest
 from outlive.errors import OutliveError
 from outlive.interpreter.recorded_run import measure
 from outlive.model import Model, read_source
 from outlive.model.zeros import WeightZeros, count_zeros
-from outlive.planning.with_worker import plan_model
+from outlive.planning.planner import plan_model
 from outlive.records import in_document
 from outlive.surgery import sparsify
 
@@ -106,7 +106,7 @@ def _compressed_bytes(content: memoryview) -> int:
 
 def _planned(model: Model, accelerator: str) -> int | None:
     try:
-        return plan_model(model, Wish(accelerator=accelerator)).peak_bytes
+        return plan_model(model, PlanRequest(accelerator=accelerator)).peak_bytes
     except ValueError:
         return None
 

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from outlive.keeping import write_whole
+from outlive.atomic_files import write_whole
 from outlive.model import Model, Tensor
 from outlive.records import NOT_WRITTEN, ModelFile, in_document
 from outlive.surgery.archive import moved_archive

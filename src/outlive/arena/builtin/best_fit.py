@@ -1,15 +1,16 @@
 """Where a tensor goes: the runtime's best fit among the tensors alive at the same time.
 
 The rules are those of `SimpleMemoryArena::Allocate` (LiteRT, tflite/simple_memory_arena.cc). The runtime
-looks at all tensors it has placed; here only those alive at the same time are looked at, found through a
-tree of operator ranges, so that a chain of ten thousand operators does not cost a hundred million steps.
+looks at all tensors it has placed; here only those alive at the same time are looked at, found in an
+index of operator ranges, so that a chain of ten thousand operators does not cost a hundred million steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from outlive.arena.interval_index import IntervalIndex
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,23 +92,23 @@ class BestFitArena:
     operators: int
     size_bytes: int = 0
     exhausted: bool = False  # True if offsets are no longer the runtime's
-    _spans: list[tuple[int, int]] = field(default_factory=list)  # (offset, end) by placing
-    _starting: dict[int, list[int]] = field(default_factory=dict)  # first operator -> placings
-    _covering: dict[int, list[int]] = field(default_factory=dict)  # node of the tree -> placings
+    _spans: IntervalIndex[tuple[int, int]] = field(init=False)  # (offset, end)
     _sorted_spans: _SortedSpans = field(default_factory=_SortedSpans)
-    _leaves: int = 0
+    _placed: int = 0
     _only_forever: bool = True
     _work: int = 0
 
     def __post_init__(self) -> None:
-        self._leaves = 1 << max(self.operators, 1).bit_length()
+        self._spans = IntervalIndex(self.operators)
 
     def place(self, size_bytes: int, first: int, last: int) -> int:
         """The offset of a tensor alive from one operator to another, both included."""
         if size_bytes == 0:
             return 0
         offset = self._offset(size_bytes, first, last)
-        self._remember(offset, offset + size_bytes, first, last)
+        self._spans.add(first, last, (offset, offset + size_bytes))
+        self._sorted_spans.add((offset, offset + size_bytes, first, last))
+        self._placed += 1
         self.size_bytes = max(self.size_bytes, offset + size_bytes)
         return offset
 
@@ -115,54 +116,15 @@ class BestFitArena:
         if last >= FOREVER and self._only_forever:
             return aligned(self.size_bytes)  # all of them overlap in time and leave no gap
         self._only_forever = False
-        if self._work > _PATIENCE or self.size_bytes + size_bytes > _LARGEST_BYTES:
+        if self._work + self._spans.work > _PATIENCE or self.size_bytes + size_bytes > _LARGEST_BYTES:
             self.exhausted = True
             return aligned(self.size_bytes)
-        alive = self._alive(first, last)
-        self._work += min(len(alive), _CROWDED) + 16
+        alive = self._spans.meeting(first, last, _CROWDED)
+        self._work += 16
         if len(alive) <= _CROWDED:
-            return fitted(sorted(self._spans[placing] for placing in alive), size_bytes)
-        self._work += len(self._spans) // _ROWS_PER_STEP
+            return fitted(sorted(alive), size_bytes)
+        self._work += self._placed // _ROWS_PER_STEP
         return self._sorted_spans.best_fit(size_bytes, first, last)
-
-    def _alive(self, first: int, last: int) -> list[int]:
-        """The tensors whose lives touch these operators, or more than a few of them."""
-        found: list[int] = []
-        node = self._leaves + first
-        while node:
-            found += self._covering.get(node, ())
-            node >>= 1
-        if len(found) > _CROWDED:
-            return found
-        for start in self._starts(first + 1, min(last, self.operators)):
-            found += self._starting.get(start, ())
-            self._work += 1
-            if len(found) > _CROWDED:
-                break
-        return found
-
-    def _starts(self, first: int, last: int) -> Iterable[int]:
-        """Operators at which a tensor may start, by the shorter way."""
-        if last - first < len(self._starting):
-            return range(first, last + 1)
-        return (start for start in self._starting if first <= start <= last)
-
-    def _remember(self, offset: int, end: int, first: int, last: int) -> None:
-        placing = len(self._spans)
-        self._spans.append((offset, end))
-        self._sorted_spans.add((offset, end, first, last))
-        self._starting.setdefault(first, []).append(placing)
-        low = self._leaves + first
-        high = self._leaves + min(last, self._leaves - 1) + 1
-        while low < high:
-            if low & 1:
-                self._covering.setdefault(low, []).append(placing)
-                low += 1
-            if high & 1:
-                high -= 1
-                self._covering.setdefault(high, []).append(placing)
-            low >>= 1
-            high >>= 1
 
 
 def fitted(spans: list[tuple[int, int]], size_bytes: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import accumulate
 
+from outlive.arena.interval_index import IntervalIndex
 from outlive.kernels.xnnpack.graph import Graph, Value
 from outlive.kernels.xnnpack.microkernels import round_up
 
@@ -117,60 +118,18 @@ def _reusable(graph: Graph, given: int, made: int) -> bool:
 def _place(rows: list[WorkspaceBlock]) -> int:
     """Largest first, each in the smallest gap it fits: xnn_plan_value_allocation_tracker."""
     end = 0
-    placed = _BlocksByNode(max((block.last_node for block in rows), default=0) + 1)
+    placed = IntervalIndex[WorkspaceBlock](max((block.last_node for block in rows), default=0) + 1)
     for block in rows:
-        if placed.steps > _PATIENCE:
+        if placed.work > _PATIENCE:
             block.offset_bytes = end
             end += block.size_bytes
             continue
-        live = sorted(
-            (other.offset_bytes, other.offset_bytes + other.size_bytes) for other in placed.meeting(block)
-        )
+        meeting = placed.meeting(block.first_node, block.last_node)
+        live = sorted((other.offset_bytes, other.offset_bytes + other.size_bytes) for other in meeting)
         block.offset_bytes = _smallest_gap(live, block.size_bytes)
         end = max(end, block.offset_bytes + block.size_bytes)
-        placed.add(block)
+        placed.add(block.first_node, block.last_node, block)
     return end
-
-
-class _BlocksByNode:
-    """Stays by the nodes they span, so that those that meet a new one are found without looking at all."""
-
-    def __init__(self, nodes: int) -> None:
-        """For a graph of so many nodes."""
-        self._leaves = 1 << max(1, nodes).bit_length()
-        self._spanning: dict[int, list[WorkspaceBlock]] = {}  # by branch of a tree of node ranges
-        self._starting: dict[int, list[WorkspaceBlock]] = {}
-        self.steps = 0  # the work done so far
-
-    def add(self, block: WorkspaceBlock) -> None:
-        """Remember a block."""
-        self._starting.setdefault(block.first_node, []).append(block)
-        low, high = self._leaves + block.first_node, self._leaves + block.last_node + 1
-        while low < high:
-            if low & 1:
-                self._spanning.setdefault(low, []).append(block)
-                low += 1
-            if high & 1:
-                high -= 1
-                self._spanning.setdefault(high, []).append(block)
-            low, high = low >> 1, high >> 1
-
-    def meeting(self, block: WorkspaceBlock) -> list[WorkspaceBlock]:
-        """All remembered blocks that share a node with this one."""
-        found: list[WorkspaceBlock] = []
-        branch = self._leaves + block.first_node
-        while branch:
-            found += self._spanning.get(branch, ())
-            branch >>= 1
-        if len(self._starting) < block.last_node - block.first_node:
-            for node, blocks in self._starting.items():
-                if block.first_node < node <= block.last_node:
-                    found += blocks
-        else:
-            for node in range(block.first_node + 1, block.last_node + 1):
-                found += self._starting.get(node, ())
-        self.steps += len(found) + min(len(self._starting), block.last_node - block.first_node)
-        return found
 
 
 def _smallest_gap(live: list[tuple[int, int]], size: int) -> int:
