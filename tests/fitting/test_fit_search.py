@@ -22,7 +22,7 @@ from outlive.fitting import Candidate, Fit, Outcome, candidate_builder, candidat
 from outlive.fitting.evaluation import SLACK_BYTES, SLACK_SHARE
 from outlive.fitting.limited_runs import engine_arguments
 from outlive.fitting.sample_set import SampleSet
-from outlive.interpreter.options import ACCELERATORS
+from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.interpreter.recorded_run import fly
 from outlive.units import format_shape
 from outlive.verbs.judging import JUDGE

@@ -20,7 +20,7 @@ import pytest
 import outlive
 from outlive.guarding.connection import Wires
 from outlive.guarding.worker_errors import CannotReturn
-from outlive.process.child.guard import frames as wire
+from outlive.process.child.guard import message_frames as wire
 from outlive.process.limits import DeadlineMissed
 from outlive.quant import quantization
 from outlive.verbs.guard import guarded

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from outlive import demo_models, verbs
-from outlive.interpreter.options import load_delegate
+from outlive.interpreter.interpreter_options import load_delegate
 from outlive.process.delegation import ask_delegation, see_delegation
 from outlive.surgery import write
 from tests.rules.small import graph, operator, tensor, tree

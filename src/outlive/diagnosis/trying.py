@@ -9,7 +9,7 @@ from outlive.diagnosis.nouns import Conditions, Trial
 from outlive.errors import InputError, OutliveError, RuntimeMissing
 from outlive.finding import Finding
 from outlive.interpreter.inner_tensors import Feeding, with_inside
-from outlive.interpreter.options import ACCELERATORS
+from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.interpreter.recorded_run import fly
 from outlive.process.flight import Flight
 from outlive.rules.witness import STAGE_WORDS

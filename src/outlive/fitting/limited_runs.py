@@ -19,8 +19,8 @@ from outlive.errors import InputError
 from outlive.fitting.candidate_builder import Built
 from outlive.fitting.fit_result import Candidate
 from outlive.interpreter.compiled_accelerators import cpu_way
+from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.interpreter.judge import Judge
-from outlive.interpreter.options import ACCELERATORS
 from outlive.interpreter.recorded_run import fly
 from outlive.process.flight import Flight
 

@@ -23,7 +23,7 @@ from outlive.fitting.reconversion import words_of
 from outlive.fitting.sample_set import SampleSet
 from outlive.guarding.guarded import make_guarded
 from outlive.interpreter.interpreter import WorkerInterpreter
-from outlive.interpreter.options import ACCELERATORS
+from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.model import Model
 
 CHOICE, WHOLE, REAL = "choice", "whole", "real"

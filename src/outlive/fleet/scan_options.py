@@ -12,7 +12,7 @@ from functools import cache
 from importlib import metadata
 
 from outlive.arena.devices import Device, find_device
-from outlive.interpreter.options import ACCELERATORS
+from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.process.limits import Limits
 from outlive.rules.catalogue import choose_rules
 

@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from outlive.guarding.output import Echo, deliver_log
+from outlive.guarding.worker_output import Echo, deliver_log
 from outlive.meter import read_machine
 from outlive.process import operating_system
-from outlive.process.child.guard import frames as wire
+from outlive.process.child.guard import message_frames as wire
 from outlive.process.child.guard.lane import (
     BLOCK_BYTES,
     DONE,

@@ -15,7 +15,7 @@ import types
 import typing
 from typing import Any
 
-from outlive.process.child.guard.frames import Malformed
+from outlive.process.child.guard.message_frames import Malformed
 
 _MOST = 1 << 63
 

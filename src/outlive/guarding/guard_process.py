@@ -14,7 +14,7 @@ from outlive.guarding.connection import NAMES, Wires
 from outlive.guarding.worker_errors import has_told, take_variables
 from outlive.meter import MemoryProbe, Sample, open_probe, read_machine, stands_still, watch_activity
 from outlive.meter.gpu import GpuMeter, watch_gpu
-from outlive.process.child.guard import frames as wire
+from outlive.process.child.guard import message_frames as wire
 from outlive.process.child.guard.variables import LOOK
 from outlive.process.child.posix.nursery import NO_RUNTIME
 from outlive.process.factories import with_factory
@@ -111,7 +111,7 @@ class GuardProcess:
     def _order(self) -> dict[str, Any]:
         places = [entry for entry in sys.path if entry and isinstance(entry, str)]
         return {
-            "program": "guard.main",
+            "program": "guard.guard_main",
             "names": NAMES,
             "sys_path": places,
             "sandbox": {"off": _NO_SANDBOX} if self.sandbox == "off" else {"read": [*places, *self._read]},

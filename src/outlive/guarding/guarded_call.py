@@ -17,7 +17,7 @@ from outlive.guarding.guard_process import GuardProcess
 from outlive.guarding.worker_errors import CannotReturn, CannotSend, load_value, rebuild, rebuild_plain
 from outlive.interpreter.judge import Judge
 from outlive.process.child.guard import exceptions, pickling, plain_values
-from outlive.process.child.guard import frames as wire
+from outlive.process.child.guard import message_frames as wire
 from outlive.process.limits import DeadlineMissed, Limits
 from outlive.process.sandbox_policy import is_whole
 

@@ -10,7 +10,7 @@ import time
 import weakref
 
 from outlive.guarding.guard_process import GuardProcess
-from outlive.process.child.guard import frames as wire
+from outlive.process.child.guard import message_frames as wire
 from outlive.process.operating_system import at_fork
 from outlive.process.worker_factory import CannotStart
 from outlive.threads import require_thread

@@ -19,7 +19,7 @@ from outlive.meter import Point, read_machine
 from outlive.names import safe_lines
 from outlive.process.child.guard import exceptions, plain_values
 from outlive.process.child.guard import variables as worker_variables
-from outlive.process.child.guard.frames import Malformed
+from outlive.process.child.guard.message_frames import Malformed
 from outlive.process.flight import Flight
 
 _NO_THREAD = "can't start new thread"

@@ -17,7 +17,7 @@ PUBLIC_MODULES = (
     "interpreter",
     "judge",
     "ladder",
-    "options",
+    "interpreter_options",
     "prepared_shapes",
     "recorded_run",
     "session",

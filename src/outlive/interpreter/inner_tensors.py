@@ -21,8 +21,8 @@ from outlive.errors import OutliveError
 from outlive.interpreter.array_facts import see_tensor
 from outlive.interpreter.feeds import make_feeds
 from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.interpreter.judge import Judge
-from outlive.interpreter.options import ACCELERATORS
 from outlive.process.flight import Flight, InsideSeen, TensorSeen, Unjudged
 
 # What a second run has in common with the first; the rest is about kernels, or about watching it.

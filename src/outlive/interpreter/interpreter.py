@@ -13,9 +13,9 @@ from outlive.errors import OutliveError
 from outlive.finding import Finding
 from outlive.interpreter.affine import affine_of, dequantize, find_row, quantize
 from outlive.interpreter.array_facts import see_tensor, with_outputs
+from outlive.interpreter.interpreter_options import Delegate, InterpreterOptions, OpResolverType, make_options
 from outlive.interpreter.judge import Judge
 from outlive.interpreter.ladder import LADDER, choose_accelerator, missing_gpu_explained, opened_on, why_left
-from outlive.interpreter.options import Delegate, InterpreterOptions, OpResolverType, make_options
 from outlive.interpreter.session import SessionState
 from outlive.interpreter.shared_tensors import Results, SharedTensors, Tensors, hand_out
 from outlive.interpreter.signature import SignatureRunner

@@ -31,8 +31,8 @@ from outlive.interpreter.compiled_accelerators import (
     npu_way,
 )
 from outlive.interpreter.feeds import make_feeds
+from outlive.interpreter.interpreter_options import ACCELERATORS, InterpreterOptions, OpResolverType
 from outlive.interpreter.judge import Judge
-from outlive.interpreter.options import ACCELERATORS, InterpreterOptions, OpResolverType
 
 LADDER = ("gpu", "cpu", "builtin", "reference")
 COMPILED: dict[str, Callable[[], CompiledWay]] = {"gpu": gpu_way, "npu": npu_way}

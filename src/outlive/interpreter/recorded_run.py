@@ -20,8 +20,8 @@ from outlive.interpreter.array_facts import with_outputs
 from outlive.interpreter.feeds import given_shapes, make_feeds
 from outlive.interpreter.input_check import wrong_shape
 from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.interpreter.judge import Judge
-from outlive.interpreter.options import ACCELERATORS
 from outlive.meter import Point, Sampler
 from outlive.process.delegation import ask_delegation
 from outlive.process.factories import close_special_factories

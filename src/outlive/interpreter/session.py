@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from outlive.errors import RunError
 from outlive.interpreter import details
-from outlive.interpreter.options import InterpreterOptions
+from outlive.interpreter.interpreter_options import InterpreterOptions
 from outlive.meter import read_machine
 from outlive.process import answers, sandbox_policy
 from outlive.process.factories import with_factory

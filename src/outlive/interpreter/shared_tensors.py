@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from outlive.errors import RunError
 from outlive.interpreter.input_check import IoTensor, describe_call, mismatch_text, problem_with
+from outlive.interpreter.interpreter_options import InterpreterOptions
 from outlive.interpreter.judge import Call
-from outlive.interpreter.options import InterpreterOptions
 from outlive.interpreter.session import Session, SessionState
 from outlive.meter import read_machine
 from outlive.process import answers

@@ -12,7 +12,7 @@ from outlive.arena.plan import Plan
 from outlive.arena.planners import answer
 from outlive.arena.questions import Wish
 from outlive.finding import Finding
-from outlive.interpreter.options import ACCELERATORS
+from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.meter import MachineMemory, read_machine
 from outlive.model import Model, read_source
 from outlive.planning.ways import find_ways

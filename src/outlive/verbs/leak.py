@@ -14,7 +14,7 @@ from outlive.verbs.read import read
 
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
-    from outlive.growth.growth import Growth, Stage
+    from outlive.growth.growth import CycleGrowth, Growth
 
 
 @heard
@@ -30,7 +30,7 @@ def leak(
     accelerator: str = "cpu",
     threads: int | None = None,
     runtime: str = "litert",
-    tell: Callable[[str, Stage], None] = lambda cycle, stage: None,
+    tell: Callable[[str, CycleGrowth], None] = lambda cycle, stage: None,
 ) -> Growth:
     """Whether something grows when it is repeated in a worker: how much per round, what, and until when.
 

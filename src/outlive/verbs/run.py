@@ -22,7 +22,7 @@ from outlive.verbs.opening import content_of
 from outlive.verbs.read import read, reading_of
 
 if TYPE_CHECKING:
-    from outlive.interpreter.options import Delegate
+    from outlive.interpreter.interpreter_options import Delegate
     from outlive.process.flight import Flight
 
 __all__ = ["RUNTIMES", "SANDBOX_MODES", "AcceleratorWarning", "run", "with_plan"]
@@ -95,8 +95,8 @@ def _opening(
     source: Source | Model, inputs: Any, accelerator: str, limits: Limits, force: bool, threads: Any
 ) -> dict[str, Any]:
     """What an interpreter is given of the model, the accelerator and the limits."""
+    from outlive.interpreter.interpreter_options import ACCELERATORS
     from outlive.interpreter.ladder import run_arguments
-    from outlive.interpreter.options import ACCELERATORS
 
     if isinstance(source, (str, os.PathLike)):
         _need_a_model_file(os.fspath(source))
@@ -123,7 +123,7 @@ def _fly(
 def _delegate(item: str | Delegate) -> Delegate:
     """A library with its options, in words: LIBRARY,KEY=VALUE; ValueError if it cannot be loaded here."""
     from outlive.accelerators.configurations import library_problem
-    from outlive.interpreter.options import load_delegate
+    from outlive.interpreter.interpreter_options import load_delegate
 
     if not isinstance(item, str):
         return item

@@ -14,7 +14,7 @@ Limits
     Where the system does not tell what a descriptor leads to (there is no /proc), only their number is known.
 """
 
-from outlive.growth.growth import LEAKS, Growth, Stage
+from outlive.growth.growth import LEAKS, CycleGrowth, Growth
 from outlive.growth.stage_verdict import tell_end
 from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.growth.blaming import fault, keeping, memory_culprit, place
@@ -34,7 +34,7 @@ def descriptors_leak(growth: Growth) -> Sightings:
             )
 
 
-def _counted(stage: Stage) -> Iterator[Evidence]:
+def _counted(stage: CycleGrowth) -> Iterator[Evidence]:
     trend = stage.trends["descriptors"]
     yield Evidence(
         f"{trend.per_round:.3g} more per round, {trend.low:.3g} to {trend.high:.3g} (99 %)",
@@ -45,7 +45,7 @@ def _counted(stage: Stage) -> Iterator[Evidence]:
             yield Evidence(tell_end(end), "this rate")
 
 
-def _named(stage: Stage) -> Iterator[Evidence]:
+def _named(stage: CycleGrowth) -> Iterator[Evidence]:
     if stage.census is None:
         return
     source = f"{stage.census.rounds} rounds looked at"

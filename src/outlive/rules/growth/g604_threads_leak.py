@@ -14,7 +14,7 @@ Limits
     Threads that a native library starts have no name in Python: they are counted, and not named.
 """
 
-from outlive.growth.growth import LEAKS, Growth, Stage
+from outlive.growth.growth import LEAKS, CycleGrowth, Growth
 from outlive.growth.stage_verdict import tell_end
 from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.growth.blaming import fault, parts, place
@@ -33,7 +33,7 @@ def threads_leak(growth: Growth) -> Sightings:
             )
 
 
-def _counted(stage: Stage) -> Iterator[Evidence]:
+def _counted(stage: CycleGrowth) -> Iterator[Evidence]:
     trend = stage.trends["threads"]
     yield Evidence(
         f"{trend.per_round:.3g} more per round, {trend.low:.3g} to {trend.high:.3g} (99 %)",

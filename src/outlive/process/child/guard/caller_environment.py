@@ -15,7 +15,7 @@ from . import standard_streams
 _GROW = "TF_FORCE_GPU_ALLOW_GROWTH"
 
 
-class Stage:
+class CallerEnvironment:
     """Sets the stage as the caller has it, and sets it again after a function that has changed it."""
 
     def __init__(self) -> None:

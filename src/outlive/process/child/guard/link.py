@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from . import forks, pickling, segments
-from . import frames as wire
+from . import message_frames as wire
 from .lane import DONE, ROUSED_NS, WAKE, Lane, is_long
 
 # How long a worker stays awake after a call, waiting for the next one of a burst.

@@ -17,7 +17,7 @@ import math
 import sys
 from typing import Any
 
-from .frames import Malformed
+from .message_frames import Malformed
 
 MOST_TEXT_BYTES = 1 << 20
 # An array has a type of this list: what others are called can name a type of any size.
@@ -84,7 +84,7 @@ def loads(body: Any, buffers: Any = ()) -> Any:
         raise Malformed("an answer of %d bytes of text" % len(body))
     try:
         found = json.loads(bytes(body).decode("ascii"), parse_int=_whole)
-        reader = _Reader(list(buffers))
+        reader = _ValueBuilder(list(buffers))
         value = reader.read(found, _DEEPEST)
     except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError) as error:
         raise Malformed("an answer that cannot be read: %.200s" % error) from None
@@ -99,7 +99,7 @@ def _whole(digits: str) -> int:
     return int(digits)
 
 
-class _Reader:
+class _ValueBuilder:
     """Builds a value; each buffer is used once, so that an answer takes no more memory than was sent."""
 
     def __init__(self, buffers: list[Any]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..posix import own_process
 from . import caller_environment, exceptions, forks, pickling, plain_values, random_state, standard_streams
-from . import frames as wire
+from . import message_frames as wire
 from .link import CallersIterator, Link
 
 _PLAIN = frozenset({int, float, bool, str, bytes, type(None)})
@@ -122,7 +122,7 @@ class Server:
         self._stream: Any = None
         self._busy = False
         self._random = random_state.RandomWatch(follows=True)
-        self._stage = caller_environment.Stage()
+        self._environment = caller_environment.CallerEnvironment()
         self.memory = MemoryLimit()
         self._calls = self._number = 0  # of the function that is called, or was last
         self._foreign: tuple[str, ...] = ()
@@ -178,7 +178,7 @@ class Server:
             Nesting.depth = state["depth"]
             Nesting.is_reading = True  # modules may be loaded again
             try:
-                self._stage.set(state)
+                self._environment.set(state)
             finally:
                 Nesting.is_reading = False
             # What the caller has not loaded itself must not be loaded there by what we send.
@@ -218,7 +218,7 @@ class Server:
         answer = self._run(frame, number, memory_bytes, has_iterators)
         self._answer(*answer)
         if self._stream is None:
-            self._stage.restore()  # while the caller is busy with the answer
+            self._environment.restore()  # while the caller is busy with the answer
 
     def _run(self, frame: wire.Frame, number: int, memory_bytes: int, has_iterators: bool) -> Any:
         self._busy = True

@@ -25,7 +25,7 @@ from typing import Any
 from ..posix import own_process
 from ..posix.sandbox import enter
 from . import calibration_watch, standard_streams, variables
-from . import frames as wire
+from . import message_frames as wire
 from .lane import BLOCK_BYTES
 from .link import Link
 from .server import Server

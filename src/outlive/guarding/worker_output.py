@@ -19,7 +19,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from outlive.process import operating_system
-from outlive.process.child.guard.frames import Malformed
+from outlive.process.child.guard.message_frames import Malformed
 from outlive.process.child.guard.plain_values import MOST_TEXT_BYTES
 from outlive.process.worker_factory import in_words
 
