@@ -13,8 +13,8 @@ import pytest
 import outlive.verbs  # noqa: F401 - an error about memory is judged
 from outlive.guarding import worker_output as outputs
 from outlive.guarding.connection import SegmentReader
-from outlive.guarding.forms import check_form
 from outlive.guarding.guard_process import read_applied
+from outlive.guarding.guarded_call import check_form
 from outlive.guarding.worker_errors import GuardedError, rebuild_plain
 from outlive.process.child.guard import exceptions, plain_values, segments
 from outlive.process.child.guard.message_frames import Inlet, Malformed

@@ -11,10 +11,10 @@ from types import TracebackType
 from typing import Any
 
 from outlive.guarding.caller_state import CallerState
-from outlive.guarding.forms import check_form
 from outlive.guarding.functions import SentFunction
 from outlive.guarding.guard_process import GuardProcess
 from outlive.guarding.worker_errors import CannotReturn, CannotSend, load_value, rebuild, rebuild_plain
+from outlive.interpreter.answer_forms import has_form
 from outlive.interpreter.judge import Judge
 from outlive.process.child.guard import exceptions, pickling, plain_values
 from outlive.process.child.guard import message_frames as wire
@@ -352,6 +352,13 @@ class GuardedCall:
                 with contextlib.suppress(OSError):
                     process.echo.finish()
                 process.end()
+
+
+def check_form(value: Any, form: Any) -> Any:
+    """The value; `Malformed` if it has another form."""
+    if not has_form(value, form):
+        raise wire.Malformed("an answer of another form than this question has")
+    return value
 
 
 def _has_iterator(values: Iterable[Any]) -> bool:

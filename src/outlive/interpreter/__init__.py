@@ -9,6 +9,7 @@ The drop-in `Interpreter`, the ladder of accelerators, and whole runs (`recorded
 PUBLIC_MODULES = (
     "affine",
     "agreement",
+    "answer_forms",
     "array_facts",
     "compiled_accelerators",
     "feeds",

@@ -152,13 +152,3 @@ def _is_shape(shape: Any) -> bool:
     if not isinstance(shape, list) or len(shape) > _MOST_DIMENSIONS:
         return False
     return all(type(size) is int and 0 <= size <= _MOST_SIZE for size in shape)
-
-
-def fields(value: Any, wanted: dict[str, Any]) -> dict[str, Any]:
-    """A table with exactly these fields, each of the type beside its name; `Malformed` if it is another."""
-    if not isinstance(value, dict) or set(value) != set(wanted):
-        raise Malformed("a table with other fields than %s" % ", ".join(wanted))
-    for name, kind in wanted.items():
-        if not isinstance(value[name], kind) or (isinstance(value[name], bool) and kind is not bool):
-            raise Malformed("%s is of another type" % name)
-    return value
