@@ -319,7 +319,7 @@ def test_an_answer_of_another_form_is_none() -> None:
 
 def _calls_of_guards(text: str) -> list[ast.Call]:
     calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
-    return [call for call in calls if ast.unparse(call.func).endswith(("make_guarded", "guard"))]
+    return [call for call in calls if ast.unparse(call.func).endswith(("Guarded", "guard"))]
 
 
 def test_outlive_itself_reads_only_plain_answers() -> None:

@@ -32,7 +32,7 @@ from outlive.growth.growth import (
 )
 from outlive.growth.stage_verdict import Room, find_ends, is_doubtful, weigh
 from outlive.growth.trend import FEWEST, FEWEST_OF_ALL
-from outlive.guarding.guarded import make_guarded
+from outlive.guarding.guarded import Guarded
 from outlive.guarding.worker_errors import WorkerTraceback
 from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.interpreter.judge import Judge
@@ -95,7 +95,7 @@ class Order:
 
 def guarded(function: Callable[..., Any], order: Order, form: Any) -> Callable[..., Any]:
     """The function in a worker in which nothing was done before; a round that hangs ends with its time."""
-    return make_guarded(
+    return Guarded(
         function,
         judge=order.judge,
         memory=order.memory_bytes,

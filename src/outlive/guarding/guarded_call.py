@@ -112,7 +112,7 @@ class GuardedCall:
     def _name_iterator(self, value: Any) -> int | None:
         """A number for an iterator, which stays here; None for everything else."""
         is_bare = isinstance(value, pickling.BARE_ITERATORS)
-        if not is_bare and not (hasattr(type(value), "__next__") and not _can_go(value)):
+        if not is_bare and not (hasattr(type(value), "__next__") and not exceptions.can_go(value)):
             return None
         self._iterators.append(value)
         return len(self._iterators) - 1
@@ -379,14 +379,6 @@ def _dump_error(error: BaseException) -> bytes:
 def _cannot(body: Any) -> CannotReturn:
     words = bytes(body[:_MOST_WORDS]).decode("utf-8", "replace")
     return CannotReturn(f"the result cannot come back from the worker: {words}")
-
-
-def _can_go(value: Any) -> bool:
-    try:
-        pickling.dumps(value)
-    except Exception:
-        return False
-    return True
 
 
 def _as_one(arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:

@@ -38,8 +38,8 @@ class CallerEnvironment:
         if state is None:
             return
         if (
-            _environment() != self._environment
-            or _current_folder() != self._folder
+            environment() != self._environment
+            or current_folder() != self._folder
             or sys.path != state["path"]
             or sys.argv != state["argv"]
         ):
@@ -61,7 +61,7 @@ class CallerEnvironment:
         sys.path[:] = state["path"]
         sys.argv[:] = state["argv"]
         importlib.invalidate_caches()
-        self._environment, self._folder = dict(_environment()), _current_folder()
+        self._environment, self._folder = dict(environment()), current_folder()
 
 
 def _load_again(files: list[tuple[str, str]]) -> None:
@@ -92,13 +92,14 @@ def _go_nowhere() -> None:
         pass
 
 
-def _environment() -> dict[Any, Any]:
+def environment() -> dict[Any, Any]:
     """The environment as it is kept, which takes no copy; a copy where it is kept otherwise."""
     kept = getattr(os.environ, "_data", None)
     return kept if isinstance(kept, dict) else dict(os.environ)
 
 
-def _current_folder() -> str:
+def current_folder() -> str:
+    """The current folder; empty if it is gone."""
     try:
         return os.getcwd()
     except OSError:
