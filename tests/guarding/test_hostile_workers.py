@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.guarding.connection import Wires
+from outlive.guarding.connection import GuardConnection
 from outlive.guarding.worker_errors import CannotReturn
 from outlive.process.child.guard import message_frames as wire
 from outlive.process.limits import DeadlineMissed
@@ -169,7 +169,7 @@ def test_the_deadline_is_kept_while_it_talks(function: Any, arguments: tuple[Any
 
 @pytest.mark.parametrize("kind", [wire.ASK, wire.LOG])
 def test_what_comes_before_an_answer_does_not_put_off_the_deadline(kind: int) -> None:
-    wires = Wires(lambda: None, lambda: False)
+    wires = GuardConnection(lambda: None, lambda: False)
     wires._inlet.feed(wire.pack(kind, (0,) if kind == wire.ASK else ()))
     with pytest.raises(DeadlineMissed):
         wires.receive(time.monotonic() - 1)
@@ -178,7 +178,7 @@ def test_what_comes_before_an_answer_does_not_put_off_the_deadline(kind: int) ->
 
 
 def test_one_who_takes_nothing_is_not_waited_for() -> None:
-    wires = Wires(lambda: None, lambda: False)
+    wires = GuardConnection(lambda: None, lambda: False)
 
     def fill() -> None:
         while True:

@@ -21,7 +21,7 @@ from outlive.fitting.fit_result import Candidate
 from outlive.interpreter.compiled_accelerators import cpu_way
 from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.interpreter.judge import Judge
-from outlive.interpreter.recorded_run import fly
+from outlive.interpreter.recorded_run import record_run
 from outlive.process.flight import Flight
 
 _SECONDS = 120.0
@@ -150,7 +150,9 @@ def _fly(
 def _flight(built: Built, arguments: dict[str, Any], ram_bytes: int | None, seconds: float) -> Flight:
     # Zeros would do for memory, but not for models that are told a size by an input.
     try:
-        return fly("random", _RUNS, 0, model_path=built.path, memory=ram_bytes, seconds=seconds, **arguments)
+        return record_run(
+            "random", _RUNS, 0, model_path=built.path, memory=ram_bytes, seconds=seconds, **arguments
+        )
     except InputError as error:  # the runtime refuses the file with these settings; with others it may not
         flight: Flight | None = error.flight
         if flight is None:

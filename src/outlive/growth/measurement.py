@@ -30,7 +30,7 @@ from outlive.growth.growth import (
     PerRound,
     Round,
 )
-from outlive.growth.stage_verdict import Room, find_ends, is_doubtful, weigh
+from outlive.growth.stage_verdict import Room, forecast_limits, is_doubtful, weigh
 from outlive.growth.trend import FEWEST, FEWEST_OF_ALL
 from outlive.guarding.guarded import Guarded
 from outlive.guarding.worker_errors import WorkerTraceback
@@ -76,7 +76,7 @@ Tell = Callable[[CycleGrowth], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class LeakSettings:
     """How a cycle is repeated: how often (None: until it is clear), how long, and within which memory."""
 
     judge: Judge
@@ -93,7 +93,7 @@ class Order:
             raise ValueError(f"{self.seconds} seconds are no time at all")
 
 
-def guarded(function: Callable[..., Any], order: Order, form: Any) -> Callable[..., Any]:
+def guarded(function: Callable[..., Any], order: LeakSettings, form: Any) -> Callable[..., Any]:
     """The function in a worker in which nothing was done before; a round that hangs ends with its time."""
     return Guarded(
         function,
@@ -119,7 +119,7 @@ def find_room(memory_bytes: int | None = None, limited_by: str = "") -> Room:
     )
 
 
-def measure_stage(target: Any, cycle: str, order: Order, tell: Tell = lambda _: None) -> CycleGrowth:
+def measure_stage(target: Any, cycle: str, order: LeakSettings, tell: Tell = lambda _: None) -> CycleGrowth:
     """Repeat a target and say what grows; what it raises in the very first round is raised here too."""
     rounds: list[Round] = []
     problem, flight = "", None
@@ -138,11 +138,11 @@ def measure_stage(target: Any, cycle: str, order: Order, tell: Tell = lambda _: 
         said = " ".join(str(error).split())[:200]
         problem = f"round {rounds[-1].calls + 1} raised {type(error).__name__}{said and ': '}{said}"
     stage = _last_weighed(rounds, cycle, order, bool(problem))
-    stage = replace(stage, problem=problem, flight=flight, ends=find_ends(stage, order.room))
+    stage = replace(stage, problem=problem, flight=flight, ends=forecast_limits(stage, order.room))
     return replace(stage, census=_take_census(target, stage, order)) if stage.verdict == LEAKS else stage
 
 
-def _last_weighed(rounds: list[Round], cycle: str, order: Order, ended_early: bool) -> CycleGrowth:
+def _last_weighed(rounds: list[Round], cycle: str, order: LeakSettings, ended_early: bool) -> CycleGrowth:
     """The verdict on all rounds; where no more could be had, few have to do."""
     if not rounds or not rounds[-1].calls:
         return CycleGrowth(cycle=cycle, verdict=UNCLEAR)
@@ -151,11 +151,11 @@ def _last_weighed(rounds: list[Round], cycle: str, order: Order, ended_early: bo
     return weigh(rounds, cycle, FEWEST_OF_ALL if cramped else FEWEST)
 
 
-def _weighed(target: Any, cycle: str, order: Order, rounds: list[Round]) -> Iterator[CycleGrowth]:
+def _weighed(target: Any, cycle: str, order: LeakSettings, rounds: list[Round]) -> Iterator[CycleGrowth]:
     """Repeat until it is clear; what is known so far each time it is weighed."""
     next_look, start = _FIRST_LOOK, 0.0
     with contextlib.closing(_stream(target, order)) as rows:
-        # Rows of a worker that keeps to what it was told: there are not more, and each counts on.
+        # No more rows than were asked for, and each with more calls than the last.
         for row in itertools.islice(rows, max(_MOST_CALLS, order.repeat or 0) + 1):
             if rounds and row["calls"] <= rounds[-1].calls:
                 break
@@ -178,7 +178,7 @@ def _is_clear(stage: CycleGrowth) -> bool:
     return stage.calls >= quick or (stage.rounds[-1].seconds >= slow[0] and stage.calls >= slow[1])
 
 
-def _stream(target: Any, order: Order) -> Any:
+def _stream(target: Any, order: LeakSettings) -> Any:
     bounds = {
         "calls": order.repeat,
         "most_calls": _MOST_CALLS,
@@ -191,12 +191,12 @@ def _stream(target: Any, order: Order) -> Any:
     return guarded(rounds.rounds, order, _ROW)(target, bounds)
 
 
-def _most_growth(order: Order) -> int:
+def _most_growth(order: LeakSettings) -> int:
     free = order.memory_bytes or default_memory_bytes(read_machine()) or _MOST_GROWTH
     return min(_MOST_GROWTH, int(free * _GROWTH_SHARE))
 
 
-def _take_census(target: Any, stage: CycleGrowth, order: Order) -> Census | None:
+def _take_census(target: Any, stage: CycleGrowth, order: LeakSettings) -> Census | None:
     """What it is that grew; None if the second worker did not live to say so."""
     each = stage.rounds[-1].call_seconds / max(1, stage.calls)
     most = int(min(_CENSUS_SECONDS / max(each, 1e-6), _most_growth(order) / max(1.0, stage.high)))
@@ -210,7 +210,7 @@ def _take_census(target: Any, stage: CycleGrowth, order: Order) -> Census | None
     return replace(read_census(found), sites=_find_sites(target, warm, count, order))
 
 
-def _find_sites(target: Any, warm: int, count: int, order: Order) -> tuple[PerRound, ...]:
+def _find_sites(target: Any, warm: int, count: int, order: LeakSettings) -> tuple[PerRound, ...]:
     """The lines that asked for what was left behind, where memray is installed."""
     if importlib.util.find_spec("memray") is None:
         return ()
@@ -309,7 +309,7 @@ def choose_room(ram: str | int | None, device: str | Device | None) -> Room:
 
 
 def measure_growth(
-    what: str, targets: tuple[Target, ...], order: Order, tell: Callable[[str, CycleGrowth], None]
+    what: str, targets: tuple[Target, ...], order: LeakSettings, tell: Callable[[str, CycleGrowth], None]
 ) -> Growth:
     """Repeat each target in a worker of its own; a model that gets through no round is given up."""
     stages: list[CycleGrowth] = []
@@ -320,7 +320,9 @@ def measure_growth(
     return Growth(what=what, stages=tuple(stages))
 
 
-def _measure(cycle: str, target: Any, order: Order, tell: Callable[[str, CycleGrowth], None]) -> CycleGrowth:
+def _measure(
+    cycle: str, target: Any, order: LeakSettings, tell: Callable[[str, CycleGrowth], None]
+) -> CycleGrowth:
     try:
         return measure_stage(target, cycle, order, lambda stage: tell(cycle, stage))
     except Exception as error:

@@ -28,7 +28,7 @@ _ALIKE_HEAP, _ALIKE_MAPPED = 1.03, 1.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """What there is to be had, for the question when it would end; None where nobody tells."""
+    """The limits that growth runs into; None where one is not known."""
 
     memory_bytes: int | None = None
     limited_by: str = ""
@@ -116,7 +116,7 @@ def _words(name: str) -> str:
     }.get(name, name)
 
 
-def find_ends(stage: CycleGrowth, room: Room) -> tuple[LimitForecast, ...]:
+def forecast_limits(stage: CycleGrowth, room: Room) -> tuple[LimitForecast, ...]:
     """When each limit is reached, the first first."""
     if not stage.rounds:
         return ()
@@ -144,7 +144,7 @@ def _is_aside(stage: CycleGrowth, name: str) -> bool:
     return name == "held_bytes" and stage.trends[name].per_round < stage.bytes_per_iteration / 4
 
 
-def tell_end(end: LimitForecast) -> str:
+def describe_forecast(end: LimitForecast) -> str:
     """When it would end, in words."""
     amount = format_bytes(end.limit) if end.what == "held_bytes" else f"{end.limit:,} {end.what}"
     by = f" ({end.limited_by})" if end.limited_by else ""

@@ -114,7 +114,7 @@ class Guarded:
             except CannotStart as error:
                 raise self._terms.judge.unavailable(str(error)) from error
             except RunError:
-                if process.closed:  # whoever has seen a death tries again
+                if process.closed:  # a caller that has seen a death tries again
                     pool.warm(self._tensorflow)
                 raise
 

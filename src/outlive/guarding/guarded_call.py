@@ -23,7 +23,7 @@ from outlive.process.sandbox_policy import is_whole
 
 # How long a function that was interrupted may take for its `finally`, before it is ended without.
 _GRACE_S = 3.0
-# A limit is kept from outside too; it is told anew when what the worker holds has moved by so much.
+# A limit is kept from outside too; it is set again when what the worker holds has moved by so much.
 _MOVED_BYTES = 16 << 20
 # What may answer a call, the wish for the next item, and the wish to end a stream.
 _TO_CALL = (wire.VALUE, wire.RAISED, wire.STREAM, wire.CANNOT)
@@ -42,7 +42,7 @@ class Terms:
     """What a call may take, and what becomes of its worker: `give_back` gets it when all went well.
 
     What a `quiet` call prints is kept for the record of a death, and not shown. `doing` names the script or
-    the cell that runs, where it is no function. A call with a `form` runs somebody's model, or what has its
+    the cell that runs, where it is no function. A call with a `form` runs a model, or what has its
     outputs: what the worker says is read as plain values of this form, and nothing of it is unpickled.
     """
 
@@ -79,7 +79,7 @@ class GuardedCall:
             self._process.greet()
             if self._process.sandbox == "on" and not is_whole(self._process.applied):
                 raise self._terms.judge.unsandboxed(self._process.applied)
-            self._process.echo.muted = self._terms.quiet
+            self._process.output.muted = self._terms.quiet
             self._process.doing = self._terms.doing
             late = bool(apart) and not is_named and pickling.are_arrays((*arguments, *named.values()))
             self._begin_answer()
@@ -251,7 +251,7 @@ class GuardedCall:
             if frame.late or frame.rest:
                 raise wire.Malformed("an answer that is not plain")
             process.measure()
-            process.random_version = 0  # it does not say where it has left them: it is told anew
+            process.random_version = 0  # it does not say where it has left them: they are sent again
             return
         process.sizes = frame.facts
         if frame.rest:
@@ -350,7 +350,7 @@ class GuardedCall:
             if not self._done:
                 self._done = True
                 with contextlib.suppress(OSError):
-                    process.echo.finish()
+                    process.output.finish()
                 process.end()
 
 
@@ -428,7 +428,7 @@ class GuardedStream:
         self.close()
 
     def __del__(self) -> None:
-        """A stream that nobody looks at any more is closed."""
+        """A stream without a reader is closed."""
         call = getattr(self, "_call", None)
         if call is not None:
             with contextlib.suppress(BaseException):

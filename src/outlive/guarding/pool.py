@@ -82,7 +82,7 @@ class Pool:
         """Take a worker back; the oldest goes if there are too many."""
         with self._changed:
             self._idle.append(process)
-            if self._starting:  # only then somebody may wait
+            if self._starting:  # only then a call may wait
                 self._changed.notify()
             if len(self._idle) <= _MOST_IDLE:
                 return

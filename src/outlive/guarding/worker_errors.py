@@ -143,17 +143,17 @@ def _check_variables(rows: Any) -> None:
         raise Malformed("variables without end")
 
 
-def has_told(trace: str) -> bool:
+def ends_with_variables(trace: str) -> bool:
     """True if the last that a worker wrote are its variables."""
-    return trace.rstrip().rpartition("\n")[2].startswith(worker_variables.TOLD)
+    return trace.rstrip().rpartition("\n")[2].startswith(worker_variables.MARK)
 
 
 def take_variables(trace: str) -> tuple[str, tuple[dict[str, Any], ...]]:
     """What a worker wrote of its stack, and the variables that it named in it last."""
     lines = trace.splitlines(keepends=True)
-    told = [line for line in lines if line.startswith(worker_variables.TOLD)]
+    told = [line for line in lines if line.startswith(worker_variables.MARK)]
     try:
-        rows = json.loads(told[-1][len(worker_variables.TOLD) :])
+        rows = json.loads(told[-1][len(worker_variables.MARK) :])
         _check_variables(rows)
     except (IndexError, ValueError, TypeError, RecursionError, Malformed):
         rows = ()
@@ -246,7 +246,7 @@ def _as_is(error: Any) -> Any:
 
 
 def _assembled(parts: Any) -> Any:
-    """An exception without its own `__init__`, which wants what nobody knows any more."""
+    """An exception without its own `__init__`, which wants arguments that are not known any more."""
     kind, arguments, state = parts
     base = exceptions.built_in_base(kind)
     error = base.__new__(kind, *arguments)

@@ -140,7 +140,7 @@ def run_arguments(accelerator: str) -> dict[str, Any]:
 def choose_accelerator(
     options: InterpreterOptions, accelerator: str | None, ladder: Sequence[str], open_one: Open
 ) -> tuple[InterpreterOptions, Ladder | None]:
-    """The options for what was asked for, and where on the ladder that is; None if nobody asked."""
+    """The options for what was asked for, and where on the ladder that is; None without an accelerator."""
     if accelerator is None:
         return options, None
     chosen = Ladder(current=accelerator)

@@ -72,7 +72,7 @@ def _most(points: Sequence[Point]) -> int:
     return max((point.bytes for point in points[: last + 1]), default=0)
 
 
-def fly(
+def record_run(
     inputs: Any,
     repeat: int,
     seed: int,
@@ -92,7 +92,9 @@ def fly(
     watch = _Watch()
     meant = (quantize, dequantize)
     try:
-        flight = _fly(watch, inputs, repeat, seed, shapes or {}, meant, {**arguments, "_judge": judge})
+        flight = _run_watched(
+            watch, inputs, repeat, seed, shapes or {}, meant, {**arguments, "_judge": judge}
+        )
     except (Unjudged, RunError, InputError) as error:
         seen = error.fact if isinstance(error, Unjudged) else error.flight
         # Of a refused input the caller is at fault, unless the model left something wrong in its outputs.
@@ -107,7 +109,7 @@ def fly(
     return replace(watch.finish(flight), source=source)
 
 
-def _fly(
+def _run_watched(
     watch: _Watch,
     inputs: Any,
     repeat: int,
@@ -215,8 +217,8 @@ def measure(
         "seconds": _SECONDS,
     }
     try:
-        found = _measurement(fly("ones", 2, 0, judge=Judge(), **opened))
-        return _measurement(fly("zeros", 2, 0, judge=Judge(), **opened)) if found.problem else found
+        found = _measurement(record_run("ones", 2, 0, judge=Judge(), **opened))
+        return _measurement(record_run("zeros", 2, 0, judge=Judge(), **opened)) if found.problem else found
     except Unjudged as error:  # there is nothing that could run it
         return Measurement(problem=" ".join(str(error.fact).split())[:300])
 
@@ -246,7 +248,7 @@ def _measurement(flight: Flight) -> Measurement:
 _PATTERNS = (0xA5, 0x3C)
 
 
-def fly_twice(inputs: Any, repeat: int, seed: int, *, judge: Judge, **arguments: Any) -> Flight:
+def record_run_twice(inputs: Any, repeat: int, seed: int, *, judge: Judge, **arguments: Any) -> Flight:
     """The second of two flights, with the bytes of each output that neither wrote.
 
     Or the first flight that went wrong.
@@ -255,7 +257,9 @@ def fly_twice(inputs: Any, repeat: int, seed: int, *, judge: Judge, **arguments:
     try:
         for pattern in _PATTERNS:
             surroundings = {"MALLOC_PERTURB_": str(pattern)}
-            flights.append(fly(inputs, repeat, seed, judge=judge, _environment=surroundings, **arguments))
+            flights.append(
+                record_run(inputs, repeat, seed, judge=judge, _environment=surroundings, **arguments)
+            )
             if flights[-1].died or flights[-1].error_type:
                 return flights[-1]
     finally:

@@ -368,7 +368,7 @@ def _room_for(size: int) -> NDArray[np.uint8]:
 def _file_bytes(path: Any) -> int:
     try:
         return os.stat(path).st_size if path and os.path.isfile(path) else 0
-    except OSError:  # whoever opens it says what is wrong with it
+    except OSError:  # the runtime says what is wrong with it
         return 0
 
 

@@ -270,7 +270,7 @@ class SharedTensors:
         order = {"do": "share", "size": total if has_room else 0}
         order |= {"inputs": _in_block(inputs.values()), "outputs": _in_block(outputs.values())}
         shared: answers.Shared = self.session.ask(order)
-        # A worker's own count is not believed beyond what there is.
+        # A worker's own count is believed up to the size of the block.
         self.overlaid_bytes = min(shared.overlaid, total)
         self.inputs, self.outputs, self.moving = inputs, outputs, found.moving
 

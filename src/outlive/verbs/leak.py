@@ -41,7 +41,7 @@ def leak(
     are for models, as for `run`. A death ends the rounds, and what was measured before it comes back all the
     same.
     """
-    from outlive.growth.measurement import Order, choose_room, find_targets, measure_growth
+    from outlive.growth.measurement import LeakSettings, choose_room, find_targets, measure_growth
 
     source = function_or_model.content if isinstance(function_or_model, Model) else function_or_model
     what, targets = find_targets(source, cycle, accelerator=accelerator, threads=threads, runtime=runtime)
@@ -49,7 +49,9 @@ def leak(
         read(function_or_model, tolerant=True)  # what is no model at all is told better than a runtime does
     limit = Limits(memory=memory, seconds=seconds)
     room = choose_room(ram, device)
-    order = Order(judge=JUDGE, repeat=repeat, seconds=seconds, memory_bytes=limit.memory_bytes, room=room)
+    order = LeakSettings(
+        judge=JUDGE, repeat=repeat, seconds=seconds, memory_bytes=limit.memory_bytes, room=room
+    )
     return _judged(measure_growth(what, targets, order, tell))
 
 

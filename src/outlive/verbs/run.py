@@ -112,12 +112,12 @@ def _opening(
 def _fly(
     inputs: Any, repeat: int, seed: int, twice: bool, given: dict[str, Any], meant: dict[str, Any]
 ) -> Flight:
-    from outlive.interpreter.inner_tensors import Feeding, with_inside
-    from outlive.interpreter.recorded_run import fly, fly_twice
+    from outlive.interpreter.inner_tensors import RunInputs, with_inner_tensors
+    from outlive.interpreter.recorded_run import record_run, record_run_twice
 
-    flight = (fly_twice if twice else fly)(inputs, repeat, seed, judge=JUDGE, **meant, **given)
-    feeding = Feeding(inputs=inputs, seed=seed, quantized=meant["quantize"])
-    return with_inside(flight, feeding, given, vary=repeat > 1)
+    flight = (record_run_twice if twice else record_run)(inputs, repeat, seed, judge=JUDGE, **meant, **given)
+    feeding = RunInputs(inputs=inputs, seed=seed, quantized=meant["quantize"])
+    return with_inner_tensors(flight, feeding, given, vary=repeat > 1)
 
 
 def _delegate(item: str | Delegate) -> Delegate:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from outlive.growth.growth import LEAKS, NO_LEAK, Census, CycleGrowth, Growth
-from outlive.growth.stage_verdict import tell_end
+from outlive.growth.stage_verdict import describe_forecast
 from outlive.growth.trend import WARM_UP_SHARE
 from outlive.rendering import page as ui
 from outlive.rendering.pages.run import memory_chart
@@ -77,7 +77,7 @@ def _stage(stage: CycleGrowth, number: int, is_one_of_several: bool) -> Iterator
     if stage.trends:
         yield _rates(stage, number, 1 if is_one_of_several and stage.verdict != LEAKS else 0)
     if stage.ends:
-        yield ui.Listing(tuple(tell_end(end) for end in stage.ends), title="When it would be full")
+        yield ui.Listing(tuple(describe_forecast(end) for end in stage.ends), title="When it would be full")
     if stage.census is not None:
         yield from _census(stage.census, number)
     if stage.flight is not None and len(stage.flight.timeline) > 2:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Tag
 from outlive.growth.growth import LEAKS, CycleGrowth, Growth, Keeper
-from outlive.growth.stage_verdict import tell_end
+from outlive.growth.stage_verdict import describe_forecast
 from outlive.units import format_bytes
 
 # A thread takes some pages of its stack and an arena of malloc's, an open file its buffer: no second leak.
@@ -94,7 +94,7 @@ def sites(stage: CycleGrowth) -> Iterator[Evidence]:
 
 def ends(stage: CycleGrowth) -> Iterator[Evidence]:
     """When it would end."""
-    yield from (Evidence(tell_end(end), "this rate") for end in stage.ends[:1])
+    yield from (Evidence(describe_forecast(end), "this rate") for end in stage.ends[:1])
 
 
 def keeping(keepers: list[Keeper], census_rounds: int) -> Iterator[Evidence]:

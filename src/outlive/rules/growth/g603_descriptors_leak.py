@@ -15,7 +15,7 @@ Limits
 """
 
 from outlive.growth.growth import LEAKS, CycleGrowth, Growth
-from outlive.growth.stage_verdict import tell_end
+from outlive.growth.stage_verdict import describe_forecast
 from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.growth.blaming import fault, keeping, memory_culprit, place
 
@@ -42,7 +42,7 @@ def _counted(stage: CycleGrowth) -> Iterator[Evidence]:
     )
     for end in stage.ends:
         if end.what == "descriptors":
-            yield Evidence(tell_end(end), "this rate")
+            yield Evidence(describe_forecast(end), "this rate")
 
 
 def _named(stage: CycleGrowth) -> Iterator[Evidence]:

@@ -15,7 +15,7 @@ Limits
 """
 
 from outlive.growth.growth import LEAKS, CycleGrowth, Growth
-from outlive.growth.stage_verdict import tell_end
+from outlive.growth.stage_verdict import describe_forecast
 from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.growth.blaming import fault, parts, place
 
@@ -43,4 +43,4 @@ def _counted(stage: CycleGrowth) -> Iterator[Evidence]:
         yield Evidence(f'one is named "{name}"', "threading")
     for end in stage.ends:
         if end.what == "threads":
-            yield Evidence(tell_end(end), "this rate")
+            yield Evidence(describe_forecast(end), "this rate")

@@ -10,7 +10,7 @@ from typing import Any
 
 from . import standard_streams
 
-# TensorFlow takes all memory of a GPU unless it is told to take what it needs: read when it makes its first
+# TensorFlow takes all memory of a GPU unless this says to take what it needs: read when it makes its first
 # device (tensorflow/core/common_runtime/gpu/gpu_process_state.cc, and its guide "Use a GPU").
 _GROW = "TF_FORCE_GPU_ALLOW_GROWTH"
 
@@ -57,7 +57,7 @@ class CallerEnvironment:
         try:
             os.chdir(state["folder"])
         except OSError:
-            _go_nowhere()
+            _enter_removed_folder()
         sys.path[:] = state["path"]
         sys.argv[:] = state["argv"]
         importlib.invalidate_caches()
@@ -69,7 +69,7 @@ def _load_again(files: list[tuple[str, str]]) -> None:
     for name, file in files:
         module = sys.modules.get(name)
         if module is not None and not _reload(module, file):
-            sys.modules.pop(name, None)  # whoever imports it gets the other file, or is told what is wrong
+            sys.modules.pop(name, None)  # the next import gets the other file, or says what is wrong
 
 
 def _reload(module: Any, file: str) -> bool:
@@ -82,7 +82,7 @@ def _reload(module: Any, file: str) -> bool:
     return True
 
 
-def _go_nowhere() -> None:
+def _enter_removed_folder() -> None:
     """Into a folder that is gone, as the caller's is: relative paths fail in the function's own words."""
     try:
         folder = tempfile.mkdtemp(prefix="outlive-gone")

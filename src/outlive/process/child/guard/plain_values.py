@@ -5,7 +5,7 @@
     bytes, array                          {"b": where}, {"a": [where, dtype, shape]}
     where                                 base64 if it is small, else the number of a buffer
 
-A worker that has run somebody's model answers so, because the model may have taken it over: what it says is
+A worker that has run a model answers so, because the model may have taken it over: what it says is
 read with bounds, and whatever is not of this form is `Malformed`.
 """
 
@@ -79,7 +79,7 @@ def _put(held: memoryview, apart: list[memoryview]) -> Any:
 
 
 def loads(body: Any, buffers: Any = ()) -> Any:
-    """The value; `buffers` are nobody else's, and become its arrays. `Malformed` if it is none."""
+    """The value; `buffers` are its own, and become its arrays. `Malformed` if it is none."""
     if len(body) > MOST_TEXT_BYTES:
         raise Malformed("an answer of %d bytes of text" % len(body))
     try:
@@ -143,7 +143,7 @@ class _ValueBuilder:
             raise ValueError("an array of another size than its bytes")
         if not len(held):
             return np.zeros(shape, dtype)
-        if dtype == "|b1":  # a truth is 0 or 1 for whoever computes with it
+        if dtype == "|b1":  # a truth is 0 or 1 in computations
             return np.frombuffer(held, "u1").reshape(shape) != 0
         return np.frombuffer(held, dtype).reshape(shape)
 

@@ -26,7 +26,7 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _SLACK_BYTES = 1 << 20
 # Memory is looked at anew after this long, and every so many calls (2^n - 1).
 _OLD_S, _SOME = 0.001, 0xF
-# The threads for which there is room where nobody counts them.
+# The threads for which there is room where they are not counted.
 _MANY_THREADS = 256
 
 
@@ -167,7 +167,7 @@ class Server:
                 self._busy = False
                 forks.leave_if_fork(error)
                 self._answer(*self._raised(error))
-            if forks.Here.is_fork:
+            if forks.ForkState.is_fork:
                 forks.leave(None)
             del frame
 
@@ -307,7 +307,7 @@ class Server:
         return wire.RAISED, describe(error), ()
 
     def _answer(self, kind: int, body: bytes, apart: Any, late: bool = False) -> None:
-        if forks.Here.is_fork:
+        if forks.ForkState.is_fork:
             forks.leave(None)
         goes_on = kind in (wire.STREAM, wire.YIELDED)
         if not goes_on:
