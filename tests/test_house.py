@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house import handing, layers, places, rulebook, sizes, startup, words
+from tests.house import handing, layers, places, platforms, rulebook, sizes, startup, versions, words
 
 REPOSITORY = Path(__file__).parent.parent
 SOURCE = REPOSITORY / "src"
@@ -39,7 +39,10 @@ def hold(problems: list[str]) -> None:
         layers.import_cycles,
         handing.kept_parameters,
         handing.workers_without_judge,
+        platforms.posix_names,
+        platforms.stale_exceptions,
         sizes.rule_sizes,
+        versions.runtime_versions,
         words.missing_docstrings,
         words.packages_without_question,
         words.stray_prints,

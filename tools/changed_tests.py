@@ -2,8 +2,8 @@
 
     git: changed files -> modules -> their importers, tests too -> test files, nearest first, while time lasts
 
-A test file concerns a change if it was changed itself, mirrors a changed module (tests/model/test_flat.py and
-model/flat.py), imports it, imports a module that imports it, or, last, is in the folder of its package. How
+A test file concerns a change if it was changed itself, mirrors a changed module (test_tensor.py and
+model/tensor.py), imports it, imports a module that imports it, or, last, is in the folder of its package. How
 long each took last time is in pytest's cache (tests/conftest.py keeps it there); what does not fit into the
 seconds is named on standard error. Test files go to standard output, for `make check`.
 """
@@ -125,7 +125,7 @@ def _package_tests(project: Project, path: str) -> Iterator[str]:
 
 
 def _mirrors(project: Project, names: Iterable[str]) -> Iterator[str]:
-    """The test files named like modules: tests/model/test_flat.py or test_flat_bytes.py of model/flat.py."""
+    """The test files named like modules: test_tensor.py or test_tensor_data.py of model/tensor.py."""
     for name in names:
         parts = name.split(".")
         if parts[0] == "tests" or len(parts) < 2:

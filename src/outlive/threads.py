@@ -11,7 +11,7 @@ def run_uninterrupted(action: Callable[[], None]) -> None:
     """Do something in a thread that an interrupt must not cut in two; it is raised afterwards.
 
     Python runs signal handlers in the main thread only. In the middle of Popen they would leave a process
-    whose number nobody has. `threading` would wait for ever for a thread that has no memory to begin with
+    whose number is lost. `threading` would wait for ever for a thread that has no memory to begin with
     (python/cpython, Lib/threading.py, Thread.start): here the thread's own argument says when it has ended,
     for it is given up however that comes about.
     """

@@ -1,4 +1,4 @@
-"""Sizes, shapes and data types, in and out: the words every room shares for amounts."""
+"""Sizes, shapes and data types, in and out: the words every package shares for amounts."""
 
 from __future__ import annotations
 
@@ -129,3 +129,9 @@ def may_become(shape: tuple[int, ...], signature: tuple[int, ...] | None, given:
         size == new or (size == 1 and new > 0 and not (fixed and place == last))
         for place, (size, new) in enumerate(zip(shape, given, strict=True))
     )
+
+
+def list_some(items: Sequence[object], most: int = 8) -> str:
+    """The first few items, and how many more there are: `3, 7 and 12 more`."""
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(map(str, items[:most])) + more

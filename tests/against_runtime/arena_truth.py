@@ -30,7 +30,8 @@ class Truth:
 class Runtime:
     """The probe, started when first asked, and again after a model has killed it."""
 
-    def __init__(self) -> None:
+    def __init__(self, python: str = sys.executable) -> None:
+        self._python = python
         self._child: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Runtime:
@@ -67,7 +68,7 @@ class Runtime:
     def _ask(self, question: dict[str, Any]) -> dict[str, Any] | None:
         if self._child is None:
             self._child = subprocess.Popen(
-                [sys.executable, str(PROBE)],
+                [self._python, str(PROBE)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -18,7 +18,7 @@ import numpy as np
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
 import outlive
-from outlive.surgery import Cut, Request, cut_model
+from outlive.surgery import Cut, CutRequest, cut_model
 
 RESOLVER = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
 NOT_THE_SAME_TWICE = {"RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL", "MULTINOMIAL"}
@@ -112,7 +112,7 @@ def first_rows(value: Any, count: int | None) -> Any:
     return value if value is None or count is None else value[:, :count]
 
 
-def compare(model: outlive.Model, whole: WholeRun, request: Request) -> dict[str, Any]:
+def compare(model: outlive.Model, whole: WholeRun, request: CutRequest) -> dict[str, Any]:
     """What became of one cut: `outputs` compared and `problems`, or `skipped` in words."""
     part = cut_model(model, request)
     operators = model.subgraphs[0].operators
@@ -148,8 +148,8 @@ def probe(path: Path, ops: int, prefixes: int, seed: int) -> None:
         say(model=path.name, whole_refused=str(error))
         return
     count, chance = len(model.subgraphs[0].operators), random.Random(seed)
-    requests = [Request(ops=index) for index in chance.sample(range(count), min(ops, count))]
-    requests += [Request(until=index) for index in chance.sample(range(count), min(prefixes, count))]
+    requests = [CutRequest(ops=index) for index in chance.sample(range(count), min(ops, count))]
+    requests += [CutRequest(until=index) for index in chance.sample(range(count), min(prefixes, count))]
     for request in requests:
         say(model=path.name, started=str(request))
         facts = compare(model, whole, request)

@@ -10,7 +10,7 @@ import pytest
 
 import outlive
 from outlive.process.flight import Flight
-from outlive.rules.given import Feed
+from outlive.rules.feed import Feed
 from tests.rules.expected import case_names
 
 # Rules whose finding is certain whatever the model makes of the values afterwards.

@@ -17,7 +17,7 @@ from typing import Any
 
 import outlive
 from outlive.process import factories
-from outlive.process.posix import nursery
+from outlive.process.posix import nursery_client as nursery
 from tests.deaths import scenes
 
 LIMIT_BYTES = 300_000_000

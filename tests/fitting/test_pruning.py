@@ -12,8 +12,8 @@ import outlive
 from outlive import demo_models
 from outlive.cli.main import main
 from outlive.planning.sparsity import Pruning, weigh_zeros
-from outlive.surgery.sparsifying import sparsify
-from tests.surgery.test_zeros import pruned
+from outlive.surgery.sparse_weights import sparsify
+from tests.surgery.test_sparse_weights import pruned
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ import outlive
 from outlive.guarding.script import run_script
 from outlive.meter import make_cgroup
 from outlive.process.limits import Limits
-from outlive.rules.witness import lacked_memory
+from outlive.rules.flight_end import lacked_memory
 from outlive.verbs.judging import JUDGE
 from tests.deaths.restrictions import linux_only
 

@@ -22,7 +22,9 @@ FAMILIES = {
     "kernels": "the same operators, runtime by runtime",
 }
 # Nouns that several packages have a module of, and why it is the same noun.
-SHARED_NOUNS: dict[str, str] = {}
+SHARED_NOUNS: dict[str, str] = {
+    "operating_system": "the choice of the platform, for the parent and for its child processes"
+}
 # The list grows: a word that was replaced once stays out.
 HOMELY_PARTS = frozenset(
     {"nobody", "whoever", "mend", "mended", "told", "untold", "upset", "desk", "shelf", "stock", "workshop"}

@@ -190,3 +190,34 @@ def test_asking_what_went_wrong_warns_of_nothing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert told(interpreter.findings) == {}
+
+
+def two_inputs() -> bytes:
+    """The sum of two inputs."""
+    ends = [tensor("a", [1, 8]), tensor("b", [1, 8]), tensor("y", [1, 8])]
+    return write(tree(graph(ends, [operator("ADD", [0, 1], [2], "AddOptions")], [0, 1], [2])))
+
+
+def test_a_run_names_the_inputs_that_a_mapping_leaves_out() -> None:
+    values = np.ones((1, 8), np.float32)
+    (finding,) = outlive.run(two_inputs(), {"a": values}).findings
+    assert (finding.code, finding.where) == ("S709", 'input "b", tensor 1')
+    assert "random numbers" in finding.why
+    assert not outlive.run(two_inputs(), {"a": values, "b": "random"}).findings
+    assert not outlive.run(two_inputs()).findings
+
+
+def test_a_compiled_model_names_the_buffer_that_was_never_written_once() -> None:
+    with outlive.CompiledModel.from_file(HEALTHY) as model:
+        inputs, outputs = model.create_input_buffers(0), model.create_output_buffers(0)
+        with pytest.warns(outlive.SilentFailure, match="S709") as seen:
+            model.run_by_index(0, inputs, outputs)
+        assert seen[0].filename == __file__
+        model.run_by_index(0, inputs, outputs)  # a second warning would be an error here
+
+
+def test_a_compiled_model_whose_buffers_were_written_says_nothing() -> None:
+    with outlive.CompiledModel.from_file(HEALTHY) as model:
+        inputs, outputs = model.create_input_buffers(0), model.create_output_buffers(0)
+        inputs[0].write(np.zeros((1, 64, 64, 3), np.float32))
+        model.run_by_index(0, inputs, outputs)

@@ -32,16 +32,18 @@ ARM = {
 
 @pytest.mark.parametrize(("flags", "name"), X86.items())
 def test_an_x86_is_known_by_its_flags(flags: str, name: str, tmp_path: Path) -> None:
-    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo = tmp_path / "proc" / "cpuinfo"
+    cpuinfo.parent.mkdir()
     cpuinfo.write_text(f"processor : 0\nflags\t\t: {flags}\nbugs : none\n")
-    assert this_machine(cpuinfo, "x86_64") == name
+    assert this_machine(tmp_path, "x86_64") == name
 
 
 @pytest.mark.parametrize(("features", "name"), ARM.items())
 def test_an_arm_is_known_by_its_features(features: str, name: str, tmp_path: Path) -> None:
-    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo = tmp_path / "proc" / "cpuinfo"
+    cpuinfo.parent.mkdir()
     cpuinfo.write_text(f"processor\t: 0\nFeatures\t: {features}\n")
-    assert this_machine(cpuinfo, "aarch64") == name
+    assert this_machine(tmp_path, "aarch64") == name
 
 
 def test_where_nothing_is_said_a_usual_machine_is_taken(tmp_path: Path) -> None:

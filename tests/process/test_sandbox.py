@@ -257,6 +257,7 @@ def test_a_compiled_model_has_it_on_the_cpu() -> None:
     with contextlib.closing(model):
         assert model._session.story().limits["sandbox"] == WHOLE
         inputs, outputs = model.create_input_buffers(0), model.create_output_buffers(0)
+        inputs[0].write(np.zeros((1, 64, 64, 3), np.float32))
         model.run_by_index(0, inputs, outputs)
 
 

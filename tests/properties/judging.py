@@ -28,7 +28,7 @@ from outlive.rendering.media.sarif import sarif_log
 from outlive.rendering.media.text import draw_text
 from outlive.rules.checked import Checks
 from outlive.rules.judgement import assess_run
-from outlive.surgery import Request
+from outlive.surgery import CutRequest
 from outlive.verbs.checking import check_reading, make_criteria
 from outlive.verbs.judging import JUDGE
 
@@ -97,7 +97,7 @@ def _prepare_experiments(model: Model | None, chance: random.Random) -> None:
         with_fitting_sizes(model)
     count = len(model.subgraphs[0].operators)
     if count and not model.flaws:
-        cut_or_none(model, Request(until=chance.randrange(count)))
+        cut_or_none(model, CutRequest(until=chance.randrange(count)))
 
 
 def _ends(model: Model | None, chance: random.Random) -> list[Flight]:

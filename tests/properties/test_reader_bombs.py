@@ -10,7 +10,8 @@ from types import FrameType
 import pytest
 
 import outlive
-from outlive.model import flat, read_source
+from outlive.model import flatbuffer as flat
+from outlive.model import read_source
 from tests.properties import extras_bombs, graph_bombs
 from tests.properties.assembly import Assembly
 from tests.properties.specimens import plain_model

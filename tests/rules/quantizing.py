@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from outlive.model import read_source
-from outlive.rules.quantization.expecting import find_expectation
+from outlive.rules.quantization.expectation import find_expectation
 from outlive.surgery import write
 from tests.rules.small import Tree, graph, operator, tensor, tree
 

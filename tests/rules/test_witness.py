@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from outlive.rules.witness import cause, complains_at_limit
+from outlive.rules.flight_end import cause, complains_at_limit
 from outlive.verbs.judging import JUDGE
 from tests.rules.facts import GIB, LIMITS, complaint
 

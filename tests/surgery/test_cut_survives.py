@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.surgery import Request, cut_model, write
+from outlive.surgery import CutRequest, cut_model, write
 from tests.interpreter.dropin_models import graph, op
 from tests.properties.mutations import Mutator
 from tests.properties.specimens import specimens
@@ -25,7 +25,7 @@ def mutator() -> Mutator:
     return Mutator((*specimens(), *ours))
 
 
-def request_for(model: outlive.Model, chance: random.Random) -> Request:
+def request_for(model: outlive.Model, chance: random.Random) -> CutRequest:
     """Operators, outputs or inputs that may well not make sense together."""
     main = model.subgraphs[0]
     tensors = [chance.randrange(len(main.tensors)) for _ in range(2)] if main.tensors else [0]
@@ -33,17 +33,17 @@ def request_for(model: outlive.Model, chance: random.Random) -> Request:
     one = chance.randrange(max(1, len(main.operators)))
     match kind:
         case "ops":
-            return Request(ops=sorted({one, chance.randrange(max(1, len(main.operators)))}))
+            return CutRequest(ops=sorted({one, chance.randrange(max(1, len(main.operators)))}))
         case "until":
-            return Request(until=one)
+            return CutRequest(until=one)
         case "outputs":
-            return Request(outputs=tensors)
+            return CutRequest(outputs=tensors)
         case "inputs":
-            return Request(make_input=tensors[:1])
+            return CutRequest(make_input=tensors[:1])
         case "shape":
-            return Request(ops=one, input_shapes={tensors[0]: (1, 2)})
+            return CutRequest(ops=one, input_shapes={tensors[0]: (1, 2)})
         case _:
-            return Request()
+            return CutRequest()
 
 
 @pytest.mark.parametrize("start", range(0, MUTANTS, BATCH))

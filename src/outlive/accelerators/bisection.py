@@ -15,7 +15,7 @@ from outlive.accelerators.configurations import AcceleratorConfig, choose_config
 from outlive.accelerators.coverage import Accelerator, FaultyPart
 from outlive.accelerators.trial import Trial, TrialSettings, compare, run_trial
 from outlive.model import Model
-from outlive.surgery import Cut, Request, cut_model
+from outlive.surgery import Cut, CutRequest, cut_model
 
 # Ranges that end at the needed operator: alone, with one before it, with three, with seven.
 _LENGTHS = (1, 2, 4, 8)
@@ -59,29 +59,29 @@ class _Search:
     def last_of_shortest_prefix(self) -> int | None:
         """The last operator of the shortest prefix that ends as the whole does."""
         low, high = 0, len(self.model.subgraphs[0].operators) - 1
-        if high < 0 or not self._ends_alike(Request(until=high)):
+        if high < 0 or not self._ends_alike(CutRequest(until=high)):
             return None  # cutting alone has changed how it ends
         while low < high:
             middle = (low + high) // 2
             self.tell(f"{self.way.name}: does it end so with operators 0 to {middle}?")
-            low, high = (low, middle) if self._ends_alike(Request(until=middle)) else (middle + 1, high)
+            low, high = (low, middle) if self._ends_alike(CutRequest(until=middle)) else (middle + 1, high)
         return high
 
     def smallest_ending_at(self, last: int) -> Cut | None:
         """The smallest part found that ends with this operator; the prefix if nothing smaller will do."""
         for length in _LENGTHS:
             first = max(0, last - length + 1)
-            part = self._cut(Request(ops=range(first, last + 1)))
+            part = self._cut(CutRequest(ops=range(first, last + 1)))
             self.tell(f"{self.way.name}: operators {first} to {last} alone?")
             if part is not None and self._part_ends_alike(part):
                 return part
-        return self._cut(Request(until=last))
+        return self._cut(CutRequest(until=last))
 
-    def _ends_alike(self, request: Request) -> bool:
+    def _ends_alike(self, request: CutRequest) -> bool:
         part = self._cut(request)
         return part is not None and self._part_ends_alike(part)
 
-    def _cut(self, request: Request) -> Cut | None:
+    def _cut(self, request: CutRequest) -> Cut | None:
         try:
             return cut_model(self.model, request)
         except ValueError:

@@ -4,7 +4,7 @@ The GPU takes one partition of each subgraph, the largest; operators that it cou
 CPU. So its count of operators, the operators it refuses and the way the runtime groups the others must agree:
 only then are indices given.
 
-The patterns are those of ai-edge-litert 2.3.0, which reports on each subgraph that it does not take whole:
+The patterns are those of LiteRT, which reports on each subgraph that it does not take whole:
 
     ERROR: Following operations are not supported by GPU delegate:
     RESHAPE: Tensor dimensions must be less than 5. some/name            found by the tensor's name
@@ -31,9 +31,7 @@ from outlive.accelerators.trial import Trial, TrialSettings, run_trial
 from outlive.arena.xnnpack.partition import partition
 from outlive.interpreter.compiled_accelerators import NO_ADAPTER
 from outlive.model import Model, Operator, Subgraph
-from outlive.surgery import Request, cut_model
-
-PATTERNS_VERSION = "ai-edge-litert 2.3.0"
+from outlive.surgery import CutRequest, cut_model
 
 _REPORT = re.compile(
     r"Following operations are not supported by GPU delegate:\n(?P<rows>.*?)\n"
@@ -208,7 +206,7 @@ class SingleOpTrials:
 
     def _try(self, index: int) -> str | None:
         try:
-            part = cut_model(self._model, Request(ops=index))
+            part = cut_model(self._model, CutRequest(ops=index))
         except ValueError:
             return None
         said = self._offer(part.model) if len(part.ops) == 1 else None

@@ -203,7 +203,7 @@ def _see(model: Model, seen: Trial, expected: frozenset[int], reasons: dict[int,
     )
 
 
-# litert/compiler/plugin/compiler_plugin.cc of LiteRT 2.3.0: a line for each subgraph, those called first.
+# litert/compiler/plugin/compiler_plugin.cc of LiteRT: a line for each subgraph, those called first.
 _PARTITIONED = re.compile(
     r"Partitioned subgraph<0>, selected (?P<taken>\d+) ops, from a total of (?P<all>\d+) ops\. "
     r"resulted in (?P<partitions>\d+) partitions"

@@ -17,7 +17,7 @@ from outlive.diagnosis.probing import by_tensor, feedable, usual
 from outlive.diagnosis.trying import attempt
 from outlive.model import Model
 from outlive.process.flight import OpSeen
-from outlive.surgery import Cut, Request, cut_model
+from outlive.surgery import Cut, CutRequest, cut_model
 
 _NUMBER = re.compile(r"\d+")
 
@@ -42,7 +42,7 @@ def first_needed(model: Model, end: Trial, seconds: float, enough: Callable[[], 
 
 def prefix_ends_like(model: Model, end: Trial, last: int, seconds: float) -> bool:
     """True if the operators up to `last` end as the whole did."""
-    part = cut_or_none(model, Request(until=last))
+    part = cut_or_none(model, CutRequest(until=last))
     return part is not None and ends_like(model, part, end, seconds)
 
 
@@ -76,7 +76,7 @@ def part_conditions(
     return replace(conditions, source=part.model, inputs=inputs, seconds=limit, shapes=shapes)
 
 
-def cut_or_none(model: Model, request: Request) -> Cut | None:
+def cut_or_none(model: Model, request: CutRequest) -> Cut | None:
     """The part, or None where it cannot be cut."""
     try:
         return cut_model(model, request)

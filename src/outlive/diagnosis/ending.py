@@ -11,7 +11,7 @@ from outlive.diagnosis.nouns import Trial
 from outlive.diagnosis.sizing import SIZED_BY_VALUES, UNCHECKED
 from outlive.finding import Evidence, Remedy, Tag
 from outlive.process.flight import Flight, OpSeen
-from outlive.rules import witness
+from outlive.rules import flight_end as witness
 
 _DIVIDERS = frozenset({"DIV", "FLOOR_DIV", "FLOOR_MOD", "STABLEHLO_DIVIDE", "STABLEHLO_REMAINDER"})
 # Messages of this weight name the fault itself; lighter ones only what came of it.

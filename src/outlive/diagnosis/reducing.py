@@ -22,7 +22,7 @@ from outlive.diagnosis.shrinking import shrink
 from outlive.diagnosis.trying import attempt
 from outlive.keeping import write_whole
 from outlive.model import Model, read_source
-from outlive.surgery import Cut, Request
+from outlive.surgery import Cut, CutRequest
 
 _PART_S = 5.0
 _HUNG_S = 2.0
@@ -117,7 +117,7 @@ def _shrinking(model: Model, end: Trial, seconds: float, guess: int | None) -> I
 
 
 def _same_end(model: Model, ops: tuple[int, ...], end: Trial, seconds: float) -> Reduced | None:
-    part = cut_or_none(model, Request(ops=list(ops)))
+    part = cut_or_none(model, CutRequest(ops=list(ops)))
     if part is None:
         return None
     if ends_like(model, part, end, seconds):
@@ -134,7 +134,7 @@ def _real_values(model: Model, part: Cut, end: Trial, seconds: float) -> list[An
     inside = {item.original for item in part.inputs} - set(model.subgraphs[0].input_indices)
     if not inside:
         return None
-    before = cut_or_none(model, Request(outputs=sorted(inside)))
+    before = cut_or_none(model, CutRequest(outputs=sorted(inside)))
     if before is None:
         return None
     trial = attempt("before", part_conditions(model, before, end.conditions, seconds))

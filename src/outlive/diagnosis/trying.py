@@ -12,7 +12,7 @@ from outlive.interpreter.inner_tensors import RunInputs, with_inner_tensors
 from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.interpreter.recorded_run import record_run
 from outlive.process.flight import Flight
-from outlive.rules.witness import STAGE_WORDS
+from outlive.rules.flight_end import STAGE_WORDS
 
 # Each byte of memory that malloc hands out and takes back is filled with this (mallopt(3), M_PERTURB): what
 # reads too far, or too late, no longer finds zeros or old values by luck.

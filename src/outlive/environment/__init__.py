@@ -2,3 +2,5 @@
 
 What is installed, what limits hold, and whether a worker starts, a model runs and memory is measured here.
 """
+
+PUBLIC_MODULES = ("capabilities", "machine_report", "surroundings")

@@ -70,7 +70,7 @@ OPENVINO = Package(
     module="openvino",
     gives="lets LiteRT's NPU path run, on Intel hardware or on its CPU backend",
     without="what an Intel NPU would take can be judged from documents only",
-    remedy="pip install openvino==2026.3.1  # the release that LiteRT 2.3.0's plugin was built for",
+    remedy="pip install openvino==2026.3.1  # the release that LiteRT's plugin was built for",
 )
 
 

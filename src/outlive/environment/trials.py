@@ -1,4 +1,4 @@
-"""What works here because it was tried: in a throwaway process, so that a trial can harm nobody."""
+"""What works here because it was tried: in a throwaway process, so that a trial harms no program."""
 
 from __future__ import annotations
 

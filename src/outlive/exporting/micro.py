@@ -18,10 +18,11 @@ from outlive.arena.plan import Plan, Word
 from outlive.exporting.foreign import identifier, is_namespace
 from outlive.exporting.ports import Layout, Port, layout_of
 from outlive.exporting.rendering import render
-from outlive.exporting.resolver import Adder, adders_of, resolver_table
+from outlive.exporting.resolver import Adder, adders_of
 from outlive.exporting.snippets import KINDS
 from outlive.finding import Finding
 from outlive.keeping import whole_file
+from outlive.kernels.tables import read_table
 from outlive.model import Model
 from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 
@@ -239,7 +240,7 @@ def _values(
         "adders": adders,
         "file_bytes": model.file_bytes,
         "sha256": model.sha256,
-        "commit": str(resolver_table()["tflm_commit"])[:12],
+        "commit": str(read_table("tflm")["tflm_commit"])[:12],
         "exact": plan.exact,
         "assumed": plan.assumed,
         "unknown": plan.unknown,

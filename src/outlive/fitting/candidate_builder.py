@@ -27,8 +27,7 @@ from outlive.quant.comparison_plan import CompareTask
 from outlive.quant.quantization import QuantizeTask, quantize_model
 from outlive.quant.recipes import find_recipe, narrowed, needs_samples
 from outlive.quant.tensor_graph import CONVERSIONS
-from outlive.surgery.cutting import CutTensor, Request
-from outlive.surgery.trimming import trim
+from outlive.surgery import CutRequest, CutTensor, trim
 from outlive.units import format_shape
 
 _QUANTIZED = ("int8", "uint8", "int16", "int4", "int2")
@@ -201,7 +200,7 @@ class CandidateBuilder:
     def _rewritten(self, variant: Candidate, base: Built, shapes: dict[str | int, Shape]) -> Built:
         """The file with other shapes in it, as the runtime works them out."""
         try:
-            part = cut_part(base.model, Request(input_shapes=shapes))
+            part = cut_part(base.model, CutRequest(input_shapes=shapes))
         except (OutliveError, ValueError) as error:
             raise NotBuilt(words_of(error)) from error
         if part.shapes_from != "runtime":

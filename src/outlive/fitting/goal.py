@@ -17,7 +17,7 @@ from outlive.guarding.guarded import Guarded
 from outlive.interpreter.judge import Judge
 from outlive.model import Model, read_source
 from outlive.planning.reshaping import cut_part
-from outlive.surgery.cutting import Request
+from outlive.surgery import CutRequest
 from outlive.units import parse_bytes
 
 _ACCELERATORS = ("cpu", "builtin", "reference", "tflm")
@@ -99,7 +99,7 @@ def fit_model(
 def _started(model: Model, shapes: Mapping[int, Shape], origin: Origin | None, goal: Goal) -> bytes:
     """The file to start from; converted again where it does not take the shapes, and can be."""
     try:
-        part = cut_part(model, Request(input_shapes=dict(shapes.items())))
+        part = cut_part(model, CutRequest(input_shapes=dict(shapes.items())))
         if part.shapes_from != "runtime":
             raise ValueError("; ".join(part.state) or "the runtime does not take these shapes")
         return part.model

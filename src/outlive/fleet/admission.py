@@ -19,16 +19,11 @@ import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
 from outlive.meter import read_machine
-
-try:
-    fcntl: Any = import_module("fcntl")
-except ImportError:  # Windows: each process admits its own
-    fcntl = None
+from outlive.process.operating_system import lock_file, open_private, unlock_file, user_id
 
 # Left to the system and to the processes that look at models.
 _KEPT_SHARE = 0.1
@@ -94,9 +89,9 @@ class AdmissionQueue:
         """A token that is known to live for the time of the block; the room it took is given back then."""
         token = uuid.uuid4().hex
         path = self._folder / token
-        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        lock = open_private(path, os.O_CREAT | os.O_EXCL)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            lock_file(lock)
             yield token
         finally:
             with contextlib.suppress(OSError), self._locked() as entries:
@@ -133,7 +128,7 @@ class AdmissionQueue:
     @contextmanager
     def _locked(self) -> Iterator[list[QueueEntry]]:
         with _threads:
-            fcntl.flock(self._file, fcntl.LOCK_EX)
+            lock_file(self._file)
             try:
                 self._file.seek(0)
                 entries = _parse(self._file.read(_MOST_BYTES))
@@ -144,7 +139,7 @@ class AdmissionQueue:
                 json.dump([[e.token, e.ticket, e.bytes, e.running] for e in entries], self._file)
                 self._file.flush()
             finally:
-                fcntl.flock(self._file, fcntl.LOCK_UN)
+                unlock_file(self._file)
 
 
 # A lock on a file is one for all threads of a process that opened it once; ours open it each.
@@ -153,16 +148,14 @@ _threads = threading.Lock()
 
 def _open(folder: Path | None) -> AdmissionQueue | None:
     """The ledger of this user on this machine; None where there can be none."""
-    if fcntl is None:
-        return None
     try:
-        home = folder or Path(tempfile.gettempdir()) / f"outlive-{os.getuid()}"
+        home = folder or Path(tempfile.gettempdir()) / f"outlive-{user_id()}"
         home.mkdir(mode=0o700, exist_ok=True)
         status = os.lstat(home)
-        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != user_id():
             return None  # somebody else's: not to be trusted
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        file = os.fdopen(os.open(home / _LEDGER, flags, 0o600), "r+", encoding="ascii", errors="replace")
+        descriptor = open_private(home / _LEDGER, os.O_CREAT)
+        file = os.fdopen(descriptor, "r+", encoding="ascii", errors="replace")
     except OSError:
         return None
     return AdmissionQueue(file, home)
@@ -183,11 +176,11 @@ def _parse(text: str) -> list[QueueEntry]:
 def _lives(path: Path) -> bool:
     """True if somebody holds the lock of a token; one that nobody holds is taken away."""
     try:
-        lock = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        lock = open_private(path)
     except OSError:
         return False
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_file(lock, wait=False)
     except OSError:
         return True
     else:

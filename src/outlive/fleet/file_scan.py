@@ -36,7 +36,7 @@ from outlive.fleet.rows import (
 from outlive.fleet.scan_options import ScanOptions, ScanTask, versions
 from outlive.model import Reading
 from outlive.process.flight import Flight
-from outlive.rules.judgement import file_errors
+from outlive.rules import file_errors
 from outlive.units import format_bytes
 
 # Waits until there is room for a model; gives why there never is, or nothing.

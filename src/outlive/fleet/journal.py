@@ -6,17 +6,12 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from outlive.fleet.rows import Row, read_row
 from outlive.keeping import whole_file
-
-try:
-    fcntl: Any = import_module("fcntl")
-except ImportError:  # Windows: two scans into one file are not kept apart
-    fcntl = None
+from outlive.process.operating_system import lock_file, write_at
 
 # A row is some kilobytes; a longer line is none of ours.
 _MOST_LINE_BYTES = 4 << 20
@@ -71,10 +66,8 @@ class Journal:
             raise
 
     def _claim(self) -> None:
-        if fcntl is None:
-            return
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(self._file, wait=False)
         except BlockingIOError as error:
             raise JournalInUse(f"another scan is writing to {self.path}") from error
         except OSError:
@@ -88,7 +81,7 @@ class Journal:
             view = memoryview(line)
             try:
                 while view:
-                    written = os.pwrite(self._file, view, end)
+                    written = write_at(self._file, view, end)
                     end += written
                     view = view[written:]
                 if time.monotonic() - self._synced > _SYNC_S:

@@ -23,7 +23,13 @@ from outlive.fleet.idle_workers import end_with
 from outlive.fleet.rows import Row, read_row
 from outlive.fleet.scan_options import EngineError, ScanTask
 from outlive.process import operating_system
-from outlive.process.operating_system import above_standard, quiet_write, starting, wait_for_end
+from outlive.process.operating_system import (
+    above_standard,
+    quiet_write,
+    start_in_session,
+    starting,
+    wait_for_end,
+)
 from outlive.process.worker_factory import in_words, signal_name
 from outlive.threads import run_uninterrupted
 
@@ -113,7 +119,7 @@ def _start(tasks: int, answers: int) -> subprocess.Popen[bytes]:
     started: list[subprocess.Popen[bytes]] = []
 
     def start() -> None:
-        started.append(subprocess.Popen(command, stdin=tasks, stdout=answers, start_new_session=True))
+        started.append(start_in_session(command, stdin=tasks, stdout=answers))
 
     try:
         run_uninterrupted(start)

@@ -12,7 +12,7 @@ from outlive.arena.plan import WORDS
 from outlive.fleet.journal import RowFile
 from outlive.fleet.rows import OUTCOMES, OutputSummary, Row
 from outlive.records import in_document, written
-from outlive.rules.catalogue import find_rule
+from outlive.rules import find_rule
 from outlive.units import format_bytes, plural
 
 # What is kept of regressions to be told; all of them are counted.

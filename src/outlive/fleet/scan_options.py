@@ -14,7 +14,7 @@ from importlib import metadata
 from outlive.arena.devices import Device, find_device
 from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.process.limits import Limits
-from outlive.rules.catalogue import choose_rules
+from outlive.rules import choose_rules
 
 # What a row says depends on these; another version may say something else.
 _PACKAGES = ("outlive", "ai-edge-litert", "ai-edge-litert-nightly", "numpy")

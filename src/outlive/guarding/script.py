@@ -16,9 +16,9 @@ from outlive.guarding.pool import alive
 from outlive.guarding.worker_errors import raised_flight
 from outlive.interpreter.judge import Judge
 from outlive.names import safe
-from outlive.process.flight import Flight, RunTold, StageSeconds
+from outlive.process.flight import Flight, RunWithFindings, StageSeconds
 from outlive.process.limits import Limits
-from outlive.process.worker_factory import CannotStart
+from outlive.process.worker_factory import WorkerUnavailable
 from outlive.records import ModelPath
 
 # `outlive_child.guard.script_runner.run`, by the name it has in a worker: pickle's opcodes GLOBAL and STOP.
@@ -37,9 +37,9 @@ class ScriptEnd:
     findings: tuple[Finding, ...] = ()
 
     @property
-    def as_document(self) -> RunTold:
+    def as_document(self) -> RunWithFindings:
         """The document of a run: that of the script."""
-        return RunTold(model=ModelPath(path=self.script), flight=self.flight, findings=self.findings)
+        return RunWithFindings(model=ModelPath(path=self.script), flight=self.flight, findings=self.findings)
 
     def __repr__(self) -> str:
         """The script, and how it ended."""
@@ -57,7 +57,7 @@ def run_script(
     try:
         folder = os.getcwd() if as_module else os.path.dirname(os.path.abspath(target))
         process = GuardProcess(stdin=0, raw=True, sandbox=sandbox, read=(folder,))
-    except CannotStart as error:
+    except WorkerUnavailable as error:
         raise judge.unavailable(str(error)) from error
     alive.add(process)
     caller_state.look()

@@ -43,6 +43,13 @@ def given_shapes(details: list[dict[str, Any]], given: Any) -> dict[int, tuple[i
     return {row["index"]: shape for row, shape in shapes if _becomes(row, shape)}
 
 
+def left_out(details: list[dict[str, Any]], given: Any) -> tuple[tuple[int, str], ...]:
+    """The inputs that a mapping says nothing about, which are filled with random numbers: index and name."""
+    if not isinstance(given, Mapping):
+        return ()
+    return tuple((int(row["index"]), str(row["name"])) for row in details if row["name"] not in given)
+
+
 def _becomes(row: dict[str, Any], given: tuple[int, ...]) -> bool:
     shape, signature = (tuple(map(int, row.get(key, ()))) for key in ("shape", "shape_signature"))
     return given != shape and may_become(shape, signature, given)

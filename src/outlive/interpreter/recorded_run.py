@@ -18,7 +18,7 @@ from outlive.errors import InputError, RunError
 from outlive.interpreter.affine import affine_of
 from outlive.interpreter.affine import dequantize as dequantize_values
 from outlive.interpreter.array_facts import with_outputs
-from outlive.interpreter.feeds import given_shapes, make_feeds
+from outlive.interpreter.feeds import given_shapes, left_out, make_feeds
 from outlive.interpreter.input_check import wrong_shape
 from outlive.interpreter.interpreter import WorkerInterpreter
 from outlive.interpreter.interpreter_options import ACCELERATORS
@@ -140,7 +140,8 @@ def _run_watched(
         rows = interpreter.get_output_details()
         with watch.stage("get"):
             values = [interpreter.get_tensor(row["index"]) for row in rows]
-        pid, story = interpreter.pid, interpreter.story()
+        missing = left_out(interpreter.get_input_details(), inputs)
+        pid, story = interpreter.pid, replace(interpreter.story(), unset_inputs=missing, unset_by="run")
         # What we ask the worker from here on takes memory that the model does not.
         watch.sampler.stop()
         if delegation is None and interpreter.brings_xnnpack:

@@ -5,8 +5,8 @@
     limit ──> Cgroup (where the user may make one) ──> its peak, its out-of-memory kills
 
 Nouns: a `Sample` is what a process holds at one moment; a `Point` the same above the baseline, with a time; a
-`Timeline` all of them; `MachineMemory` what there is to be had. Private bytes are anonymous pages that nobody
-else has: the mapped model file, which the kernel can drop and read again, is not among them.
+`Timeline` all of them; `MachineMemory` what the machine has. Private bytes are anonymous pages that no
+other process has: the mapped model file, which the kernel can drop and read again, is not among them.
 Nothing here raises because a process is gone or a file of the kernel is missing or odd.
 """
 
@@ -31,6 +31,7 @@ from outlive.meter.linux.machine_files import (
     read_ptrace_scope,
     read_rlimit,
     read_shared_memory,
+    read_system_number,
 )
 from outlive.meter.linux.process_memory import cheap_sample, open_probe, read_sample
 from outlive.meter.linux.task_limits import TaskWatch, find_limits, limited_folders, process_limit
@@ -45,7 +46,7 @@ __all__ = [
     "find_limits", "find_memory_cgroup", "how_it_rose", "is_root", "is_stopped", "limited_folders",
     "make_cgroup", "oom_counter_file", "open_probe", "process_limit", "read_cpu_flags", "read_machine",
     "read_oom_counters", "read_overcommit", "read_ptrace_scope", "read_rlimit", "read_sample",
-    "read_shared_memory", "stands_still", "thin", "watch_activity",
+    "read_shared_memory", "read_system_number", "stands_still", "thin", "watch_activity",
 ]  # fmt: skip
 
 PUBLIC_MODULES = ("gpu",)

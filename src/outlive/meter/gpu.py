@@ -15,11 +15,11 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
+from outlive.meter.linux.machine_files import has_nvidia_driver, process_group
+
 # Another library that answers as NVML does, for drivers in unusual places.
 LIBRARY_VARIABLE = "OUTLIVE_NVML"
 _LIBRARY = "nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1"
-# Where a driver shows itself: on Linux, in containers, under WSL.
-_DEVICES = ("/dev/nvidiactl", "/dev/nvidia0", "/proc/driver/nvidia/version", "/dev/dxg")
 # nvml.h: NVML_SUCCESS, NVML_ERROR_INSUFFICIENT_SIZE, NVML_VALUE_NOT_AVAILABLE, sizes of names.
 _SUCCESS, _TOO_SMALL, _NOT_SAID = 0, 7, 2**64 - 1
 _NAME_BYTES = 96
@@ -108,7 +108,7 @@ class GpuMeter:
     """The GPU memory of a process and of all that it started, which share its process group.
 
     Where the driver names processes of ours, it is theirs. Where it names none (containers), it is by how
-    much the use of the GPUs has risen since the meter was made, whoever it was: `counted` says which.
+    much the use of the GPUs has risen since the meter was made, by any process: `counted` says which.
     """
 
     def __init__(self, gpus: Gpus, leader: int) -> None:
@@ -118,9 +118,9 @@ class GpuMeter:
         self.counted = "process"
 
     def read(self) -> int | None:
-        """The bytes; None if nobody says."""
+        """The bytes; None if the driver does not say."""
         named = self._gpus.used_by_process()
-        groups = {pid: _group(pid) for pid in named}
+        groups = {pid: process_group(pid) for pid in named}
         own = [size for pid, size in named.items() if groups[pid] == self._leader]
         said = [size for size in own if size is not None]
         if own and len(said) == len(own):
@@ -161,7 +161,7 @@ def find_gpus() -> Gpus | None:
 @functools.lru_cache(maxsize=1)
 def _find(process: int, named: str) -> Gpus | None:
     """A forked process asks again: what was opened before is its parent's."""
-    if not named and sys.platform != "win32" and not any(map(os.path.exists, _DEVICES)):
+    if not named and sys.platform != "win32" and not has_nvidia_driver():
         return None
     try:
         library = ctypes.CDLL(named or _LIBRARY)
@@ -213,11 +213,3 @@ def _text(library: ctypes.CDLL, name: str, *arguments: Any) -> str:
     if getattr(library, name)(*arguments, written, ctypes.c_uint(_NAME_BYTES)) != _SUCCESS:
         return ""
     return written.value.decode("utf-8", "replace")
-
-
-def _group(pid: int) -> int | None:
-    """The group of a process; None if there is no such process here."""
-    try:
-        return os.getpgid(pid)
-    except (OSError, AttributeError, OverflowError):
-        return None

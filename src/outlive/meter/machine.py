@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from importlib import import_module
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineMemory:
-    """RAM, swap and every limit on this process's memory; None where there is none, or nobody tells.
+    """RAM, swap and every limit on this process's memory; None where there is none, or it is unknown.
 
     `cgroup_used_bytes` is what counts against the tightest cgroup's limit, reclaimable file pages left out.
     `cgroup_version` is 0 where no cgroup controls memory.
@@ -61,16 +59,3 @@ class OomCounters:
     cgroup_oom: int | None = None
     cgroup_oom_kill: int | None = None
     machine_oom_kill: int | None = None
-
-
-def portable_memory() -> tuple[int | None, int | None]:
-    """Total and available memory as psutil and the C library know them."""
-    try:
-        memory = import_module("psutil").virtual_memory()
-        return int(memory.total), int(memory.available)
-    except Exception:  # psutil is missing, or cannot tell either (no /proc, an unknown system)
-        pass
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), None
-    except (AttributeError, OSError, ValueError):
-        return None, None

@@ -43,7 +43,7 @@ class Sampler:
     """
 
     def __init__(
-        self, pid: int, interval_s: float = 0.005, *, forked: bool = False, proc: Path = Path("/proc")
+        self, pid: int, interval_s: float = 0.005, *, forked: bool = False, proc: Path | None = None
     ) -> None:
         """Read the baseline; `start` or `with` begins the watch.
 

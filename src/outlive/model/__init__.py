@@ -12,19 +12,24 @@ tensors, not with weights.
 
 from outlive.model.buffer import Buffer
 from outlive.model.card import AttachedFile, Conversion, MetadataEntry, ModelCard, TensorCard
-from outlive.model.flaw import Flaw
+from outlive.model.file_bytes import FileChanged
+from outlive.model.flaw import Flaw, FlawKind
 from outlive.model.identity import Identity
-from outlive.model.nouns import Model, Operator, OperatorCode, Options, Signature, Subgraph
+from outlive.model.model import Model, Operator, OperatorCode, Options, Signature, Subgraph
 from outlive.model.reader import Reading, read_source
 from outlive.model.source import Source
-from outlive.model.tensor import ExternalBuffer, Quantization, Sparsity, Tensor
+from outlive.model.tensor import ExternalBuffer, Quantization, SparseDimension, Sparsity, Tensor
+
+PUBLIC_MODULES = ("file_bytes", "file_parts", "flatbuffer", "flaw", "schema", "zeros")
 
 __all__ = [
     "AttachedFile",
     "Buffer",
     "Conversion",
     "ExternalBuffer",
+    "FileChanged",
     "Flaw",
+    "FlawKind",
     "Identity",
     "MetadataEntry",
     "Model",
@@ -36,6 +41,7 @@ __all__ = [
     "Reading",
     "Signature",
     "Source",
+    "SparseDimension",
     "Sparsity",
     "Subgraph",
     "Tensor",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from outlive.model.nouns import Model
+from outlive.model.model import Model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,9 @@ from outlive.model.attachments import BadArchive, has_zip, list_zip
 from outlive.model.buffer import Buffer
 from outlive.model.card import AttachedFile, Conversion, MetadataEntry, ModelCard, TensorCard
 from outlive.model.file_bytes import FileBytes
-from outlive.model.flat import Flat, Overspent, Record
+from outlive.model.flatbuffer import FlatBuffer, Overspent, Record
 from outlive.model.flaw import Flaw, FlawLog
-from outlive.model.nouns import Subgraph
+from outlive.model.model import Subgraph
 from outlive.model.schema import load_schema
 
 _Edges = tuple[tuple[int, int], ...]
@@ -39,7 +39,7 @@ class Extras:
         return ordered + subgraphs[len(ordered) :]
 
 
-def read_extras(flat: Flat, root: Record, buffers: tuple[Buffer, ...], log: FlawLog) -> Extras:
+def read_extras(flat: FlatBuffer, root: Record, buffers: tuple[Buffer, ...], log: FlawLog) -> Extras:
     """Everything metadata says; what cannot be read is noted and left out."""
     entries = _entries(root, buffers, log)
     found: dict[str, Buffer] = {}
@@ -79,7 +79,9 @@ def _inner(buffer: Buffer | None, table: str, log: FlawLog) -> Record | None:
     if buffer is None or buffer.data is None:
         return None
     inner_log = FlawLog()
-    inner = Flat(FileBytes(buffer.data), load_schema("metadata_schema"), inner_log, base=buffer.offset or 0)
+    inner = FlatBuffer(
+        FileBytes(buffer.data), load_schema("metadata_schema"), inner_log, base=buffer.offset or 0
+    )
     try:
         record = _unfold(inner.root(table))
     except Overspent:

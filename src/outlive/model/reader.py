@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from outlive.model.buffer import Buffer
+from outlive.model.fast_construction import fast_constructor
 from outlive.model.file_bytes import FileChanged, Refusal, as_it_is
-from outlive.model.flat import Flat, Overspent, Record
+from outlive.model.flatbuffer import FlatBuffer, Overspent, Record
 from outlive.model.flaw import Flaw, FlawKind, FlawLog
-from outlive.model.graph import GraphReader
+from outlive.model.graph_reader import GraphReader
 from outlive.model.identity import Identity, identify
 from outlive.model.metadata import Extras, read_extras
-from outlive.model.nouns import Model, NamedTensor, OperatorCode, Signature, Subgraph
+from outlive.model.model import Model, NamedTensor, OperatorCode, Signature, Subgraph
 from outlive.model.schema import load_schema
 from outlive.model.source import Content, Source, open_source
-from outlive.model.swift import maker
 from outlive.model.tensor import ExternalBuffer
 
 # TFLITE_SCHEMA_VERSION: LiteRT, tflite/version.h
@@ -88,7 +88,7 @@ def _reading_of(model: Model) -> Reading:
     )
 
 
-_make_buffer = maker(Buffer)
+_make_buffer = fast_constructor(Buffer)
 
 
 class _ModelReader:
@@ -97,7 +97,7 @@ class _ModelReader:
     def __init__(self, content: Content, log: FlawLog) -> None:
         self._content, self._log = content, log
         self._schema = load_schema()
-        self._flat = Flat(content.file, self._schema, log)
+        self._flat = FlatBuffer(content.file, self._schema, log)
 
     def read(self) -> Model | None:
         root = self._flat.root("Model")

@@ -47,7 +47,7 @@ class Enumeration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schema:
-    """Tables, enums and unions of one FlatBuffer schema."""
+    """TableVector, enums and unions of one FlatBuffer schema."""
 
     identifier: bytes
     enums: Mapping[str, Enumeration]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from outlive.model.buffer import Buffer
-from outlive.model.nouns import Model
+from outlive.model.model import Model
 from outlive.model.tensor import Tensor
 from outlive.records import NOT_WRITTEN, in_document, written
 from outlive.units import count_elements

@@ -14,7 +14,7 @@ from outlive.interpreter.array_facts import look_at
 from outlive.interpreter.input_check import IoTensor, describe_call, problem_with
 from outlive.interpreter.judge import Call
 from outlive.model import Model, Tensor
-from outlive.rules.given import Feed, Given, quantized
+from outlive.rules.feed import Feed, GivenInput, quantized
 
 # Types that numpy has no name for, or that are set in another way: nothing is said about those.
 _PLAIN = "biufc"
@@ -57,14 +57,14 @@ def calls_of(feed: Feed) -> list[Call]:
     return [call for given in feed.given if (call := _refused(given)) is not None]
 
 
-def _given(model: Model, tensor: Tensor, array: NDArray[Any]) -> Given:
+def _given(model: Model, tensor: Tensor, array: NDArray[Any]) -> GivenInput:
     place = next(place for place, item in enumerate(model.inputs) if item.index == tensor.index)
     cards = model.card.inputs if model.card is not None else ()
     card = cards[place] if place < len(cards) and len(cards) == len(model.inputs) else None
-    return Given(tensor=tensor, seen=look_at(array), array=array, card=card)
+    return GivenInput(tensor=tensor, seen=look_at(array), array=array, card=card)
 
 
-def _refused(given: Given) -> Call | None:
+def _refused(given: GivenInput) -> Call | None:
     """The refused call for a value of another shape or type; None where another rule says more."""
     tensor, array = given.tensor, given.array
     try:

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from outlive.interpreter.prepared_shapes import Shapes, preparer
 from outlive.model import Model
-from outlive.surgery.cutting import Cut, Request, cut_model
+from outlive.surgery import Cut, CutRequest, cut_model
 from outlive.units import format_shape
 
 
-def cut_part(model: Model, request: Request) -> Cut:
+def cut_part(model: Model, request: CutRequest) -> Cut:
     """The part asked for; with new input shapes, every tensor of it has the shape that LiteRT gives it.
 
     ValueError if the runtime takes the part, but not with these shapes.

@@ -20,7 +20,7 @@ from outlive.model import Model, read_source
 from outlive.model.zeros import WeightZeros, count_zeros
 from outlive.planning.with_worker import plan_model
 from outlive.records import NOT_WRITTEN, in_document
-from outlive.surgery.sparsifying import sparsify
+from outlive.surgery import sparsify
 
 ACCELERATORS = ("cpu", "builtin")
 _CHUNK_BYTES = 1 << 20

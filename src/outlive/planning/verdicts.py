@@ -19,8 +19,8 @@ from outlive.planning.ways import find_ways
 from outlive.planning.with_worker import prepare_with
 from outlive.process.flight import Flight
 from outlive.rules import judge
-from outlive.rules.planned import facts
-from outlive.rules.shortage import had
+from outlive.rules.memory_verdict import had
+from outlive.rules.plan_facts import facts
 from outlive.units import format_bytes
 
 

@@ -9,3 +9,31 @@
 The process that imports outlive never loads the native runtime: only `child/` does, in its own processes.
 Nouns: `Limits`, `Flight`. A worker carries facts and does not interpret them.
 """
+
+PUBLIC_MODULES = (
+    "answers",
+    "delegation",
+    "factories",
+    "flight",
+    "flight_recorder",
+    "limits",
+    "operating_system",
+    "sandbox_policy",
+    "worker",
+    "worker_factory",
+    "child.codec",
+    "child.tracing.kernel_names",
+    # The worker's half of `guarding` and `growth`.
+    "child.guard.exceptions",
+    "child.guard.frames",
+    "child.guard.lane",
+    "child.guard.pickling",
+    "child.guard.plain_values",
+    "child.guard.random_state",
+    "child.guard.segments",
+    "child.guard.variables",
+    "child.leak.census",
+    "child.leak.rounds",
+    "child.leak.sites",
+    "child.leak.targets",
+)

@@ -165,6 +165,7 @@ class Flight:
     delegation: DelegationSeen | None = field(default=None, metadata=written(omit=True))
     resized: dict[int, tuple[int, ...]] | None = field(default=None, metadata=NOT_WRITTEN)
     unset_inputs: tuple[tuple[int, str], ...] = field(default=(), metadata=written(omit=True))
+    unset_by: str = field(default="interpreter", metadata=NOT_WRITTEN)  # or "run", "compiled_model"
     inside: InsideSeen | None = field(default=None, metadata=written(omit=True))
     values: dict[str, Any] = field(default_factory=dict, repr=False, compare=False, metadata=NOT_WRITTEN)
     source: Any = field(default=None, repr=False, compare=False, metadata=NOT_WRITTEN)
@@ -231,7 +232,7 @@ class Flight:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunTold:
+class RunWithFindings:
     """A run with findings that somebody chose: a report says each finding once."""
 
     kind: ClassVar[str] = "run"

@@ -159,7 +159,7 @@ class FlightRecorder:
         return {"threads": {**known, **whose}}
 
     def _oom_kills_since(self) -> tuple[int, int] | None:
-        """What the counter said when the worker started and says now, where nobody looked in between."""
+        """What the counter said when the worker started and says now, where no one looked in between."""
         after = _oom_kills()
         return None if self._oom_before is None or after is None else (self._oom_before, after)
 

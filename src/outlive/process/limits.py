@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from outlive.meter import MachineMemory, read_machine
 from outlive.units import format_bytes, parse_bytes
 
-# What is left to the parent and the system when nobody says how much a model may use: as little as the
+# What the default limit leaves to the parent and the system: as little as the
 # watchdog needs to see a worker that fills memory as fast as it can before the container is full.
 _KEPT_SHARE = 0.05
 _KEPT_BYTES = 50_000_000
@@ -77,7 +77,7 @@ def _usual() -> tuple[int | None, int | None]:
 
 
 def default_memory_bytes(machine: MachineMemory) -> int | None:
-    """What a model may use when nobody says how much: most of what is left now, so that the parent lives.
+    """What a model may use by default: most of what is left now, so that the parent lives.
 
     Many containers are ended as a whole when they run out of memory, so it is not enough that the system
     would take the worker first. Swap counts where no cgroup stands in the way: a model that needs it is slow,

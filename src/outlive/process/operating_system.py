@@ -9,8 +9,17 @@ from __future__ import annotations
 from outlive.process.child.posix.anonymous_files import log_file, open_last_words, read_last_words, tail_of
 from outlive.process.child.posix.own_process import trim_heap
 from outlive.process.posix.answer_wait import AdaptiveWait, this_core, wait_mode
-from outlive.process.posix.descriptors import above_standard, close_all, lock_file, read_into, unlock_file
-from outlive.process.posix.nursery import Nursery, abandon_all, can_fork
+from outlive.process.posix.descriptors import (
+    above_standard,
+    close_all,
+    lock_file,
+    open_private,
+    read_into,
+    unlock_file,
+    user_id,
+    write_at,
+)
+from outlive.process.posix.nursery_client import Nursery, abandon_all, can_fork
 from outlive.process.posix.pipes import Channel, Connection, quiet_write
 from outlive.process.posix.shared_block import Addresses, SharedBlock, lay_out
 from outlive.process.posix.spawning import (
@@ -22,6 +31,7 @@ from outlive.process.posix.spawning import (
     exit_codes_are_lost,
     interrupt,
     spawn,
+    start_in_session,
     starting,
     wait_for_end,
 )
@@ -40,7 +50,7 @@ __all__ = [
     "BLIND", "READABLE", "WRITABLE", "AdaptiveWait", "Addresses", "Channel", "Connection",
     "Nursery", "SharedBlock", "abandon_all", "abort", "above_standard", "at_fork", "bury", "can_fork",
     "close_all", "disown", "end_group", "exit_codes_are_lost", "interrupt", "lay_out",
-    "lock_file", "log_file", "open_last_words", "poll", "quiet_write", "read", "read_into",
-    "read_last_words", "set_nonblocking", "spawn", "starting", "tail_of", "this_core",
-    "trim_heap", "unlock_file", "wait", "wait_for_end", "wait_mode", "write",
+    "lock_file", "log_file", "open_last_words", "open_private", "poll", "quiet_write", "read", "read_into",
+    "read_last_words", "set_nonblocking", "spawn", "start_in_session", "starting", "tail_of", "this_core",
+    "trim_heap", "unlock_file", "user_id", "wait", "wait_for_end", "wait_mode", "write", "write_at",
 ]  # fmt: skip

@@ -34,7 +34,7 @@ def make_order(
     custom_ops: Sequence[str] | None,
     compiled: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """What a worker is told: the files that it may read, or why it has no sandbox."""
+    """A worker's order: the files that it may read, or why it has no sandbox."""
     compiled = compiled or {}
     reason = "it was switched off" if mode == "off" else ""
     if mode == "auto":

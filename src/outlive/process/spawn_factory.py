@@ -13,7 +13,7 @@ from typing import Any
 from outlive.process import operating_system
 from outlive.process.child.wire import OWN_END
 from outlive.process.operating_system import close_all, open_last_words, read_last_words
-from outlive.process.worker_factory import CannotStart, StartedWorker, WorkerEnd, WorkerKind, in_words
+from outlive.process.worker_factory import StartedWorker, WorkerEnd, WorkerKind, WorkerUnavailable, in_words
 
 _NAMES = ("commands", "replies", "block", "errors", "faults", "content")
 _OBEY_S = 1.0
@@ -47,7 +47,7 @@ class SpawnFactory:
         try:
             words = [] if "program" in order else open_last_words()
         except OSError as error:
-            raise CannotStart(f"nothing can be opened here: {in_words(error)}") from error
+            raise WorkerUnavailable(f"nothing can be opened here: {in_words(error)}") from error
         try:
             given = [*descriptors[:3], *words, *descriptors[3:]]
             self._processes[number] = process = self._spawn(order, given)
@@ -66,7 +66,7 @@ class SpawnFactory:
         arguments = {**order, **dict(zip(names, descriptors, strict=False)), "parent": os.getpid()}
         errors = descriptors[names.index("errors")]
         return operating_system.spawn(
-            self._kind, order.get("program", "worker"), arguments, descriptors, errors
+            self._kind, order.get("program", "worker_main"), arguments, descriptors, errors
         )
 
     def is_gone(self, number: int) -> bool:
@@ -105,10 +105,10 @@ class SpawnFactory:
         """A worker for models watches itself (`watch_self`)."""
 
     def share(self, number: int, shared_bytes: int) -> None:
-        """Nobody counts it here."""
+        """No limit of this factory counts it."""
 
     def retire(self, number: int) -> None:
-        """Nobody waits for a worker any more: it may end by itself, and is ended if it does not."""
+        """A worker is no longer needed: it may end by itself, and is ended if it does not."""
         process = self._processes.get(number)
         if process is None:
             return

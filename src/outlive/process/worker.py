@@ -23,7 +23,13 @@ from outlive.process.flight import Flight
 from outlive.process.flight_recorder import FlightRecorder, LastWords, MemoryHistory
 from outlive.process.limits import DeadlineMissed, Limits
 from outlive.process.operating_system import AdaptiveWait, Connection, at_fork, starting, this_core, wait_mode
-from outlive.process.worker_factory import CannotStart, RuntimeAbsent, StartedWorker, WorkerFactory, in_words
+from outlive.process.worker_factory import (
+    RuntimeAbsent,
+    StartedWorker,
+    WorkerFactory,
+    WorkerUnavailable,
+    in_words,
+)
 
 _FIRST_SLEEP_MS = 50
 # Python runs the handlers of signals that another thread received only between two sleeps of this one.
@@ -51,7 +57,7 @@ class Died(Exception):
 
 
 class RuntimeRaised(Exception):
-    """The runtime complained in words; nobody died."""
+    """The runtime complained in words; the worker lives."""
 
     def __init__(self, kind: str, text: str, data_bytes: int) -> None:
         """Keep what it said, and what the worker held then."""
@@ -72,7 +78,7 @@ class Worker:
         sandbox: dict[str, Any] | None = None,
         room: dict[str, Any] | None = None,
     ) -> None:
-        """Start it; `CannotStart` if the system does not let us, `Died` if it does not live to say so."""
+        """Start it; `WorkerUnavailable` if the system refuses, `Died` if it does not live to say so."""
         self._factory, self._limits, self._owner = factory, limits, os.getpid()
         self._number = 0
         self._struck = False
@@ -261,7 +267,7 @@ class Worker:
             self._channel.send({"do": "close"}, b"", end)
             self._channel.receive("close", end)
         except DeadlineMissed:
-            pass  # nobody waits for what it would free: the system takes it back
+            pass  # the system takes back what it would free
         except BaseException as error:
             ended = self._ended(error)
             if isinstance(ended, Died):
@@ -316,8 +322,8 @@ def _folder() -> str:
 
 def _memory(answer: Any) -> dict[str, int]:
     """The memory that a worker says it has; empty where its system does not tell."""
-    told = answer.memory
-    return {"private_bytes": told.private_bytes, "rss_bytes": told.rss_bytes} if told else {}
+    report = answer.memory
+    return {"private_bytes": report.private_bytes, "rss_bytes": report.rss_bytes} if report else {}
 
 
 def _start_worker(
@@ -342,7 +348,7 @@ def _start_worker(
 
 
 def _end(factory: WorkerFactory, number: int, connection: Connection, owner: int) -> None:
-    """Give back what a worker has that nobody closed."""
+    """Give back what a worker has that was not closed."""
     if not connection.closed and owner == os.getpid():
         try:
             factory.end(number)
@@ -354,7 +360,7 @@ def _open_connection(content: bytes | memoryview | None) -> Connection:
     try:
         return Connection(content)
     except OSError as error:
-        raise CannotStart(f"nothing can be opened here: {in_words(error)}") from error
+        raise WorkerUnavailable(f"nothing can be opened here: {in_words(error)}") from error
 
 
 def _part_from_workers() -> None:

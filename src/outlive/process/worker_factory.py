@@ -13,25 +13,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from outlive.process.child import runtimes
+
 # The program that every child process runs.
+# Packages whose interpreter a worker can use, and the name for workers that use none.
+RUNTIMES, NO_RUNTIME = runtimes.NAMES, runtimes.NO_RUNTIME
 START = str(Path(__file__).with_name("child") / "start.py")
-# Packages whose interpreter a worker can use.
-RUNTIMES = ("litert", "tensorflow", "tflite_runtime")
 
 
-class CannotStart(Exception):
+class WorkerUnavailable(Exception):
     """No worker can be had; the words say why."""
 
 
-class FactoryGone(CannotStart):
+class FactoryGone(WorkerUnavailable):
     """The process that makes workers has ended: another one will make them."""
 
 
-class StartTooSlow(CannotStart):
+class StartTooSlow(WorkerUnavailable):
     """No worker was ready before the caller's deadline."""
 
 
-class RuntimeAbsent(CannotStart):
+class RuntimeAbsent(WorkerUnavailable):
     """The runtime is not installed in the environment of the worker."""
 
 
@@ -56,10 +58,10 @@ class StartedWorker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerEnd:
-    """How a worker ended; `evidence` is what the tracer saw, `unseen` why nobody saw more.
+    """How a worker ended; `evidence` is what the tracer saw, `unseen` why no more was seen.
 
     `ended_by` is "memory" if its maker ended it for holding too much; `oom_kills` is how often the system had
-    killed for want of memory a moment before and after, None if nobody looked. The last words are those of a
+    killed for want of memory a moment before and after, None if unknown. The last words are those of a
     worker whose files its maker keeps; a guarded worker's caller keeps them itself.
     """
 
@@ -94,7 +96,7 @@ class WorkerFactory(Protocol):
         """
 
     def is_gone(self, number: int) -> bool:
-        """True once the worker has been seen to end, or nobody is left who could see it."""
+        """True once the worker has been seen to end, or its factory is gone."""
 
     def words(self, number: int) -> dict[str, str]:
         """What a living worker has printed last: `stderr_tail` and `fault_trace`."""
@@ -115,10 +117,10 @@ class WorkerFactory(Protocol):
         """Have a worker ended if it holds more private memory than this, where somebody can watch it."""
 
     def share(self, number: int, shared_bytes: int) -> None:
-        """A worker shares this much with its owner, which counts against nobody's limit."""
+        """A worker shares this much with its owner, which counts against no limit."""
 
     def retire(self, number: int) -> None:
-        """Nobody waits for a worker any more: it may end by itself, and is ended if it does not."""
+        """A worker is no longer needed: it may end by itself, and is ended if it does not."""
 
     def ending(self, number: int, timeout_s: float) -> WorkerEnd:
         """How a worker ended; without signal and exit code if that cannot be learned in time."""

@@ -21,8 +21,7 @@ from outlive.interpreter.affine import quantize
 from outlive.interpreter.judge import Judge
 from outlive.quant.capture import Capture, Values, file_of
 from outlive.quant.tensor_graph import TensorGraph, affine
-from outlive.surgery import tree_of
-from outlive.surgery.tree import Tree, UnknownOptions
+from outlive.surgery import Tree, UnknownOptions, tree_of
 
 Source = tuple[int, int]  # the candidate's tensor that is fed, the reference's tensor it stands for
 

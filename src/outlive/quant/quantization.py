@@ -32,8 +32,7 @@ from outlive.quant.quantizer_child import quantize_content
 from outlive.quant.recipes import find_layers, needs_samples
 from outlive.quant.samples import Samples, to_real
 from outlive.quant.tensor_graph import CONVERSIONS, TensorGraph, affine
-from outlive.surgery import tree_of
-from outlive.surgery.tree import Tree
+from outlive.surgery import Tree, tree_of
 
 SIGNATURE = "outlive"
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from outlive.errors import ModelError
 from outlive.finding import Finding, Severity, Sighting
-from outlive.model import Identity, Reading
-from outlive.model.file_bytes import FileChanged
+from outlive.model import FileChanged, Identity, Reading
 from outlive.process.flight import Flight
 from outlive.rules.catalogue import load_rules
 from outlive.rules.rule import Rule
@@ -106,7 +105,7 @@ def assess(reading: Reading) -> Judgement:
 
 
 def of_change(error: ModelError | FileChanged) -> tuple[Finding, ...]:
-    """What there is to say of a file that has changed since it was opened."""
+    """The findings on a file that has changed since it was opened."""
     if isinstance(error, ModelError):
         return error.findings
     identity = Identity(kind="changed", detail=error.detail)

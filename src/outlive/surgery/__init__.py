@@ -6,9 +6,9 @@
     plain dicts, lists,    driven by             [ FlatBuffer, constants inside ]
     bytes and arrays       model/schema.json     [ FlatBuffer | constants behind ]   outside=True
 
-    model ─► tree_of ─► choosing ─► assembling ─► keeping ─► write ─► Cut
-             the tree   operators,  renumbered    metadata,           a part of the model
-             of a file  tensors                   signatures          as a model of its own
+    model ─► tree_of ─► selection ─► assembly ─► kept_metadata ─► write ─► Cut
+             the tree   operators,   renumbered  metadata,                 a part of the model
+             of a file  tensors                  signatures                as a model of its own
 
     model ─► trim ─► Trimmed                                          the whole of it, without its waste
 
@@ -18,9 +18,28 @@ such as ``subgraphs[0].operators[3].builtin_options.padding``; a constant is *ou
 when it lies behind the FlatBuffer instead of in it. A `Cut` is a part with what it was in the *whole*.
 """
 
-from outlive.surgery.cutting import Cut, CutTensor, Request, cut_model
-from outlive.surgery.tree import tree_of
-from outlive.surgery.trimming import Trimmed, trim
+from outlive.surgery.cut import Cut, CutRequest, CutTensor, cut_model
+from outlive.surgery.lookup import Ops, TensorName
+from outlive.surgery.sparse_weights import sparsify
+from outlive.surgery.tree import Tree, UnknownOptions, tree_of
+from outlive.surgery.trimmed import Trimmed, trim
+from outlive.surgery.waste import constant_integers, dead_in
 from outlive.surgery.writer import write
 
-__all__ = ["Cut", "CutTensor", "Request", "Trimmed", "cut_model", "tree_of", "trim", "write"]
+__all__ = [
+    "Cut",
+    "CutRequest",
+    "CutTensor",
+    "Ops",
+    "TensorName",
+    "Tree",
+    "Trimmed",
+    "UnknownOptions",
+    "constant_integers",
+    "cut_model",
+    "dead_in",
+    "sparsify",
+    "tree_of",
+    "trim",
+    "write",
+]

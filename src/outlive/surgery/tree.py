@@ -2,17 +2,16 @@
 
     content ──> tree_of ──> {"version": 3, "subgraphs": [{"tensors": [...]}]} ──> write ──> the same model
 
-For files that were read and found sound: what is wrong with one is told by `outlive.model`.
+For files that were read and found sound: `outlive.model` says what is wrong with others.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from outlive.model.file_bytes import FileBytes
-from outlive.model.flat import Flat, Tables
+from outlive.model.file_bytes import ByteRange, FileBytes
+from outlive.model.flatbuffer import FlatBuffer, TableVector
 from outlive.model.flaw import FlawLog
-from outlive.model.quick import Span
 from outlive.model.schema import load_schema
 
 Tree = dict[str, Any]
@@ -25,7 +24,7 @@ class UnknownOptions(ValueError):
     """An operator or a tensor has a part of a kind that the schema does not know; it cannot be copied."""
 
 
-class _Exact(Flat):
+class _Exact(FlatBuffer):
     """Reads texts so that they can be written back byte for byte, be they UTF-8 or not."""
 
     def string(self, at: int, owner: tuple[str, str]) -> str | None:
@@ -83,9 +82,9 @@ def check_tensor(tensor: Tree) -> None:
 
 
 def _plain(value: Any, content: memoryview) -> Any:
-    if isinstance(value, Span):
+    if isinstance(value, ByteRange):
         return content[value.start : value.stop]
-    if isinstance(value, Tables):
+    if isinstance(value, TableVector):
         return [_plain(row, content) for row in value]
     if isinstance(value, dict):
         return {name: _plain(item, content) for name, item in value.items()}

@@ -1,20 +1,21 @@
-"""What a subgraph could do without: operators that only copy, and operators whose results nobody uses.
+"""What a model could do without: operators that only copy, operators that nothing uses, repeated constants.
 
-    copies_of   result -> source     readers of the result may read the source
-    dead_in     operators            nothing they compute reaches an output
+    copies_of        result -> source     readers of the result may read the source
+    dead_in          operators            nothing they compute reaches an output
+    shared_buffers   repeat -> first      the same bytes, which may safely be stored once
 
-Both hold for the shapes that the file declares. What may act beyond its outputs is never called dead.
+The first two hold for the shapes that the file declares. What may act beyond its outputs is not called dead.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
-from outlive.model import Operator, Subgraph, Tensor
+from outlive.model import Buffer, Model, Operator, Subgraph, Tensor
 from outlive.surgery.tree import Tree
 
-# Operators that do something even if nobody reads their outputs.
+# Operators that do something even if nothing reads their outputs.
 _ACTING = frozenset(
     {
         "ASSIGN_VARIABLE", "CALL", "CALL_ONCE", "CUSTOM", "DELEGATE", "HASHTABLE", "HASHTABLE_IMPORT", "IF",
@@ -91,9 +92,9 @@ def _changes_nothing(operator: Operator, subgraph: Subgraph, shape: tuple[int, .
         case "CONCATENATION":
             return len(operator.inputs) == 1 and _option(operator, "fused_activation_function") == "NONE"
         case "TRANSPOSE":
-            return _constant(operator, subgraph) == list(range(rank))
+            return constant_integers(operator, subgraph) == list(range(rank))
         case "PAD":
-            return _constant(operator, subgraph) == [0] * (2 * rank)
+            return constant_integers(operator, subgraph) == [0] * (2 * rank)
     return False
 
 
@@ -103,12 +104,12 @@ def _option(operator: Operator, name: str) -> object:
 
 def _wanted_shape(operator: Operator, subgraph: Subgraph) -> list[int] | None:
     if len(operator.inputs) > 1:
-        return _constant(operator, subgraph)
+        return constant_integers(operator, subgraph)
     wanted = _option(operator, "new_shape")
     return list(wanted) if isinstance(wanted, tuple) else None
 
 
-def _constant(operator: Operator, subgraph: Subgraph) -> list[int] | None:
+def constant_integers(operator: Operator, subgraph: Subgraph) -> list[int] | None:
     """The values of the operator's second input, if they are constant integers."""
     if len(operator.inputs) < 2 or operator.inputs[1] < 0:
         return None
@@ -151,3 +152,55 @@ def _acts(operator: Operator, subgraph: Subgraph) -> bool:
     written = [subgraph.tensors[index] for index in operator.outputs if index >= 0]
     inputs = frozenset(subgraph.input_indices)
     return any(tensor.is_constant or tensor.index in inputs for tensor in written)
+
+
+_BIAS_TYPES = frozenset({"int32", "int64"})
+
+
+def shared_buffers(model: Model, used: Iterable[int]) -> dict[int, int]:
+    """For each buffer of `used` that repeats an earlier one, that one; only where that changes nothing."""
+    alone = _alone(model)
+    alike: dict[int, list[Buffer]] = defaultdict(list)
+    for index in sorted(used):
+        buffer = model.buffers[index]
+        if buffer.size_bytes and index not in alone:
+            alike[buffer.size_bytes].append(buffer)
+    found: dict[int, int] = {}
+    for candidates in alike.values():
+        if len(candidates) > 1:
+            found |= _repeats(candidates)
+    return found
+
+
+def _repeats(candidates: list[Buffer]) -> dict[int, int]:
+    first: dict[bytes, int] = {}
+    found = {}
+    for buffer in candidates:
+        earlier = first.setdefault(buffer.digest(), buffer.index)
+        if earlier != buffer.index:
+            found[buffer.index] = earlier
+    return found
+
+
+def _alone(model: Model) -> frozenset[int]:
+    """Buffers that must stay what they are: metadata, and constants that are written or looked up by."""
+    found = {entry.buffer_index for entry in model.metadata}
+    for subgraph in model.subgraphs:
+        written = {*subgraph.input_indices}
+        written.update(index for operator in subgraph.operators for index in operator.outputs)
+        found.update(
+            tensor.buffer_index for tensor in subgraph.tensors if tensor.index in written or _is_own(tensor)
+        )
+    return frozenset(found)
+
+
+def _is_own(tensor: Tensor) -> bool:
+    """True if what the runtime makes of its bytes depends on more than the bytes.
+
+    XNNPACK's weight cache finds packed weights by the buffers of weights and bias (LiteRT,
+    tflite/delegates/xnnpack/weight_cache.cc: PackIdentifier); what is packed for quantized weights holds the
+    scales of the operator as well, so two operators must not meet there.
+    """
+    if tensor.is_variable or tensor.sparsity is not None:
+        return True
+    return tensor.quantization is not None and tensor.dtype not in _BIAS_TYPES

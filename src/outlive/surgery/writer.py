@@ -13,8 +13,17 @@ import numpy as np
 from flatbuffers import Builder, number_types  # type: ignore[import-untyped,unused-ignore]
 from numpy.typing import NDArray
 
-from outlive.surgery.fields import Field, fields_of, identifier, members_of
-from outlive.surgery.values import array, near, number, wrong_type
+from outlive.model.schema import FORMATS
+from outlive.surgery.field_values import (
+    WriterField,
+    array,
+    fields_of,
+    identifier,
+    members_of,
+    near,
+    number,
+    wrong_type,
+)
 
 Tree = Mapping[str, object]
 Place = tuple[int, int]  # offset and size of a constant outside
@@ -24,19 +33,10 @@ _CONSTANT_ALIGNMENT = 16
 _PLACEHOLDER = 2
 _FLATBUFFER_LIMIT_BYTES = 2**31 - 1
 
-_FLAGS = {
-    "bool": number_types.BoolFlags,
-    "int8": number_types.Int8Flags,
-    "uint8": number_types.Uint8Flags,
-    "int16": number_types.Int16Flags,
-    "uint16": number_types.Uint16Flags,
-    "int32": number_types.Int32Flags,
-    "uint32": number_types.Uint32Flags,
-    "int64": number_types.Int64Flags,
-    "uint64": number_types.Uint64Flags,
-    "float32": number_types.Float32Flags,
-    "float64": number_types.Float64Flags,
-}
+# Constants of more than this go behind the FlatBuffer, whose tables need room as well.
+_MOST_INSIDE_BYTES = 2**31 - 2**26
+
+_FLAGS = {name: getattr(number_types, f"{name.capitalize()}Flags") for name in FORMATS}
 
 
 def write(tree: Tree, *, outside: bool = False) -> bytes:
@@ -54,6 +54,11 @@ def write(tree: Tree, *, outside: bool = False) -> bytes:
     if not isinstance(tree, Mapping):
         raise wrong_type("Model", "a mapping of its fields", tree)
     return _constants_behind(tree) if outside else _flatbuffer(tree)
+
+
+def is_large(tree: Tree) -> bool:
+    """True if its constants are too large to lie inside the FlatBuffer, whose offsets end at 2 GiB."""
+    return _payload_bytes(tree) > _MOST_INSIDE_BYTES
 
 
 def _constants_behind(tree: Tree) -> bytes:
@@ -136,7 +141,7 @@ class _Writer:
         return bytes(memoryview(self._builder.Bytes)[self._builder.Head() :])
 
     def table(self, name: str, tree: object, path: str) -> int:
-        ready: list[tuple[Field, float]] = []
+        ready: list[tuple[WriterField, float]] = []
         # What is written first lies at the end of the file. Constants belong there, as converters have them:
         # a file that is cut short then still has its graph.
         present = sorted(_present(name, tree, path), key=lambda pair: pair[0].name != "buffers")
@@ -155,13 +160,13 @@ class _Writer:
         self._builder.vtables = self._vtables.setdefault(size, {})
         return int(self._builder.EndObject())
 
-    def _slot(self, field: Field, number_or_offset: float) -> None:
+    def _slot(self, field: WriterField, number_or_offset: float) -> None:
         if field.kind == "scalar":
             self._builder.PrependSlot(_FLAGS[field.of], field.slot, number_or_offset, field.default)
         else:
             self._builder.PrependUOffsetTRelativeSlot(field.slot, number_or_offset, 0)
 
-    def _value(self, field: Field, value: object, parent: object, path: str) -> float:
+    def _value(self, field: WriterField, value: object, parent: object, path: str) -> float:
         """A scalar itself, or where what the field refers to was written."""
         match field.kind:
             case "scalar":
@@ -174,7 +179,7 @@ class _Writer:
                 items = _items(value, path)
                 return self._offsets([self._child(field, item, parent, where) for item, where in items])
 
-    def _child(self, field: Field, value: object, parent: object, path: str) -> int:
+    def _child(self, field: WriterField, value: object, parent: object, path: str) -> int:
         if field.of == "string":
             return self._string(value, path)
         table = _member(field, parent, path) if field.kind == "union" else field.of
@@ -204,7 +209,7 @@ class _Writer:
         return int(builder.EndVector())
 
 
-def _present(table: str, tree: object, path: str) -> list[tuple[Field, object]]:
+def _present(table: str, tree: object, path: str) -> list[tuple[WriterField, object]]:
     """The fields that have a value, in the schema's order whatever the tree's."""
     if not isinstance(tree, Mapping):
         raise wrong_type(path, f"a mapping of the fields of {table}", tree)
@@ -215,7 +220,7 @@ def _present(table: str, tree: object, path: str) -> list[tuple[Field, object]]:
     return [(f, tree[f.name]) for f in fields.values() if tree.get(f.name) is not None]
 
 
-def _member(field: Field, parent: object, path: str) -> str:
+def _member(field: WriterField, parent: object, path: str) -> str:
     """The table that a union is, by the tag beside it, whose slot comes first and is checked by now."""
     tag = parent.get(f"{field.name}_type") if isinstance(parent, Mapping) else None
     members = members_of(field.of)

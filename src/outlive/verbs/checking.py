@@ -18,19 +18,27 @@ from outlive.finding import Finding
 from outlive.fleet.file_discovery import find_files
 from outlive.interpreter.feeds import given_shapes
 from outlive.interpreter.judge import Call
-from outlive.model import Model, Reading, Source
-from outlive.model.file_bytes import FileChanged
+from outlive.model import FileChanged, Model, Reading, Source
 from outlive.planning.input_values import calls_of, make_feed
 from outlive.planning.verdicts import here_budget, judge_fit
 from outlive.planning.with_worker import plan_model
 from outlive.project.changed import changed_models
 from outlive.project.config import NOTHING, Asked, Config, find_config
 from outlive.project.values import UnreadableConfig
-from outlive.rules import Judgement, NotChecked, Rule, judge
-from outlive.rules.catalogue import choose_rules, load_rules, split_words
+from outlive.rules import (
+    Judgement,
+    NotChecked,
+    Rule,
+    by_weight,
+    choose_rules,
+    file_errors,
+    judge,
+    load_rules,
+    of_change,
+    split_words,
+)
 from outlive.rules.checked import FIT_CODES, Checked, Checks
-from outlive.rules.judgement import by_weight, file_errors, of_change
-from outlive.rules.quantization.expecting import EXPECTATIONS, Expectation, find_expectation
+from outlive.rules.quantization.expectation import EXPECTATIONS, Expectation, find_expectation
 from outlive.units import parse_bytes
 from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.read import reading_of

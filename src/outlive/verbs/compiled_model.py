@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from outlive.interpreter.compiled_accelerators import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
@@ -41,6 +41,7 @@ class CompiledModel:
         """For `from_file` and `from_buffer`, which make one."""
         self._session = session
         self._closed = False
+        self._warned_of_unset = False
 
     @classmethod
     def from_file(
@@ -180,6 +181,19 @@ class CompiledModel:
             values = session.ask_values(order, len(output_buffers), [data for _, data in packed])
         for value, buffer in zip(values, output_buffers, strict=True):
             buffer.take(value)
+        self._warn_of_unset(inputs, input_buffers)
+
+    def _warn_of_unset(self, rows: Sequence[Any], buffers: Sequence[TensorBuffer]) -> None:
+        """Say once that outputs were computed from input buffers that were never written to (S709)."""
+        unset = [
+            str(row["name"]) for row, buffer in zip(rows, buffers, strict=True) if not buffer.was_written
+        ]
+        if unset and not self._warned_of_unset:
+            self._warned_of_unset = True
+            # A compiled model has names of a signature's inputs, not the indices of their tensors.
+            missing = tuple((-1, name) for name in unset)
+            seen = replace(self._session.story(), source=self._session.options.source)
+            JUDGE.warn(replace(seen, unset_inputs=missing, unset_by="compiled_model"), stacklevel=4)
 
     @property
     def flight(self) -> Flight | None:

@@ -11,8 +11,7 @@ from outlive.model import Model, Source, read_source
 from outlive.verbs.opening import sound
 
 if TYPE_CHECKING:
-    from outlive.surgery import Cut
-    from outlive.surgery.naming import Ops, TensorName
+    from outlive.surgery import Cut, Ops, TensorName
 
 
 def cut(
@@ -36,10 +35,9 @@ def cut(
     """
     from outlive.arena.questions import check_shape
     from outlive.planning.reshaping import cut_part
-    from outlive.surgery import Request
-    from outlive.surgery.tree import UnknownOptions
+    from outlive.surgery import CutRequest, UnknownOptions
 
-    request = Request(
+    request = CutRequest(
         ops=ops,
         until=until,
         outputs=outputs,
@@ -57,7 +55,7 @@ def cut(
 def _uncopied(model: Model, error: Exception) -> ModelError:
     """The error for a part of the file that nobody can copy, since nobody knows its kind."""
     from outlive.rendering.finding_text import plain_finding
-    from outlive.rules.judgement import assess
+    from outlive.rules import assess
 
     findings = assess(read_source(model)).findings
     finding = next((item for item in findings if item.code == "F115"), findings[0])

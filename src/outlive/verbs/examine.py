@@ -23,7 +23,7 @@ from outlive.planning.verdicts import judge_plan
 from outlive.planning.with_worker import plan_model
 from outlive.process.flight import Flight
 from outlive.process.limits import Limits
-from outlive.rules.judgement import file_errors
+from outlive.rules import file_errors
 from outlive.verbs.checking import Criteria, check_reading, device_wish
 from outlive.verbs.compare import compare
 from outlive.verbs.delegates import delegates

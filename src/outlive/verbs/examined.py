@@ -14,7 +14,7 @@ from outlive.finding import Finding
 from outlive.keeping import write_whole
 from outlive.model import Tensor
 from outlive.planning.file_read import FileRead
-from outlive.process.flight import RunTold
+from outlive.process.flight import RunWithFindings
 from outlive.quant import Drift
 from outlive.records import ModelFile, ModelPath, in_document
 from outlive.rendering import page_of
@@ -78,7 +78,7 @@ class ModelReport(Examination):
 
     @property
     @in_document(document=True)
-    def run(self) -> RunTold | None:
+    def run(self) -> RunWithFindings | None:
         """How it ran; None if it was not run."""
         return _told_run(self, self.flight_findings)
 
@@ -129,7 +129,7 @@ class Checkup(Examination):
 
     @property
     @in_document(document=True)
-    def run(self) -> RunTold | None:
+    def run(self) -> RunWithFindings | None:
         """How it ran, and what went wrong without a word; None if it was not run."""
         known = self.checked.judgement.findings
         return _told_run(self, tuple(item for item in self.flight_findings if item not in known))
@@ -141,8 +141,8 @@ class Checkup(Examination):
         return self.diagnosis
 
 
-def _told_run(seen: Examination, findings: tuple[Finding, ...]) -> RunTold | None:
+def _told_run(seen: Examination, findings: tuple[Finding, ...]) -> RunWithFindings | None:
     if seen.flight is None:
         return None
     model = ModelPath(path=seen.checked.reading.path)
-    return RunTold(model=model, flight=seen.flight, findings=findings)
+    return RunWithFindings(model=model, flight=seen.flight, findings=findings)

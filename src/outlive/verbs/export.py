@@ -44,7 +44,7 @@ def export(
     from outlive.exporting.micro import NotExported, export_micro
     from outlive.planning.verdicts import judge_plan
     from outlive.planning.with_worker import plan_model
-    from outlive.surgery.trimming import trim as trim_model
+    from outlive.surgery import trim as trim_model
 
     if not tflm:
         raise ValueError("say what for: --tflm is TensorFlow Lite Micro, the one target there is")

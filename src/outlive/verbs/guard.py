@@ -95,7 +95,7 @@ def guarded(function: Callable[..., Any], **options: Any) -> Guarded:
 
 def _run_script(script: str, as_module: bool, limits: Limits, sandbox: str, *arguments: str) -> ScriptEnd:
     from outlive.guarding.script import run_script
-    from outlive.rules.witness import lacked_memory
+    from outlive.rules.flight_end import lacked_memory
 
     end = run_script(
         script, list(arguments), judge=JUDGE, as_module=as_module, limits=limits, sandbox=sandbox

@@ -42,7 +42,7 @@ class RulesJudge(Judge):
     def find_all(self, flight: Flight) -> tuple[Finding, ...]:
         """What there is to say of a run: why it ended badly, or what went wrong without a word."""
         from outlive.model import read_source
-        from outlive.rules.judgement import assess_run
+        from outlive.rules import assess_run
 
         if flight.died or flight.error_type:
             return (self.find("flight", flight, flight.source)[0],)
@@ -55,7 +55,7 @@ class RulesJudge(Judge):
 
     def changed_file(self, change: Any) -> ModelError:
         """The error for a file that is no longer what was read, where its weights are asked for later."""
-        from outlive.rules.judgement import of_change
+        from outlive.rules import of_change
 
         return refusal(of_change(change))
 
@@ -72,8 +72,7 @@ def refusal(errors: tuple[Finding, ...]) -> ModelError:
 
 def _find_alone(flight: Flight) -> tuple[Finding, Flight]:
     from outlive.diagnosis.alone import with_cause_of_end
-    from outlive.rules import judge
-    from outlive.rules.catalogue import load_rules
+    from outlive.rules import judge, load_rules
 
     flight = _with_limit(flight)
     found = judge({"flight": flight}, load_rules("D50", "D51")).findings
@@ -83,7 +82,7 @@ def _find_alone(flight: Flight) -> tuple[Finding, Flight]:
 
 def _find_with_model(flight: Flight, source: Source) -> tuple[Finding, Flight]:
     from outlive.diagnosis.explaining import with_told_cause
-    from outlive.rules.witness import lacked_memory, may_lack_memory
+    from outlive.rules.flight_end import lacked_memory, may_lack_memory
 
     flight = _with_limit(_with_op_index(flight, source))
     if lacked_memory(flight) or may_lack_memory(flight):
@@ -118,7 +117,7 @@ def _name_file(finding: Finding, source: Source | None) -> Finding:
 
 def _with_limit(flight: Flight) -> Flight:
     """The flight of a complaint about memory at a limit with that limit as its end."""
-    from outlive.rules.witness import complains_at_limit
+    from outlive.rules.flight_end import complains_at_limit
 
     return replace(flight, ended_by="memory") if complains_at_limit(flight) else flight
 

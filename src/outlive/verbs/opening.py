@@ -13,7 +13,7 @@ def sound(source: Source | Model) -> Model:
     """The model, with nothing wrong in its file; one that was read with `tolerant` is looked at again."""
     model = read(source)
     if model.flaws:
-        from outlive.rules.judgement import file_errors
+        from outlive.rules import file_errors
 
         errors = file_errors(read_source(model))
         if errors:

@@ -70,7 +70,7 @@ def read_files(
     `sparsity` counts zeros among the weights and plans what they are worth; `measure` runs it in a worker.
     """
     from outlive.planning.sparsity import weigh_zeros
-    from outlive.rules.judgement import assess
+    from outlive.rules import assess
 
     if measure and not sparsity:
         raise ValueError("--measure is for --sparsity; `outlive plan --measure` runs a model")
@@ -98,7 +98,7 @@ def read(source: Source | Model, *, tolerant: bool = False) -> Model:
         return source
     reading = reading_of(source)
     if reading.model is None or (reading.flaws and not tolerant):
-        from outlive.rules.judgement import file_errors
+        from outlive.rules import file_errors
 
         errors = file_errors(reading)
         if errors:

@@ -163,7 +163,7 @@ def _listed(paths: Paths) -> list[str]:
 
 
 def _words(given: Sequence[str] | str) -> list[str]:
-    from outlive.rules.catalogue import split_words
+    from outlive.rules import split_words
 
     return [word for text in ([given] if isinstance(given, str) else given) for word in split_words(text)]
 
@@ -177,8 +177,10 @@ def _check_outputs(outputs: list[str], against: str | os.PathLike[str] | None, r
             raise ValueError(f"--output {output}: {needs_parquet()}")
         if os.path.isdir(output):
             raise ValueError(f"cannot write {output}: it is a folder")
-        if not os.path.isdir(os.path.dirname(output) or "."):
-            raise ValueError(f"cannot write {output}: there is no such folder")
+        try:
+            os.stat(os.path.dirname(output) or ".")
+        except (FileNotFoundError, NotADirectoryError):
+            raise ValueError(f"cannot write {output}: there is no such folder") from None
     if against is not None:
         _check_old(os.fspath(against), outputs)
     if resume and not outputs:

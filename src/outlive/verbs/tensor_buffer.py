@@ -30,6 +30,7 @@ class TensorBuffer:
         self._dtype = np.dtype(str(details["dtype"]))
         self._shape = tuple(int(size) for size in details["shape"])
         self._array: NDArray[Any] | None = np.zeros(self._shape, self._dtype)
+        self.was_written = False
 
     @classmethod
     def create_from_host_memory(cls, data_array: NDArray[Any]) -> TensorBuffer:
@@ -40,6 +41,7 @@ class TensorBuffer:
             raise ValueError("data_array must be C-contiguous for zero-copy host-memory binding")
         made = cls({"dtype": data_array.dtype.name, "shape": data_array.shape})
         made._array = data_array.copy()
+        made.was_written = True
         return made
 
     def write(self, data_array: NDArray[Any]) -> None:
@@ -53,6 +55,7 @@ class TensorBuffer:
         array = self._held()
         if data_array.dtype == array.dtype and self._lies_alike(data_array):
             array[...] = data_array.reshape(self._shape)
+            self.was_written = True
             return
         raise self._misfit(data_array)
 

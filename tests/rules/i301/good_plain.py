@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.rules.given import Feed
+from outlive.rules.feed import Feed
 from tests.rules.feeds import feed, plain, ramp
 
 

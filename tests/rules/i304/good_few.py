@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from outlive.rules.given import Feed
+from outlive.rules.feed import Feed
 from tests.rules.feeds import feed, small
 
 

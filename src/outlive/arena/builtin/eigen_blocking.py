@@ -6,9 +6,10 @@ tflite/tools/cmake/modules/eigen.cmake: Eigen/src/Core/products/GeneralBlockPane
 
 from __future__ import annotations
 
-import os
 import sys
 from functools import cache
+
+from outlive.meter import read_system_number
 
 # gebp_traits<float, float> of a build for SSE, as the released package is.
 _PANEL_ROWS, _PANEL_COLUMNS, _PEELED = 8, 4, 8
@@ -90,8 +91,4 @@ def second_cache_bytes() -> int:
 @cache
 def _cache_bytes(name: int, usual: int) -> int:
     """A data cache of this machine; as Eigen assumes where the system does not tell."""
-    try:
-        size = os.sysconf(name) if sys.platform == "linux" else 0
-    except (AttributeError, OSError, ValueError):
-        size = 0
-    return size if size > 0 else usual
+    return (read_system_number(name) if sys.platform == "linux" else None) or usual

@@ -13,7 +13,7 @@ from outlive.model import Model
 from outlive.units import plural
 
 # Fitted to private memory after allocate_tensors in fresh processes, heap tensors taken off: 74 models of the
-# corpus, LiteRT 2.3.0, x86-64; 44 KB is the standard deviation of what is left.
+# corpus, LiteRT, x86-64; 44 KB is the standard deviation of what is left.
 _INTERPRETER_BYTES = 10_000
 _BYTES_PER_TENSOR = 700
 _BYTES_PER_SCALE = 11

@@ -17,11 +17,12 @@ from outlive.arena.builtin.unshared import unshared_of
 from outlive.arena.plan import Bound, OpLoad, Part, Placement, Plan, PlannedInput, Question, Refusal, weakest
 from outlive.kernels.litert.custom import CUSTOM_KERNELS
 from outlive.kernels.litert.registry import KERNELS
+from outlive.kernels.tables import LITERT_VERSION
 from outlive.model import Model, Operator
 from outlive.units import format_bytes
 
 _MOST_UNKNOWN = 20
-_TABLES = "kernels and planner as in LiteRT 2.3.0; ties as libstdc++ orders them"
+_TABLES = f"kernels and planner as in LiteRT {LITERT_VERSION}; ties as libstdc++ orders them"
 _FORESEEN = (
     "shapes that the runtime learns as it runs are worked out from those of the inputs, where they follow"
 )

@@ -6,14 +6,20 @@ Sources: tensorflow/lite/micro/micro_interpreter.cc, micro_interpreter_graph.cc,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from outlive.arena.plan import Question, Refusal
 from outlive.kernels.tflm.abi import ABIS, Abi, int_array_bytes, layout, size_of
 from outlive.kernels.tflm.allocator import Arena
-from outlive.kernels.tflm.preparation import INIT, MOST_SCRATCH_BUFFERS, Preparation, RefusedError, Workshop
-from outlive.kernels.tflm.registry import Kernel, find_kernel
-from outlive.kernels.tflm.tensors import EvalTensor, view
+from outlive.kernels.tflm.context import (
+    INIT,
+    MOST_SCRATCH_BUFFERS,
+    MicroAllocation,
+    MicroContext,
+    MicroKernel,
+    RefusedError,
+)
+from outlive.kernels.tflm.registry import find_kernel
+from outlive.kernels.tflm.tensors import MicroTensor
 from outlive.model import Model, Operator, Tensor
 
 OBJECTS = "allocator objects"
@@ -33,31 +39,19 @@ class StoppedError(Exception):
         self.refusals = refusals
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """A model after Prepare: its tensors as they are then, and what its kernels asked for."""
-
-    shop: Workshop
-
-    @property
-    def arena(self) -> Arena:
-        """The arena so far."""
-        return self.shop.arena
-
-
-def prepare_model(model: Model, question: Question, *, benchmark: bool = False) -> Prepared:
+def prepare_model(model: Model, question: Question, *, benchmark: bool = False) -> MicroAllocation:
     """Everything up to FinishModelAllocation; `benchmark` with the extra objects of TFLM's own benchmark."""
     _verify(model)
-    shop = _open(model, question, _objects(question, ABIS[question.abi], benchmark))
-    kernels = _parse(model, shop)
-    _each(model, kernels, shop, _init)
-    _each(model, kernels, shop, _prepare)
-    return Prepared(shop=shop)
+    shared = _open(model, question, _objects(question, ABIS[question.abi], benchmark))
+    kernels = _parse(model, shared)
+    _each(model, kernels, shared, _init)
+    _each(model, kernels, shared, _prepare)
+    return shared
 
 
-def keep_tensor_structures(model: Model, prepared: Prepared) -> None:
+def keep_tensor_structures(model: Model, prepared: MicroAllocation) -> None:
     """The last step: a TfLiteTensor for each input and output of the main subgraph."""
-    arena, held = prepared.arena, prepared.shop.tensors[0]
+    arena, held = prepared.arena, prepared.tensors[0]
     main = model.subgraphs[0]
     for indices in (main.input_indices, main.output_indices):
         arena.keep_buffer(arena.abi.pointer_bytes * len(indices), STRUCTURES)
@@ -67,9 +61,9 @@ def keep_tensor_structures(model: Model, prepared: Prepared) -> None:
             _keep_tensor(arena, held[index])
 
 
-def _keep_tensor(arena: Arena, held: EvalTensor) -> None:
+def _keep_tensor(arena: Arena, held: MicroTensor) -> None:
     arena.keep_struct("TfLiteTensor", STRUCTURES)
-    scales = view(held).scales
+    scales = held.scales
     if scales:
         arena.keep_struct("TfLiteAffineQuantization", STRUCTURES)
         arena.keep(int_array_bytes(len(scales)), 4, STRUCTURES)
@@ -102,7 +96,7 @@ def _objects(question: Question, abi: Abi, benchmark: bool) -> Arena:
     return arena
 
 
-def _open(model: Model, question: Question, arena: Arena) -> Workshop:
+def _open(model: Model, question: Question, arena: Arena) -> MicroAllocation:
     abi = arena.abi
     arena.keep_struct("MicroBuiltinDataAllocator", OBJECTS)
     arena.resize_head(size_of("ScratchBufferRequest", abi) * MOST_SCRATCH_BUFFERS)
@@ -111,7 +105,7 @@ def _open(model: Model, question: Question, arena: Arena) -> Workshop:
         arena.keep_struct("TfLiteEvalTensor", "evaluation tensors", len(subgraph.tensors))
     for subgraph in model.subgraphs:
         arena.keep_struct("NodeAndRegistration", "nodes", len(subgraph.operators))
-    return Workshop(
+    return MicroAllocation(
         abi=abi,
         kernels=question.kernels,
         arena=arena,
@@ -121,37 +115,36 @@ def _open(model: Model, question: Question, arena: Arena) -> Workshop:
         scratch=[],
         resources={},
         assigned=set(),
-        guesses=[],
     )
 
 
-def _held(question: Question, subgraph: int, tensors: tuple[Tensor, ...]) -> list[EvalTensor]:
+def _held(question: Question, subgraph: int, tensors: tuple[Tensor, ...]) -> list[MicroTensor]:
     shapes = question.shapes
     return [
-        EvalTensor(tensor, tuple(shapes.get((subgraph, tensor.index), tensor.shape))) for tensor in tensors
+        MicroTensor(tensor, tuple(shapes.get((subgraph, tensor.index), tensor.shape))) for tensor in tensors
     ]
 
 
-def _parse(model: Model, shop: Workshop) -> list[list[Kernel]]:
+def _parse(model: Model, shared: MicroAllocation) -> list[list[MicroKernel]]:
     # PrepareNodeAndRegistrationDataFromFlatbuffer; all operators TFLM lacks are named, not the first alone.
-    found: list[list[Kernel]] = []
+    found: list[list[MicroKernel]] = []
     missing: dict[str, Refusal] = {}
     for subgraph in model.subgraphs:
         found.append([])
         for op in subgraph.operators:
-            kernel = find_kernel(op, shop.kernels)
+            kernel = find_kernel(op, shared.kernels)
             if kernel is None:
                 refusal = _refusal(subgraph.index, op, f"TFLM has no kernel for {op.name}", missing=True)
                 missing.setdefault(op.name, refusal)
                 continue
             found[-1].append(kernel)
-            _keep_options(shop, subgraph.index, op, kernel)
+            _keep_options(shared, subgraph.index, op, kernel)
     if missing:
         raise StoppedError(*missing.values())
     return found
 
 
-def _keep_options(shop: Workshop, subgraph: int, op: Operator, kernel: Kernel) -> None:
+def _keep_options(shared: MicroAllocation, subgraph: int, op: Operator, kernel: MicroKernel) -> None:
     if op.is_custom:
         return
     if op.custom_options is not None:
@@ -164,21 +157,24 @@ def _keep_options(shop: Workshop, subgraph: int, op: Operator, kernel: Kernel) -
     if not isinstance(format_, str):
         raise StoppedError(_refusal(subgraph, op, "its weights are in a format TFLM does not know"))
     if kernel.options is not None:
-        shop.arena.keep_struct(kernel.options, "builtin data")
+        shared.arena.keep_struct(kernel.options, "builtin data")
 
 
 def _each(
-    model: Model, kernels: list[list[Kernel]], shop: Workshop, step: Callable[[Preparation, Kernel], None]
+    model: Model,
+    kernels: list[list[MicroKernel]],
+    shared: MicroAllocation,
+    step: Callable[[MicroContext, MicroKernel], None],
 ) -> None:
     for subgraph, row in zip(model.subgraphs, kernels, strict=True):
         for op, kernel in zip(subgraph.operators, row, strict=True):
             try:
-                step(Preparation(shop, subgraph.index, op), kernel)
+                step(MicroContext(shared, subgraph.index, op), kernel)
             except RefusedError as refused:
                 raise StoppedError(_refusal(subgraph.index, op, str(refused))) from refused
 
 
-def _init(k: Preparation, kernel: Kernel) -> None:
+def _init(k: MicroContext, kernel: MicroKernel) -> None:
     k.part = INIT
     if kernel.init is not None:
         kernel.init(k)
@@ -186,22 +182,22 @@ def _init(k: Preparation, kernel: Kernel) -> None:
         k.keep_struct(kernel.init_struct)
 
 
-def _prepare(k: Preparation, kernel: Kernel) -> None:
-    asked = len(k.shop.scratch)
+def _prepare(k: MicroContext, kernel: MicroKernel) -> None:
+    asked = len(k.shared.scratch)
     if kernel.prepare is not None:
         kernel.prepare(k)
     k.require(
-        len(k.shop.scratch) - asked <= MOST_SCRATCH_BUFFERS,
+        len(k.shared.scratch) - asked <= MOST_SCRATCH_BUFFERS,
         f"it asks for more than {MOST_SCRATCH_BUFFERS} scratch buffers",
     )
-    for index in k.op.outputs:
+    for index in k.operator.outputs:
         if index >= 0:
-            dims = k.held(index).dims
+            dims = k.tensor(index).dims
             # CheckDynamicTensors; a list of one 0 is a scalar of old files.
             k.require(dims == (0,) or all(size > 0 for size in dims), f"tensor {index} has no fixed shape")
-    arena = k.shop.arena
+    arena = k.shared.arena
     arena.take_back()
-    requests = len(k.shop.scratch) + MOST_SCRATCH_BUFFERS
+    requests = len(k.shared.scratch) + MOST_SCRATCH_BUFFERS
     arena.resize_head(size_of("ScratchBufferRequest", arena.abi) * requests)
 
 
@@ -209,10 +205,10 @@ def _refusal(subgraph: int, op: Operator, reason: str, *, missing: bool = False)
     return Refusal(subgraph=subgraph, op=op.index, type=op.name, reason=reason, missing=missing)
 
 
-def lend_planning_room(prepared: Prepared, subgraphs: int, tensors: int) -> None:
+def lend_planning_room(prepared: MicroAllocation, subgraphs: int, tensors: int) -> None:
     """What CommitStaticMemoryPlan takes above the head before it plans."""
     arena = prepared.arena
     word = arena.abi.pointer_bytes
     arena.lend(word * subgraphs, word)
     info = layout("AllocationInfo", arena.abi)
-    arena.lend(info.size_bytes * (tensors + len(prepared.shop.scratch)), info.align_bytes)
+    arena.lend(info.size_bytes * (tensors + len(prepared.scratch)), info.align_bytes)

@@ -11,7 +11,6 @@ from outlive.arena.tflm.lifetimes import Lifetimes
 from outlive.kernels.tables import read_table
 from outlive.kernels.tflm.abi import ABIS
 from outlive.kernels.tflm.allocator import Arena
-from outlive.kernels.tflm.registry import kernel_table
 from outlive.model import Model
 
 
@@ -126,7 +125,7 @@ def _output_name(model: Model, outputs: tuple[int, ...]) -> str:
 
 
 def _commit() -> str:
-    commit: str = read_table("tflm_structs")["tflm_commit"]
+    commit: str = read_table("tflm")["tflm_commit"]
     return commit[:12]
 
 
@@ -138,7 +137,7 @@ def _assumed(question: Question) -> tuple[str, ...]:
         "arena aligned to 16 bytes at both ends, MicroInterpreter with its own arena",
     ]
     if question.kernels == "cmsis-nn":
-        words.append(f"CMSIS-NN {kernel_table()['cmsis_nn_commit'][:12]}, Cortex-M4 with DSP, no MVE")
+        words.append(f"CMSIS-NN {read_table('tflm')['cmsis_nn_commit'][:12]}, Cortex-M4 with DSP, no MVE")
     if question.shapes:
         words.append("the file converted with these shapes: TFLM cannot resize")
     return tuple(words)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from outlive.arena.tflm.opcodes import recognised_control_flow
-from outlive.kernels.tflm.preparation import RefusedError, Scratch
+from outlive.kernels.tflm.context import RefusedError, Scratch
 from outlive.model import Model, Operator
 
 UNSET = -1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 
-from outlive.kernels.tflm.preparation import RefusedError
+from outlive.kernels.tflm.context import RefusedError
 from outlive.model import Model
 
 NAME = "OfflineMemoryAllocation"

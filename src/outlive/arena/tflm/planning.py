@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from outlive.arena.plan import Plan, Question, Refusal
 from outlive.arena.tflm import greedy
 from outlive.arena.tflm.allocation import (
-    Prepared,
     StoppedError,
     keep_tensor_structures,
     lend_planning_room,
@@ -19,7 +18,7 @@ from outlive.arena.tflm.lifetimes import Lifetimes
 from outlive.arena.tflm.offline import ONLINE, offline_offsets
 from outlive.kernels.tflm.abi import ABIS, align_up, size_of
 from outlive.kernels.tflm.allocator import BUFFER_ALIGN_BYTES
-from outlive.kernels.tflm.preparation import RefusedError
+from outlive.kernels.tflm.context import MicroAllocation, RefusedError
 from outlive.model import Model, Tensor
 
 KERNELS = ("reference", "cmsis-nn")
@@ -53,21 +52,21 @@ class _Planner:
     def __init__(self, model: Model, question: Question, benchmark: bool) -> None:
         self._model = model
         self._question = question
-        self._prepared: Prepared = prepare_model(model, question, benchmark=benchmark)
-        self._unknown = list(self._prepared.shop.guesses)
+        self._prepared = prepare_model(model, question, benchmark=benchmark)
+        self._unknown: list[str] = []
         self._variables: list[Variable] = []
 
     def plan(self) -> Plan:
         """Finish the allocation and put the plan together."""
         arena = self._prepared.arena
-        handles = len(self._prepared.shop.scratch)
+        handles = len(self._prepared.scratch)
         if handles:
             arena.keep_struct("ScratchBufferHandle", "scratch handles", handles)
         tensors = sum(len(subgraph.tensors) for subgraph in self._model.subgraphs)
         lend_planning_room(self._prepared, len(self._model.subgraphs), tensors)
         offline = offline_offsets(self._model)
         self._keep_variables(offline)
-        lifetimes = Lifetimes(self._model, self._prepared.shop.scratch)
+        lifetimes = Lifetimes(self._model, self._prepared.scratch)
         buffers = self._buffers(lifetimes, offline)
         if buffers and not self._question.preserve_all_tensors:
             arena.room(_per_buffer_bytes(self._prepared) * len(buffers))
@@ -92,7 +91,7 @@ class _Planner:
     def _keep_variables(self, offline: Sequence[int] | None) -> None:
         arena = self._prepared.arena
         for subgraph in self._model.subgraphs:
-            held = self._prepared.shop.tensors[subgraph.index]
+            held = self._prepared.tensors[subgraph.index]
             for tensor in subgraph.tensors:
                 # The offsets are counted from 0 in every subgraph here (AllocateVariables).
                 planned = offline is not None and offline[tensor.index] != ONLINE
@@ -112,7 +111,7 @@ class _Planner:
                 )
 
     def _bytes(self, subgraph: int, index: int) -> int:
-        held = self._prepared.shop.tensors[subgraph][index]
+        held = self._prepared.tensors[subgraph][index]
         size = held.size_bytes
         if size is None:
             raise RefusedError(
@@ -142,7 +141,7 @@ class _Planner:
     def _wanted_bytes(self, subgraph: int, tensor: Tensor, fixed: int) -> int | None:
         # needs_allocating: InitializeAllocationInfo, micro_allocation_info.cc
         size = self._bytes(subgraph, tensor.index)
-        has_data = self._prepared.shop.tensors[subgraph][tensor.index].has_data
+        has_data = self._prepared.tensors[subgraph][tensor.index].has_data
         if not tensor.is_variable:
             return None if has_data or size == 0 else size
         if fixed == ONLINE and not has_data and size:
@@ -155,14 +154,14 @@ class _Planner:
     def _no_intermediates(self, subgraph: int) -> None:
         for op in self._model.subgraphs[subgraph].operators:
             for index in op.intermediates:
-                if 0 <= index < len(self._prepared.shop.tensors[subgraph]) and self._bytes(subgraph, index):
+                if 0 <= index < len(self._prepared.tensors[subgraph]) and self._bytes(subgraph, index):
                     reason = f"its intermediate tensor {index} is not empty"
                     raise StoppedError(Refusal(subgraph=subgraph, op=op.index, type=op.name, reason=reason))
 
     def _scratch(self, lifetimes: Lifetimes) -> list[Buffer]:
         found = []
         behind = [len(subgraph.tensors) for subgraph in self._model.subgraphs]
-        for request, life in zip(self._prepared.shop.scratch, lifetimes.scratch, strict=True):
+        for request, life in zip(self._prepared.scratch, lifetimes.scratch, strict=True):
             if not 0 <= request.size_bytes <= _MOST_BUFFER_BYTES:
                 raise RefusedError(f"operator {request.op} asks for a scratch buffer TFLM cannot hold")
             op = self._model.subgraphs[request.subgraph].operators[request.op]
@@ -209,7 +208,7 @@ def _need(size: int, life: Sequence[int], offset: int) -> Need:
     )
 
 
-def _per_buffer_bytes(prepared: Prepared) -> int:
+def _per_buffer_bytes(prepared: MicroAllocation) -> int:
     # GreedyMemoryPlanner::per_buffer_size: a requirement, a list entry, and three numbers.
     abi = prepared.arena.abi
     return size_of("BufferRequirements", abi) + size_of("PlannerListEntry", abi) + 3 * 4

@@ -7,45 +7,11 @@ from collections.abc import Callable, Mapping
 
 from outlive.arena.xnnpack.partition import Delegation, Run
 from outlive.kernels.xnnpack import checks
-from outlive.kernels.xnnpack.datatypes import Sight, datatype
+from outlive.kernels.xnnpack.datatypes import DelegateView, datatype
 from outlive.kernels.xnnpack.graph import Graph, Node, Value
+from outlive.kernels.xnnpack.registry import CUSTOM_OPERATORS, OPERATORS
 from outlive.model import Operator, Subgraph
 
-# Operators of which only some inputs become values; the rest are parameters.
-_DATA_INPUTS = {
-    **dict.fromkeys(
-        (
-            *("MEAN", "PAD", "REDUCE_MAX", "REDUCE_MIN", "SUM", "RESHAPE"),
-            *("RESIZE_BILINEAR", "STRIDED_SLICE", "SLICE", "TRANSPOSE"),
-        ),
-        (0,),
-    ),
-    "SPLIT": (1,),
-    "TRANSPOSE_CONV": (2, 1, 3),
-}
-_SIMPLE = {
-    **dict.fromkeys(("READ_VARIABLE", "ASSIGN_VARIABLE"), "copy"),
-    **dict.fromkeys(("ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM"), "binary_elementwise"),
-    **dict.fromkeys(("PRELU", "SQUARED_DIFFERENCE"), "binary_elementwise"),
-    **dict.fromkeys(("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN"), "reduce"),
-    "SOFTMAX": "softmax",
-    "CONCATENATION": "concatenate",
-    "SPLIT": "even_split",
-    "PAD": "static_constant_pad",
-    "RESHAPE": "static_reshape",
-    "RESIZE_BILINEAR": "static_resize_bilinear_2d",
-    "SLICE": "static_slice",
-    "STRIDED_SLICE": "static_slice",
-    "TRANSPOSE": "static_transpose",
-    "DEPTH_TO_SPACE": "depth_to_space_2d",
-    "SPACE_TO_DEPTH": "space_to_depth_2d",
-    "AVERAGE_POOL_2D": "average_pooling_2d",
-    "MAX_POOL_2D": "max_pooling_2d",
-    "TRANSPOSE_CONV": "deconvolution_2d",
-    "Convolution2DTransposeBias": "deconvolution_2d",
-    "MaxPoolingWithArgmax2D": "argmax_pooling_2d",
-    "MaxUnpooling2D": "unpooling_2d",
-}
 _CLAMPS = ("RELU", "RELU6", "RELU_N1_TO_1")
 
 
@@ -102,7 +68,9 @@ class Builder:
         return self._delegation.kept_half.get(tensor, tensor)
 
     def _data(self, operator: Operator) -> list[int]:
-        chosen = _DATA_INPUTS.get(operator.type, range(len(operator.inputs)))
+        known = OPERATORS.get(operator.type)
+        chosen = known.data_inputs if known is not None else None
+        chosen = tuple(range(len(operator.inputs))) if chosen is None else chosen
         present = (operator.inputs[position] for position in chosen if position < len(operator.inputs))
         return [tensor for tensor in present if 0 <= tensor < len(self._subgraph.tensors)]
 
@@ -113,14 +81,14 @@ class Builder:
         visit = _VISITS.get(operator.type) or _VISITS.get(operator.name)
         if visit is not None:
             visit(self, operator)
-        elif operator.name in _SIMPLE:
+        elif _node_type(operator) != "unary_elementwise":
             self._simple(operator)
         else:
             node = self._node("unary_elementwise", self._ids(operator), operator)
             node.what = "clamp" if operator.type in _CLAMPS else operator.type.lower()
 
-    def _sight(self, operator: Operator) -> Sight:
-        return Sight(operator=operator, tensors=self._subgraph.tensors, shapes=self._shapes)
+    def _view(self, operator: Operator) -> DelegateView:
+        return DelegateView(operator, self._subgraph.tensors, self._shapes)
 
     def _ids(self, operator: Operator) -> list[int]:
         return [self._values[self._source(tensor)] for tensor in self._data(operator)]
@@ -137,28 +105,28 @@ class Builder:
         return made
 
     def _simple(self, operator: Operator) -> None:
-        sight, ids = self._sight(operator), self._ids(operator)
-        node = self._node(_SIMPLE[operator.name], ids, operator)
+        view, ids = self._view(operator), self._ids(operator)
+        node = self._node(_node_type(operator), ids, operator)
         if operator.type == "ASSIGN_VARIABLE":
             node.inputs, node.outputs = [ids[1]], [ids[0]]
         node.what = operator.type.lower()
-        node.axes = checks.integers(sight.input(1)) or () if operator.type in ("TRANSPOSE", "PAD") else ()
+        node.axes = checks.integers(view.input(1)) or () if operator.type in ("TRANSPOSE", "PAD") else ()
         if node.type == "binary_elementwise":
             node.scalar = any(
                 self._graph.values[i].place == "static" and self._graph.values[i].elements == 1 for i in ids
             )
         for name in ("stride_h", "stride_w", "filter_height", "filter_width"):
-            node.numbers[name] = checks.number(sight, name, 1)
-        node.numbers["same"] = int(checks.option(sight, "padding", "SAME") == "SAME")
+            node.numbers[name] = view.number(name, 1)
+        node.numbers["same"] = int(view.option("padding", "SAME") == "SAME")
         if operator.type == "CUSTOM":
             node.numbers |= _custom_numbers(operator)
 
     def _convolution(self, operator: Operator) -> None:
-        sight, ids = self._sight(operator), self._ids(operator)
+        view, ids = self._view(operator), self._ids(operator)
         data, kernel = self._graph.values[ids[0]], self._graph.values[ids[1]]
         hybrid = data.kind == "fp32" and kernel.kind in ("qint8", "qcint8")
         depthwise = operator.type == "DEPTHWISE_CONV_2D"
-        pointwise = self._is_product(sight, data, kernel) and not depthwise
+        pointwise = self._is_product(view, data, kernel) and not depthwise
         if hybrid:
             kernel.kind = "qcint8"
             ids[0] = self._quantized(data, operator, 1 if pointwise else 3).id
@@ -168,12 +136,12 @@ class Builder:
         if pointwise:
             return
         for name in ("stride_h", "stride_w", "dilation_h_factor", "dilation_w_factor", "depth_multiplier"):
-            node.numbers[name] = checks.number(sight, name, 1)
-        node.numbers["same"] = int(checks.option(sight, "padding", "SAME") == "SAME")
+            node.numbers[name] = view.number(name, 1)
+        node.numbers["same"] = int(view.option("padding", "SAME") == "SAME")
 
-    def _is_product(self, sight: Sight, data: Value, kernel: Value) -> bool:
+    def _is_product(self, view: DelegateView, data: Value, kernel: Value) -> bool:
         """A 1x1 convolution becomes a fully connected node: src/subgraph/convolution-2d.c."""
-        strides = checks.number(sight, "stride_h", 1), checks.number(sight, "stride_w", 1)
+        strides = view.number("stride_h", 1), view.number("stride_w", 1)
         if len(kernel.shape) != 4 or kernel.shape[1:3] != (1, 1) or strides != (1, 1):
             return False
         return data.shape[-1:] == kernel.shape[3:] and kernel.shape[0] + kernel.shape[3] > 2
@@ -184,9 +152,9 @@ class Builder:
         return self._own("convert", data, made, operator)
 
     def _fully_connected(self, operator: Operator) -> None:
-        sight, ids = self._sight(operator), self._ids(operator)
+        view, ids = self._view(operator), self._ids(operator)
         data, kernel = self._graph.values[ids[0]], self._graph.values[ids[1]]
-        if not checks.option(sight, "keep_num_dims", False):
+        if not view.option("keep_num_dims", False):
             width = kernel.shape[-1] or 1
             flat = self._graph.add(data.kind, (data.elements // width, width))
             data = self._own("static_reshape", data, flat, operator)
@@ -197,20 +165,20 @@ class Builder:
         self._node("fully_connected", [data.id, *ids[1:]], operator)
 
     def _batch_matmul(self, operator: Operator) -> None:
-        sight, ids = self._sight(operator), self._ids(operator)
+        view, ids = self._view(operator), self._ids(operator)
         left, right = self._graph.values[ids[0]], self._graph.values[ids[1]]
-        if checks.option(sight, "adj_x", False):
+        if view.option("adj_x", False):
             turned = self._graph.add(left.kind, (*left.shape[:-2], left.shape[-1], left.shape[-2]))
             left = self._own("static_transpose", left, turned, operator)
         if left.kind == "fp32" and right.kind in ("qint8", "qcint8"):
             right.kind = "qcint8"
             left = self._quantized(left, operator, 1)
         node = self._node("batch_matrix_multiply", [left.id, right.id], operator)
-        node.numbers["transposed"] = int(bool(checks.option(sight, "adj_y", False)))
+        node.numbers["transposed"] = int(bool(view.option("adj_y", False)))
 
     def _pooling(self, operator: Operator) -> None:
-        sight = self._sight(operator)
-        if checks.number(sight, "filter_height") == checks.number(sight, "filter_width") == 1:
+        view = self._view(operator)
+        if view.number("filter_height") == view.number("filter_width") == 1:
             self._node("unary_elementwise", self._ids(operator), operator).what = "clamp"
         else:
             self._simple(operator)
@@ -244,6 +212,11 @@ class Builder:
         node.numbers["transposed"] = 1
         self._graph.nodes.append(node)
         return made
+
+
+def _node_type(operator: Operator) -> str:
+    found = OPERATORS.get(operator.name) or CUSTOM_OPERATORS.get(operator.name)
+    return "unary_elementwise" if found is None else found.node
 
 
 def _custom_numbers(operator: Operator) -> dict[str, int]:

@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from itertools import pairwise
 
 from outlive.kernels.xnnpack import checks
-from outlive.kernels.xnnpack.datatypes import Sight
+from outlive.kernels.xnnpack.datatypes import DelegateView, NotTaken
 from outlive.kernels.xnnpack.registry import refusal
 from outlive.model import Model, Operator, Subgraph
 
@@ -137,17 +137,11 @@ def _only_weights(subgraph: Subgraph, tensor: int, consumers: Mapping[int, list[
 def _judge(
     subgraph: Subgraph, operator: Operator, shapes: Mapping[int, tuple[int, ...]], progress: _Progress
 ) -> None:
-    sight = Sight(
-        operator=operator,
-        tensors=subgraph.tensors,
-        shapes=shapes,
-        unpacked=progress.producers,
-        kept_half=progress.kept_half,
-    )
+    view = DelegateView(operator, subgraph.tensors, shapes, progress.producers, progress.kept_half)
     if operator.type in ("VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE"):
-        reason = _variable(sight, progress)
+        reason = _variable(view, progress)
     else:
-        reason = refusal(sight)
+        reason = refusal(view)
     if reason:
         progress.refused[operator.index] = reason
         progress.unpacking -= {progress.producers[i] for i in operator.inputs if i in progress.producers}
@@ -156,22 +150,25 @@ def _judge(
     progress.taken.add(operator.index)
 
 
-def _variable(sight: Sight, progress: _Progress) -> str:
+def _variable(view: DelegateView, progress: _Progress) -> str:
     """VisitVarHandleNode, VisitReadVariableNode, VisitAssignVariableNode."""
-    operator = sight.operator
+    operator = view.operator
     if operator.type == "VAR_HANDLE":
         for tensor in operator.outputs[:1]:
             progress.handles.setdefault(tensor, operator.index)
         return "taken only together with what reads or writes the variable"
-    value = sight.output() if operator.type == "READ_VARIABLE" else sight.input(1)
+    value = view.output() if operator.type == "READ_VARIABLE" else view.input(1)
     handle = operator.inputs[0] if operator.inputs else -1
-    if value is None or (operator.type == "READ_VARIABLE" and not sight.shape(value)):
+    if value is None or (operator.type == "READ_VARIABLE" and not view.shape(value)):
         return "the variable is a scalar, or of unknown shape"
-    reason = checks.float_or_eight_bits(value)
-    if reason or handle not in progress.handles:
-        return reason or "the variable has no handle in this subgraph"
-    known = progress.variables.setdefault(handle, (value.dtype, sight.shape(value)))
-    return "" if known == (value.dtype, sight.shape(value)) else "the variable changes its type or shape"
+    try:
+        checks.float_or_eight_bits(value)
+    except NotTaken as reason:
+        return str(reason)
+    if handle not in progress.handles:
+        return "the variable has no handle in this subgraph"
+    known = progress.variables.setdefault(handle, (value.dtype, view.shape(value)))
+    return "" if known == (value.dtype, view.shape(value)) else "the variable changes its type or shape"
 
 
 def partition(subgraph: Subgraph, taken: frozenset[int]) -> tuple[Run, ...]:

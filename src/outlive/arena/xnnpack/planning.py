@@ -12,11 +12,12 @@ from outlive.arena.xnnpack.allocations import Ledger
 from outlive.arena.xnnpack.partition import Delegation, delegate
 from outlive.arena.xnnpack.structures import interpreter_bytes
 from outlive.arena.xnnpack.undelegated import Leftover, plan_leftover, runtime_shapes, variables_bytes
+from outlive.kernels.tables import LITERT_VERSION
 from outlive.kernels.xnnpack.instruction_sets import instruction_set, this_machine
 from outlive.model import Model, Subgraph
 
 _ARENAS = ("arena", "called subgraphs", "persistent arena")
-_VERSIONS = "LiteRT 2.3.0 with the XNNPACK it ships, and the heap of glibc"
+_VERSIONS = f"LiteRT {LITERT_VERSION} with the XNNPACK it ships, and the heap of glibc"
 _WITHOUT_KLEIDI = "XNNPACK's own kernels, not those of KleidiAI that a build for Arm may have"
 _SPARSE = "sparse weights: XNNPACK may have other kernels for them, whose memory is not worked out"
 _HALF = "float16 activations: XNNPACK may compute them in float32, which takes more"

@@ -1,7 +1,7 @@
 """Bytes of the descriptors that LiteRT, its delegate and XNNPACK keep.
 
 Sizes of XNNPACK's structures are those of a 64-bit build (src/xnnpack/subgraph.h, operator.h, compute.h);
-those of the interpreter were measured on LiteRT 2.3.0.
+those of the interpreter were measured on LiteRT.
 """
 
 from __future__ import annotations

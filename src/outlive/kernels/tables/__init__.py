@@ -8,6 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+# The version that kernels, planners and rules follow. `tools/adopt_runtime.py` writes it.
+LITERT_VERSION = "2.3.0"
+
 
 @cache
 def read_table(name: str) -> Mapping[str, Any]:

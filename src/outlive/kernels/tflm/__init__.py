@@ -2,6 +2,6 @@
 
 One module for each family of kernels; `registry` finds the one for an operator. A function here stands for
 one Prepare of tensorflow/lite/micro/kernels and looks at tensors in its order, because each look costs bytes.
-The size of a struct depends on the ABI: `abi` computes it from tables/tflm_structs.json; which operator keeps
-which struct is in tables/tflm_operators.json. Both carry the commit of tensorflow/tflite-micro they hold for.
+The size of a struct depends on the ABI: `abi` computes it from its fields in tables/tflm.json, which says as
+well which operator keeps which struct, and for which commit of tensorflow/tflite-micro that holds.
 """

@@ -41,10 +41,10 @@ class Layout:
 
 @cache
 def layout(struct: str, abi: Abi) -> Layout:
-    """The layout of a struct of `tables/tflm_structs.json` under an ABI."""
+    """The layout of a struct of tables/tflm.json under an ABI."""
     size = 0
     widest = 1
-    for field in read_table("tflm_structs")["structs"][struct]["fields"].split():
+    for field in read_table("tflm")["structs"][struct]["fields"].split():
         kind, _, count = field.partition("*")
         one = _field(kind, abi)
         size = align_up(size, one.align_bytes) + one.size_bytes * int(count or 1)

@@ -11,19 +11,18 @@ from outlive.kernels.tflm.checks import (
     below_one,
     divide,
     same_dims,
-    single,
     unquantized,
     zero_points,
 )
-from outlive.kernels.tflm.preparation import Preparation
-from outlive.kernels.tflm.tensors import TempTensor
+from outlive.kernels.tflm.context import MicroContext, MicroKernel
+from outlive.kernels.tflm.tensors import MicroTensor
 
 
-def _two(k: Preparation) -> tuple[TempTensor, TempTensor, TempTensor]:
+def _two(k: MicroContext) -> tuple[MicroTensor, MicroTensor, MicroTensor]:
     return k.input(0), k.input(1), k.output()
 
 
-def _sum_multipliers(k: Preparation, first: TempTensor, second: TempTensor, output: TempTensor) -> None:
+def _sum_multipliers(k: MicroContext, first: MicroTensor, second: MicroTensor, output: MicroTensor) -> None:
     shift = 15 if output.type == "int16" else 20
     twice = 2 * max(first.scale, second.scale)
     below_one(k, divide(first.scale, twice))
@@ -32,7 +31,7 @@ def _sum_multipliers(k: Preparation, first: TempTensor, second: TempTensor, outp
     activation_range(k, output, k.fused)
 
 
-def add(k: Preparation) -> None:
+def add(k: MicroContext) -> None:
     """ADD."""
     first, second, output = _two(k)
     if output.type in ("int8", "int16"):
@@ -42,7 +41,7 @@ def add(k: Preparation) -> None:
         unquantized(k, first, second)
 
 
-def sub(k: Preparation) -> None:
+def sub(k: MicroContext) -> None:
     """SUB."""
     first, second, output = _two(k)
     if output.type in ("int8", "int16"):
@@ -51,7 +50,7 @@ def sub(k: Preparation) -> None:
         unquantized(k, first, second, output)
 
 
-def mul(k: Preparation) -> None:
+def mul(k: MicroContext) -> None:
     """MUL, reference kernel."""
     first, second, output = _two(k)
     k.counts(2)
@@ -62,7 +61,7 @@ def mul(k: Preparation) -> None:
             zero_points(k, 0, first, second, output)
 
 
-def div(k: Preparation) -> None:
+def div(k: MicroContext) -> None:
     """DIV."""
     first, second, output = _two(k)
     k.same_type(first, second, "inputs")
@@ -73,11 +72,11 @@ def div(k: Preparation) -> None:
         unquantized(k, first, second)
 
 
-def add_n(k: Preparation) -> None:
+def add_n(k: MicroContext) -> None:
     """ADD_N: op data only for int8, one pointer of scratch for each input."""
-    inputs = len(k.op.inputs)
+    inputs = len(k.operator.inputs)
     k.require(inputs >= 2, "it has fewer than 2 inputs")
-    k.require(len(k.op.outputs) == 1, "it has not one output")
+    k.require(len(k.operator.outputs) == 1, "it has not one output")
     first, output = k.input(0), k.output()
     k.same_type(first, output)
     for position in range(1, inputs):
@@ -90,14 +89,14 @@ def add_n(k: Preparation) -> None:
     k.one_of(output, "an output", "float32", "int8")
     if output.type == "int8":
         k.keep_struct("OpDataAddN")
-    k.scratch(k.shop.abi.pointer_bytes * inputs)
+    k.scratch(k.shared.abi.pointer_bytes * inputs)
     if output.type == "int8":
         twice = 2 * first.scale
         below_one(k, divide(first.scale, twice))
         below_one(k, divide(twice, (1 << 20) * output.scale))
 
 
-def squared_difference(k: Preparation) -> None:
+def squared_difference(k: MicroContext) -> None:
     """SQUARED_DIFFERENCE."""
     k.counts(2)
     first, second, output = _two(k)
@@ -113,7 +112,7 @@ def squared_difference(k: Preparation) -> None:
         below_one(k, divide(second.scale, twice))
 
 
-def compare(k: Preparation) -> None:
+def compare(k: MicroContext) -> None:
     """EQUAL, LESS and the like: int8 scales must lie between 0 and 1."""
     first, second = k.input(0), k.input(1)
     if first.type == "int8":
@@ -121,7 +120,7 @@ def compare(k: Preparation) -> None:
         below_one(k, second.scale)
 
 
-def floor_divide(k: Preparation) -> None:
+def floor_divide(k: MicroContext) -> None:
     """FLOOR_DIV and FLOOR_MOD."""
     k.counts(2)
     first, second, output = _two(k)
@@ -129,7 +128,7 @@ def floor_divide(k: Preparation) -> None:
     k.same_type(first, output)
 
 
-def select(k: Preparation) -> None:
+def select(k: MicroContext) -> None:
     """SELECT_V2."""
     k.counts(3)
     condition, first, second = k.input(0), k.input(1), k.input(2)
@@ -141,7 +140,7 @@ def select(k: Preparation) -> None:
         _broadcast(k, (condition, first, second), output)
 
 
-def _broadcast(k: Preparation, inputs: tuple[TempTensor, ...], output: TempTensor) -> None:
+def _broadcast(k: MicroContext, inputs: tuple[MicroTensor, ...], output: MicroTensor) -> None:
     rank = max(tensor.rank for tensor in inputs)
     k.require(rank == output.rank, "the output has not the rank of its inputs")
     for place in range(1, rank + 1):
@@ -151,7 +150,7 @@ def _broadcast(k: Preparation, inputs: tuple[TempTensor, ...], output: TempTenso
         k.require(fits, "the shapes cannot be broadcast to the output's")
 
 
-def prelu(k: Preparation) -> None:
+def prelu(k: MicroContext) -> None:
     """PRELU."""
     k.input(0)
     alpha, output = k.input(1), k.output()
@@ -159,10 +158,18 @@ def prelu(k: Preparation) -> None:
         k.one_of(alpha, "alpha of an int16 PRELU", "int8")
 
 
-def pooling(k: Preparation) -> None:
-    """AVERAGE_POOL_2D and MAX_POOL_2D."""
-    input, output = k.input(0), k.output()
-    k.one_of(input, "input", "float32", "int8", "int16")
-    if input.type != "float32":
-        near = abs(single(input.scale - output.scale)) <= 1e-6
-        k.require(near and input.zero_point == output.zero_point, "input and output differ in quantization")
+KERNELS = {
+    "ADD": MicroKernel(add),
+    "ADD_N": MicroKernel(add_n),
+    "DIV": MicroKernel(div),
+    **dict.fromkeys(
+        ("EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL"), MicroKernel(compare)
+    ),
+    "FLOOR_DIV": MicroKernel(floor_divide),
+    "FLOOR_MOD": MicroKernel(floor_divide),
+    "MUL": MicroKernel(mul),
+    "PRELU": MicroKernel(prelu),
+    "SELECT_V2": MicroKernel(select),
+    "SQUARED_DIFFERENCE": MicroKernel(squared_difference),
+    "SUB": MicroKernel(sub),
+}

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 import struct
 
-from outlive.kernels.tflm.preparation import Preparation
-from outlive.kernels.tflm.tensors import TempTensor
+from outlive.kernels.tflm.context import MicroContext
+from outlive.kernels.tflm.tensors import MicroTensor
 
 SMALL_RANK = 6  # RuntimeShape::kMaxSmallSize: kernels/internal/runtime_shape.h
 _ACTIVATION_BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
@@ -32,29 +32,29 @@ def divide(numerator: float, denominator: float) -> float:
     return numerator / denominator
 
 
-def same_dims(k: Preparation, first: TempTensor, second: TempTensor) -> None:
+def same_dims(k: MicroContext, first: MicroTensor, second: MicroTensor) -> None:
     """Refuse unless two tensors have one shape."""
     k.require(first.dims == second.dims, f"shapes {first.dims} and {second.dims} differ")
 
 
-def unquantized(k: Preparation, *tensors: TempTensor) -> None:
+def unquantized(k: MicroContext, *tensors: MicroTensor) -> None:
     """Refuse int32 arithmetic on quantized tensors."""
     k.require(not any(t.quantized for t in tensors), "int32 tensors with quantization are not supported")
 
 
-def below_one(k: Preparation, multiplier: float) -> None:
+def below_one(k: MicroContext, multiplier: float) -> None:
     """QuantizeMultiplierSmallerThanOneExp: TFLM aborts unless the multiplier lies between 0 and 1."""
     k.require(0 < multiplier < 1, f"its scales give a multiplier of {multiplier:.3g}, not between 0 and 1")
 
 
-def zero_points(k: Preparation, wanted: int, *tensors: TempTensor) -> None:
+def zero_points(k: MicroContext, wanted: int, *tensors: MicroTensor) -> None:
     """Refuse unless all zero points are this one."""
     for tensor in tensors:
         found = tensor.zero_point
         k.require(found == wanted, f"{tensor.type} needs zero point {wanted}, has {found}")
 
 
-def activation_range(k: Preparation, output: TempTensor, activation: str) -> None:
+def activation_range(k: MicroContext, output: MicroTensor, activation: str) -> None:
     """CalculateActivationRangeQuantized."""
     k.one_of(output, "a quantized output", "uint8", "int8", "int16")
     for bound in _ACTIVATION_BOUNDS.get(activation, ()):
@@ -65,7 +65,7 @@ def activation_range(k: Preparation, output: TempTensor, activation: str) -> Non
 
 
 def conv_multiplier(
-    k: Preparation, input: TempTensor, filter: TempTensor, bias: TempTensor | None, output_scale: float
+    k: MicroContext, input: MicroTensor, filter: MicroTensor, bias: MicroTensor | None, output_scale: float
 ) -> None:
     """GetQuantizedConvolutionMultipler: the bias must be scaled as input times filter."""
     if bias is not None:
@@ -78,11 +78,11 @@ def conv_multiplier(
 
 
 def conv_quantization(
-    k: Preparation,
-    input: TempTensor,
-    filter: TempTensor,
-    bias: TempTensor | None,
-    output: TempTensor,
+    k: MicroContext,
+    input: MicroTensor,
+    filter: MicroTensor,
+    bias: MicroTensor | None,
+    output: MicroTensor,
     channels: int,
 ) -> None:
     """PopulateConvolutionQuantizationParams."""
@@ -107,14 +107,14 @@ def power_of_two(scale: float) -> int | None:
     return round(exponent) if abs(exponent - round(exponent)) < 1e-3 else None
 
 
-def at(k: Preparation, tensor: TempTensor, axis: int) -> int:
+def at(k: MicroContext, tensor: MicroTensor, axis: int) -> int:
     """One dim; the kernels read past the end where it does not exist, which no model should ask for."""
     if not 0 <= axis < tensor.rank:
         k.refuse(f"a tensor of {tensor.rank} dimensions has no dimension {axis}")
     return tensor.dims[axis]
 
 
-def as_int32(tensor: TempTensor, wanted: int) -> tuple[int, ...]:
+def as_int32(tensor: MicroTensor, wanted: int) -> tuple[int, ...]:
     """The words of a constant as kernels read them: int32 whatever its type says, past its end if need be."""
     buffer = tensor.tensor.buffer
     if buffer is None or buffer.offset is None or not buffer.has_data:

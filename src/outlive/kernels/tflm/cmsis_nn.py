@@ -1,30 +1,27 @@
 """Kernels of CMSIS-NN on a Cortex-M4: DSP instructions, no MVE, built for speed with gcc.
 
 Sources: tensorflow/lite/micro/kernels/cmsis_nn/*.cc; the buffer sizes are those of CMSIS-NN's
-arm_*_get_buffer_size functions at the commit TFLM pins (tables/tflm_operators.json).
+arm_*_get_buffer_size functions at the commit TFLM pins (tables/tflm.json).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from outlive.kernels.tflm import convolution as reference
 from outlive.kernels.tflm.arithmetic import add as reference_add
-from outlive.kernels.tflm.arithmetic import pooling
 from outlive.kernels.tflm.checks import at, zero_points
+from outlive.kernels.tflm.context import MicroContext, MicroKernel
 from outlive.kernels.tflm.elementwise import softmax as reference_softmax
-from outlive.kernels.tflm.preparation import Preparation
 from outlive.kernels.tflm.recurrent import lstm_shapes
-from outlive.kernels.tflm.tensors import TYPE_BYTES, TempTensor, is_constant, view
+from outlive.kernels.tflm.tensors import TYPE_BYTES, MicroTensor, is_constant
 
 _QUANTIZED = ("int8", "int16")
 _REVERSE_CHANNELS = 16  # REVERSE_TCOL_EFFICIENT_THRESHOLD: Include/arm_nnsupportfunctions.h
 
 
-def add(k: Preparation) -> None:
+def add(k: MicroContext) -> None:
     """ADD: types are checked more strictly than by the reference kernel."""
     reference_add(k)
-    tensors = [view(k.held(index)) for index in (*k.op.inputs[:2], k.op.outputs[0])]
+    tensors = [k.tensor(index) for index in (*k.operator.inputs[:2], k.operator.outputs[0])]
     first = tensors[0]
     k.require(all(tensor.type == first.type for tensor in tensors), "inputs and output are not of one type")
     k.one_of(first, "input", "float32", "int32", "int16", "int8")
@@ -32,7 +29,7 @@ def add(k: Preparation) -> None:
         zero_points(k, 0, *tensors)
 
 
-def conv_2d(k: Preparation) -> None:
+def conv_2d(k: MicroContext) -> None:
     """CONV_2D: no arrays for float; a buffer for two columns of the input unless the filter is 1x1."""
     input, filter, output = k.input(0), k.input(1), k.output()
     k.maybe_output(2)  # the kernel looks for its bias among the outputs
@@ -53,10 +50,10 @@ def conv_2d(k: Preparation) -> None:
         _scratch(k, _convolve_bytes(k, input.dims, filter.dims))
 
 
-def _convolve_bytes(k: Preparation, input: tuple[int, ...], filter: tuple[int, ...]) -> int:
+def _convolve_bytes(k: MicroContext, input: tuple[int, ...], filter: tuple[int, ...]) -> int:
     # arm_convolve_wrapper_s8_get_buffer_size; the 1xN case asks for the same as the general one.
     padded = _padding(k, input, filter)
-    plain = k.option("dilation_w_factor", 1) == 1 and k.option("dilation_h_factor", 1) == 1
+    plain = k.number("dilation_w_factor", 1) == 1 and k.number("dilation_h_factor", 1) == 1
     if filter[1:3] == (1, 1) and padded == (0, 0) and plain and input[3] == filter[3]:
         return 0
     return _two_columns(filter[1] * filter[2] * input[3])
@@ -67,21 +64,21 @@ def _two_columns(column: int) -> int:
     return 2 * 2 * (-(-column // 4) * 4)
 
 
-def _padding(k: Preparation, input: tuple[int, ...], filter: tuple[int, ...]) -> tuple[int, int]:
+def _padding(k: MicroContext, input: tuple[int, ...], filter: tuple[int, ...]) -> tuple[int, int]:
     # ComputePaddingHeightWidth: kernels/padding.h
     sides = []
     for axis, letter in ((1, "h"), (2, "w")):
-        stride, dilation = k.option(f"stride_{letter}"), k.option(f"dilation_{letter}_factor", 1)
+        stride, dilation = k.number(f"stride_{letter}"), k.number(f"dilation_{letter}_factor", 1)
         window = (filter[axis] - 1) * dilation + 1
         if stride <= 0 or dilation <= 0 or filter[axis] <= 0:
             return 0, 0
-        same = k.word("padding", "SAME") == "SAME"
+        same = k.text("padding", "SAME") == "SAME"
         out = (input[axis] + stride - 1) // stride if same else (input[axis] + stride - window) // stride
         sides.append(max((out - 1) * stride + window - input[axis], 0) // 2 if out >= 0 else 0)
     return sides[0], sides[1]
 
 
-def depthwise_conv_2d(k: Preparation) -> None:
+def depthwise_conv_2d(k: MicroContext) -> None:
     """DEPTHWISE_CONV_2D."""
     input, filter, output = k.input(0), k.input(1), k.output()
     k.same_type(input, output)
@@ -103,9 +100,9 @@ def depthwise_conv_2d(k: Preparation) -> None:
         _scratch(k, _depthwise_bytes(k, input.dims, filter))
 
 
-def _depthwise_bytes(k: Preparation, input: tuple[int, ...], filter: TempTensor) -> int:
+def _depthwise_bytes(k: MicroContext, input: tuple[int, ...], filter: MicroTensor) -> int:
     # arm_depthwise_conv_wrapper_s8_get_buffer_size, arm_depthwise_conv_wrapper_s4_get_buffer_size
-    plain = k.option("dilation_w_factor", 1) == 1 and k.option("dilation_h_factor", 1) == 1
+    plain = k.number("dilation_w_factor", 1) == 1 and k.number("dilation_h_factor", 1) == 1
     if not (input[3] == filter.dims[3] and input[0] == 1 and plain):
         return 0
     small = filter.dims[1:3] == (3, 3) and max(_padding(k, input, filter.dims)) <= 1
@@ -114,7 +111,7 @@ def _depthwise_bytes(k: Preparation, input: tuple[int, ...], filter: TempTensor)
     return 2 * input[3] * filter.dims[1] * filter.dims[2]
 
 
-def fully_connected(k: Preparation) -> None:
+def fully_connected(k: MicroContext) -> None:
     """FULLY_CONNECTED: the sums of weights that MVE keeps are not made on a Cortex-M4."""
     input, filter, bias, output = k.input(0), k.input(1), k.maybe_input(2), k.output()
     k.same_type(input, output)
@@ -132,9 +129,9 @@ def fully_connected(k: Preparation) -> None:
         k.scratch(8 * output.dims[-1])
 
 
-def average_pool(k: Preparation) -> None:
+def average_pool(k: MicroContext) -> None:
     """AVERAGE_POOL_2D: a row of int32."""
-    pooling(k)
+    reference.pooling(k)
     input, output = k.input(0), k.output()
     if input.type in _QUANTIZED:
         k.require(input.rank == output.rank == 4, "input or output has not 4 dimensions")
@@ -142,20 +139,20 @@ def average_pool(k: Preparation) -> None:
         _scratch(k, 4 * input.dims[3])
 
 
-def softmax(k: Preparation) -> None:
+def softmax(k: MicroContext) -> None:
     """SOFTMAX: input and output of one shape."""
     reference_softmax(k)
-    input, output = k.held(k.op.inputs[0]), k.held(k.op.outputs[0])
+    input, output = k.tensor(k.operator.inputs[0]), k.tensor(k.operator.outputs[0])
     k.require(input.dims == output.dims, "input and output differ in shape")
 
 
-def lstm(k: Preparation) -> None:
+def lstm(k: MicroContext) -> None:
     """UNIDIRECTIONAL_SEQUENCE_LSTM: eight sums of weights in the tail, three buffers in int8 and int16."""
     for place in (*range(1, 9), *range(12, 16)):
-        index = k.op.inputs[place] if place < len(k.op.inputs) else -1
-        k.require(index < 0 or is_constant(k.held(index).tensor), f"its input {place} is not a constant")
+        index = k.operator.inputs[place] if place < len(k.operator.inputs) else -1
+        k.require(index < 0 or is_constant(k.tensor(index).tensor), f"its input {place} is not a constant")
     batch, state, cell_type = lstm_shapes(k)
-    activations = k.held(k.op.inputs[0]).type
+    activations = k.tensor(k.operator.inputs[0]).type
     integer = activations in _QUANTIZED and cell_type == "int16"
     for _ in range(8 if integer else 0):
         k.keep(state * (4 if activations == "int8" else 8))
@@ -163,7 +160,7 @@ def lstm(k: Preparation) -> None:
         k.scratch(batch * state * TYPE_BYTES[cell_type])
 
 
-def transpose_conv(k: Preparation) -> None:
+def transpose_conv(k: MicroContext) -> None:
     """TRANSPOSE_CONV."""
     output, input, filter = k.output(), k.input(2), k.input(1)
     k.same_type(input, output)
@@ -183,12 +180,14 @@ def transpose_conv(k: Preparation) -> None:
         reference.transpose_conv_params(k, channels)
 
 
-def _transposed_buffers(k: Preparation, input: TempTensor, filter: TempTensor, output: TempTensor) -> None:
+def _transposed_buffers(
+    k: MicroContext, input: MicroTensor, filter: MicroTensor, output: MicroTensor
+) -> None:
     k.require(input.rank == filter.rank == output.rank == 4, "a tensor has not 4 dimensions")
     rows, columns, depth = input.dims[1:]
     del rows
     k.require(filter.dims[3] == depth and filter.dims[0] == output.dims[3], "its filter does not fit")
-    high, wide = k.option("stride_h"), k.option("stride_w")
+    high, wide = k.number("stride_h"), k.number("stride_w")
     tall, broad = filter.dims[1:3]
     if wide <= 2 and high <= 2 and depth > _REVERSE_CHANNELS:
         k.scratch(_two_columns(broad * tall * depth))
@@ -200,7 +199,7 @@ def _transposed_buffers(k: Preparation, input: TempTensor, filter: TempTensor, o
         k.scratch(0)
 
 
-def batch_matmul(k: Preparation) -> None:
+def batch_matmul(k: MicroContext) -> None:
     """BATCH_MATMUL."""
     left, right, output = k.input(0), k.input(1), k.output()
     k.same_type(left, right, "sides")
@@ -208,9 +207,9 @@ def batch_matmul(k: Preparation) -> None:
     k.one_of(left, "left side", "float32", "int16", "int8")
     k.require(2 <= left.rank <= 4 and 2 <= right.rank <= 4, "a side has not 2 to 4 dimensions")
     rank, dims = reference.matmul_dims(k, left, right)
-    if k.option("adj_x"):
+    if k.number("adj_x"):
         reference.transposed_copy(k, left)
-    if not k.option("adj_y"):
+    if not k.number("adj_y"):
         reference.transposed_copy(k, right)
     reference.matmul_output(k, output, rank, dims)
     if left.type == "float32":
@@ -220,24 +219,24 @@ def batch_matmul(k: Preparation) -> None:
         zero_points(k, 0, left, right, output)
 
 
-def _no_hybrid(k: Preparation, input: TempTensor, filter: TempTensor) -> None:
+def _no_hybrid(k: MicroContext, input: MicroTensor, filter: MicroTensor) -> None:
     filters = {"float32": ("float32",), "int16": ("int8",), "int8": ("int4", "int8")}
     k.require(filter.type in filters.get(input.type, ()), reference.HYBRID.format(input.type, filter.type))
 
 
-def _scratch(k: Preparation, size_bytes: int) -> None:
+def _scratch(k: MicroContext, size_bytes: int) -> None:
     if size_bytes > 0:
         k.scratch(size_bytes)
 
 
-CMSIS_NN_PREPARE: Mapping[str, Callable[[Preparation], None]] = {
-    "ADD": add,
-    "AVERAGE_POOL_2D": average_pool,
-    "BATCH_MATMUL": batch_matmul,
-    "CONV_2D": conv_2d,
-    "DEPTHWISE_CONV_2D": depthwise_conv_2d,
-    "FULLY_CONNECTED": fully_connected,
-    "SOFTMAX": softmax,
-    "TRANSPOSE_CONV": transpose_conv,
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": lstm,
+KERNELS = {
+    "ADD": MicroKernel(add),
+    "AVERAGE_POOL_2D": MicroKernel(average_pool),
+    "BATCH_MATMUL": MicroKernel(batch_matmul),
+    "CONV_2D": MicroKernel(conv_2d),
+    "DEPTHWISE_CONV_2D": MicroKernel(depthwise_conv_2d),
+    "FULLY_CONNECTED": MicroKernel(fully_connected),
+    "SOFTMAX": MicroKernel(softmax),
+    "TRANSPOSE_CONV": MicroKernel(transpose_conv),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": MicroKernel(lstm),
 }

@@ -1,21 +1,29 @@
-"""Kernels with weights: CONV_2D, DEPTHWISE_CONV_2D, TRANSPOSE_CONV, FULLY_CONNECTED, BATCH_MATMUL.
+"""Kernels with weights: CONV_2D, DEPTHWISE_CONV_2D, TRANSPOSE_CONV, FULLY_CONNECTED, BATCH_MATMUL; pooling.
 
 Sources: conv_common.cc, depthwise_conv_common.cc, transpose_conv.cc, fully_connected.cc,
-fully_connected_common.cc, batch_matmul.cc and batch_matmul_common.cc of tensorflow/lite/micro/kernels.
+fully_connected_common.cc, batch_matmul.cc, batch_matmul_common.cc, pooling.cc and l2_pool_2d.cc of
+tensorflow/lite/micro/kernels.
 """
 
 from __future__ import annotations
 
 from outlive.kernels.tflm.abi import int_array_bytes
-from outlive.kernels.tflm.checks import activation_range, at, conv_multiplier, conv_quantization, zero_points
-from outlive.kernels.tflm.preparation import Preparation
-from outlive.kernels.tflm.tensors import TYPE_BYTES, TempTensor
+from outlive.kernels.tflm.checks import (
+    activation_range,
+    at,
+    conv_multiplier,
+    conv_quantization,
+    single,
+    zero_points,
+)
+from outlive.kernels.tflm.context import MicroContext, MicroKernel
+from outlive.kernels.tflm.tensors import TYPE_BYTES, MicroTensor
 
 HYBRID = "{} input with a {} filter is not supported: hybrid models do not run on TFLM"
 _FC_FILTERS = {"float32": ("float32",), "int8": ("int8", "int4"), "int16": ("int8",)}
 
 
-def conv_2d(k: Preparation) -> None:
+def conv_2d(k: MicroContext) -> None:
     """CONV_2D: two int32 for each output channel, in float too."""
     output, input, filter = k.output(), k.input(0), k.input(1)
     k.same_type(input, output)
@@ -33,14 +41,14 @@ def conv_2d(k: Preparation) -> None:
         k.scratch(filter.elements)
 
 
-def conv_params(k: Preparation, channels: int) -> None:
+def conv_params(k: MicroContext, channels: int) -> None:
     """CalculateOpDataConv, CalculateOpDataDepthwiseConv: the tensors are looked at once more."""
     input, filter, bias, output = k.input(0), k.input(1), k.maybe_input(2), k.output()
     if input.type != "float32":
         conv_quantization(k, input, filter, bias, output, channels)
 
 
-def depthwise_conv_2d(k: Preparation) -> None:
+def depthwise_conv_2d(k: MicroContext) -> None:
     """DEPTHWISE_CONV_2D."""
     k.output()
     input, filter = k.input(0), k.input(1)
@@ -58,19 +66,21 @@ def depthwise_conv_2d(k: Preparation) -> None:
     conv_params(k, channels)
 
 
-def has_bias(k: Preparation) -> None:
+def has_bias(k: MicroContext) -> None:
     """DEPTHWISE_CONV_2D gives back a bias that has a place, even where it was left out: TFLM crashes."""
-    k.require(len(k.op.inputs) == 2 or k.op.inputs[2] >= 0, "its bias is left out, but has a place")
+    k.require(
+        len(k.operator.inputs) == 2 or k.operator.inputs[2] >= 0, "its bias is left out, but has a place"
+    )
 
 
-def channel_quantization(k: Preparation, filter: TempTensor, channels: int) -> None:
+def channel_quantization(k: MicroContext, filter: MicroTensor, channels: int) -> None:
     """Refuse a filter whose scales are neither one nor one for each channel."""
     k.require(filter.quantized, "its filter has no quantization")
     # TFLM keeps one zero point for each scale, whatever the file has: no check on their number can fail.
     k.require(len(filter.scales) in (1, channels), "its filter's scales do not fit its channels")
 
 
-def transpose_conv(k: Preparation) -> None:
+def transpose_conv(k: MicroContext) -> None:
     """TRANSPOSE_CONV: a scratch buffer for the whole output in int8 and int16."""
     output, input, filter = k.output(), k.input(2), k.input(1)
     fits = input.type == filter.type or (input.type, filter.type) == ("int16", "int8")
@@ -86,7 +96,7 @@ def transpose_conv(k: Preparation) -> None:
         transpose_conv_params(k, channels)
 
 
-def transpose_conv_params(k: Preparation, channels: int) -> None:
+def transpose_conv_params(k: MicroContext, channels: int) -> None:
     """CalculateOpData of transpose_conv.cc."""
     input, filter, bias, output = k.input(2), k.input(1), k.maybe_input(3), k.output()
     conv_quantization(k, input, filter, bias, output, channels)
@@ -96,7 +106,7 @@ def transpose_conv_params(k: Preparation, channels: int) -> None:
             k.scratch(8 * bias.elements)
 
 
-def fully_connected(k: Preparation) -> None:
+def fully_connected(k: MicroContext) -> None:
     """FULLY_CONNECTED."""
     input, filter, bias, output = k.input(0), k.input(1), k.maybe_input(2), k.output()
     k.same_type(input, output)
@@ -106,18 +116,18 @@ def fully_connected(k: Preparation) -> None:
     fc_params(k, input, filter, bias, output, k.fused)
 
 
-def fc_types(k: Preparation, input: TempTensor, filter: TempTensor) -> None:
+def fc_types(k: MicroContext, input: MicroTensor, filter: MicroTensor) -> None:
     """Refuse the input and filter types FULLY_CONNECTED does not take together."""
     filters = _FC_FILTERS.get(input.type)
     k.require(filters is None or filter.type in filters, HYBRID.format(input.type, filter.type))
 
 
 def fc_params(
-    k: Preparation,
-    input: TempTensor,
-    filter: TempTensor,
-    bias: TempTensor | None,
-    output: TempTensor,
+    k: MicroContext,
+    input: MicroTensor,
+    filter: MicroTensor,
+    bias: MicroTensor | None,
+    output: MicroTensor,
     activation: str,
 ) -> None:
     """CalculateOpDataFullyConnected: two int32 for each scale where there are several."""
@@ -136,16 +146,16 @@ def fc_params(
     activation_range(k, output, activation)
 
 
-def batch_matmul(k: Preparation) -> None:
+def batch_matmul(k: MicroContext) -> None:
     """BATCH_MATMUL: a transposed copy of the right side in the tail, unless it comes transposed."""
     k.counts(2)
     left, right, output = k.input(0), k.input(1), k.output()
     matmul_types(k, left, right, output)
     if left.type in ("int8", "int16"):
         k.keep_struct("QuantizationOpDataBatchMatmul")
-    if k.option("adj_x"):
+    if k.number("adj_x"):
         transposed_copy(k, left)
-    if not k.option("adj_y"):
+    if not k.number("adj_y"):
         transposed_copy(k, right)
     if left.type == "int16":
         zero_points(k, 0, left, right, output)
@@ -153,7 +163,7 @@ def batch_matmul(k: Preparation) -> None:
     matmul_output(k, output, rank, dims)
 
 
-def matmul_types(k: Preparation, left: TempTensor, right: TempTensor, output: TempTensor) -> None:
+def matmul_types(k: MicroContext, left: MicroTensor, right: MicroTensor, output: MicroTensor) -> None:
     """Types and ranks BATCH_MATMUL takes."""
     k.one_of(left, "left side", "float32", "int8", "int16")
     k.same_type(left, right, "sides")
@@ -162,30 +172,71 @@ def matmul_types(k: Preparation, left: TempTensor, right: TempTensor, output: Te
         k.require(2 <= side.rank <= 5, f"a side has {side.rank} dimensions, not 2 to 5")
 
 
-def transposed_copy(k: Preparation, tensor: TempTensor) -> None:
+def transposed_copy(k: MicroContext, tensor: MicroTensor) -> None:
     """A whole copy of one side in the tail (AllocInitTransposeTensorFromTfLiteTensor)."""
     k.keep_struct("TfLiteEvalTensor")
     k.keep(int_array_bytes(tensor.rank))
     k.keep(tensor.elements * TYPE_BYTES[tensor.type])
 
 
-def matmul_dims(k: Preparation, left: TempTensor, right: TempTensor) -> tuple[int, tuple[int, ...]]:
+def matmul_dims(k: MicroContext, left: MicroTensor, right: MicroTensor) -> tuple[int, tuple[int, ...]]:
     """The rank and the dims of a product whose sides fit each other."""
     rank = max(left.rank, right.rank)
     a = (1,) * (rank - left.rank) + left.dims
     b = (1,) * (rank - right.rank) + right.dims
     for first, second in zip(a[:-2], b[:-2], strict=True):
         k.require(first == second or 1 in (first, second), "its sides cannot be broadcast to each other")
-    rows, depth = (a[-1], a[-2]) if k.option("adj_x") else (a[-2], a[-1])
-    other_depth, columns = (b[-1], b[-2]) if k.option("adj_y") else (b[-2], b[-1])
+    rows, depth = (a[-1], a[-2]) if k.number("adj_x") else (a[-2], a[-1])
+    other_depth, columns = (b[-1], b[-2]) if k.number("adj_y") else (b[-2], b[-1])
     k.require(depth == other_depth, f"it multiplies over {depth} on one side and {other_depth} on the other")
     batch = tuple(second if first == 1 else first for first, second in zip(a[:-2], b[:-2], strict=True))
     return rank, (*batch, rows, columns)
 
 
-def matmul_output(k: Preparation, output: TempTensor, rank: int, dims: tuple[int, ...]) -> None:
+def matmul_output(k: MicroContext, output: MicroTensor, rank: int, dims: tuple[int, ...]) -> None:
     """ReshapeOutputTensor: dims of its own, which must hold as many elements as the file says."""
     k.require(rank <= output.rank, "its output has too few dimensions")
     before = output.elements
     k.rewrite_dims(output, dims)
     k.require(before == output.elements, "its output has not the elements of the product")
+
+
+def pooling(k: MicroContext) -> None:
+    """AVERAGE_POOL_2D and MAX_POOL_2D."""
+    input, output = k.input(0), k.output()
+    k.one_of(input, "input", "float32", "int8", "int16")
+    if input.type != "float32":
+        near = abs(single(input.scale - output.scale)) <= 1e-6
+        k.require(near and input.zero_point == output.zero_point, "input and output differ in quantization")
+
+
+def l2_pool(k: MicroContext) -> None:
+    """L2_POOL_2D: it works out its output's dims itself."""
+    k.counts(1)
+    output, input = k.output(), k.input(0)
+    k.require(input.rank == 4 and output.rank == 4, "input or output has not 4 dimensions")
+    k.same_type(input, output)
+    k.one_of(input, "input", "float32")
+    rows = _window(k, at(k, input, 1), k.number("filter_height"), k.number("stride_h"))
+    columns = _window(k, at(k, input, 2), k.number("filter_width"), k.number("stride_w"))
+    k.rewrite_dims(output, (input.dims[0], rows, columns, input.dims[3]))
+
+
+def _window(k: MicroContext, size: int, window: int, stride: int) -> int:
+    # ComputeOutSize: kernels/padding.h
+    if stride == 0:
+        return 0
+    same = k.text("padding", "SAME") == "SAME"
+    return (size + stride - 1) // stride if same else (size + stride - window) // stride
+
+
+KERNELS = {
+    "AVERAGE_POOL_2D": MicroKernel(pooling),
+    "BATCH_MATMUL": MicroKernel(batch_matmul),
+    "CONV_2D": MicroKernel(conv_2d),
+    "DEPTHWISE_CONV_2D": MicroKernel(depthwise_conv_2d),
+    "FULLY_CONNECTED": MicroKernel(fully_connected),
+    "L2_POOL_2D": MicroKernel(l2_pool),
+    "MAX_POOL_2D": MicroKernel(pooling),
+    "TRANSPOSE_CONV": MicroKernel(transpose_conv),
+}

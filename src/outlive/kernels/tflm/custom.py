@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from outlive.kernels.flexbuffers import read_options
 from outlive.kernels.tflm.checks import at
-from outlive.kernels.tflm.preparation import Preparation
-from outlive.kernels.tflm.tensors import TempTensor
+from outlive.kernels.tflm.context import MicroContext, MicroKernel
+from outlive.kernels.tflm.tensors import MicroTensor
 
 # Decoders by the type byte of the ancillary tensor: decode_state.h.
 _DECODERS = {0: "DecodeStateLut", 1: "DecodeStateHuffman", 2: "DecodeStatePrune"}
 
 
-def detection_postprocess(k: Preparation) -> None:
+def detection_postprocess(k: MicroContext) -> None:
     """TFLite_Detection_PostProcess: 11 scratch buffers, most as large as boxes times detections."""
-    options = read_options(k.op.custom_options)
+    options = read_options(k.operator.custom_options)
     k.counts(3, None)
     boxes, scores, anchors = k.input(0), k.input(1), k.input(2)
     k.require(
         boxes.rank == scores.rank == 3 and anchors.rank == 2, "its inputs have not 3, 3 and 2 dimensions"
     )
-    k.require(len(k.op.outputs) == 4, "it has not 4 outputs")
+    k.require(len(k.operator.outputs) == 4, "it has not 4 outputs")
     n = boxes.dims[1]
     detections, classes = options.get("max_detections"), options.get("num_classes")
     k.scratch(n)
@@ -39,7 +39,7 @@ def detection_postprocess(k: Preparation) -> None:
     k.scratch(4 * min(n, detections) * n)
 
 
-def circular_buffer(k: Preparation) -> None:
+def circular_buffer(k: MicroContext) -> None:
     """CIRCULAR_BUFFER."""
     input, output = k.input(0), k.output()
     same = all(at(k, input, axis) == at(k, output, axis) for axis in (0, 2, 3))
@@ -48,11 +48,11 @@ def circular_buffer(k: Preparation) -> None:
     k.one_of(input, "input", "int8")
 
 
-def decode(k: Preparation) -> None:
+def decode(k: MicroContext) -> None:
     """TFLM_DECODE: a decoder in the tail for each tensor it unpacks."""
-    outputs = len(k.op.outputs)
-    k.require(outputs > 0 and len(k.op.inputs) == 2 * outputs, "it has not two inputs for each output")
-    k.keep(outputs * k.shop.abi.pointer_bytes)
+    outputs = len(k.operator.outputs)
+    k.require(outputs > 0 and len(k.operator.inputs) == 2 * outputs, "it has not two inputs for each output")
+    k.keep(outputs * k.shared.abi.pointer_bytes)
     for which in range(outputs):
         packed, ancillary, output = k.input(2 * which), k.input(2 * which + 1), k.output(which)
         k.require(packed.constant and ancillary.constant, "its packed weights are not constants")
@@ -69,7 +69,7 @@ def decode(k: Preparation) -> None:
         _decoder_state(k, decoder, output)
 
 
-def _decoder_state(k: Preparation, decoder: str, output: TempTensor) -> None:
+def _decoder_state(k: MicroContext, decoder: str, output: MicroTensor) -> None:
     if decoder == "DecodeStateHuffman" or not output.quantized:
         return
     channels = len(output.scales)
@@ -79,3 +79,10 @@ def _decoder_state(k: Preparation, decoder: str, output: TempTensor) -> None:
         k.require(output.type == "int8", "its zero points are not 0")
         if channels > 1:
             k.keep(channels)
+
+
+KERNELS = {
+    "CIRCULAR_BUFFER": MicroKernel(circular_buffer),
+    "TFLM_DECODE": MicroKernel(decode),
+    "TFLite_Detection_PostProcess": MicroKernel(detection_postprocess),
+}

@@ -7,29 +7,29 @@ quantize_common.cc, dequantize_common.cc, hard_swish_common.cc and others of ten
 from __future__ import annotations
 
 from outlive.kernels.tflm.checks import below_one, divide, power_of_two, same_dims, single, zero_points
-from outlive.kernels.tflm.preparation import Preparation
-from outlive.kernels.tflm.tensors import TempTensor
+from outlive.kernels.tflm.context import MicroContext, MicroKernel
+from outlive.kernels.tflm.tensors import MicroTensor
 
 _LUT_BYTES = 2 * 513  # LUTSize<int16_t>: kernels/internal/common.h
 
 
-def pair(k: Preparation) -> tuple[TempTensor, TempTensor]:
+def pair(k: MicroContext) -> tuple[MicroTensor, MicroTensor]:
     """The one input and the one output of an operator that must have no more."""
     k.counts(1)
     return k.input(0), k.output()
 
 
-def pair_only(k: Preparation) -> None:
+def pair_only(k: MicroContext) -> None:
     """CAST, ZEROS_LIKE: the tensors must be there."""
     pair(k)
 
 
-def counted(k: Preparation) -> None:
+def counted(k: MicroContext) -> None:
     """SHAPE: one input, one output."""
     k.counts(1)
 
 
-def scaled(k: Preparation) -> None:
+def scaled(k: MicroContext) -> None:
     """ABS and RSQRT. No type is refused: their check converts the type to a pointer, which is never null."""
     input, output = pair(k)
     k.same_type(input, output)
@@ -39,7 +39,7 @@ def scaled(k: Preparation) -> None:
             zero_points(k, 0, input, output)
 
 
-def same_floats(k: Preparation) -> None:
+def same_floats(k: MicroContext) -> None:
     """CEIL, EXP, ROUND: float32 of one shape."""
     input, output = k.input(0), k.output()
     k.counts(1)
@@ -48,19 +48,19 @@ def same_floats(k: Preparation) -> None:
     same_dims(k, input, output)
 
 
-def relu(k: Preparation) -> None:
+def relu(k: MicroContext) -> None:
     """RELU."""
     input, output = k.input(0), k.output()
     if input.type == "int16":
         zero_points(k, 0, input, output)
 
 
-def relu6(k: Preparation) -> None:
+def relu6(k: MicroContext) -> None:
     """RELU6: only its input is looked at."""
     k.input(0)
 
 
-def logistic(k: Preparation) -> None:
+def logistic(k: MicroContext) -> None:
     """LOGISTIC."""
     input, output = k.input(0), k.output()
     k.same_type(input, output)
@@ -70,7 +70,7 @@ def logistic(k: Preparation) -> None:
         _q15_output(k, input, output)
 
 
-def tanh(k: Preparation) -> None:
+def tanh(k: MicroContext) -> None:
     """TANH: its input is looked at twice."""
     k.input(0)
     input, output = pair(k)
@@ -79,18 +79,18 @@ def tanh(k: Preparation) -> None:
         _q15_output(k, input, output)
 
 
-def _q15_output(k: Preparation, input: TempTensor, output: TempTensor) -> None:
+def _q15_output(k: MicroContext, input: MicroTensor, output: MicroTensor) -> None:
     zero_points(k, 0, input, output)
     k.require(power_of_two(output.scale) == -15, f"int16 needs output scale 1/32768, has {output.scale:.4g}")
 
 
-def same_type(k: Preparation) -> None:
+def same_type(k: MicroContext) -> None:
     """ELU, LEAKY_RELU, SIN, COS, LOG, SQRT, SQUARE, LOGICAL_NOT: one type in and out (see `scaled`)."""
     input, output = pair(k)
     k.same_type(input, output)
 
 
-def hard_swish(k: Preparation) -> None:
+def hard_swish(k: MicroContext) -> None:
     """HARD_SWISH: in int8 the output's scale may not be far finer than the input's."""
     input, output = pair(k)
     if input.type == "int8":
@@ -98,7 +98,7 @@ def hard_swish(k: Preparation) -> None:
         k.require(ratio < 1, "its output scale is too fine for its input scale")
 
 
-def log_softmax(k: Preparation) -> None:
+def log_softmax(k: MicroContext) -> None:
     """LOG_SOFTMAX: op data in int8 only."""
     input, output = pair(k)
     k.same_type(input, output)
@@ -111,7 +111,7 @@ def log_softmax(k: Preparation) -> None:
         k.require(input.scale * 2**26 > 1, f"input scale {input.scale:.4g} is too fine")
 
 
-def softmax(k: Preparation) -> None:
+def softmax(k: MicroContext) -> None:
     """SOFTMAX: two lookup tables in the tail for an int16 input."""
     k.counts(1)
     input = k.input(0)
@@ -132,24 +132,24 @@ def softmax(k: Preparation) -> None:
         _int8_softmax(k, input, output)
 
 
-def _int8_softmax(k: Preparation, input: TempTensor, output: TempTensor) -> None:
+def _int8_softmax(k: MicroContext, input: MicroTensor, output: MicroTensor) -> None:
     if output.type == "int16":
         zero_points(k, -32768, output)
         _near(k, output, 1 / 65536)
     else:
         zero_points(k, -128, output)
         k.require(output.scale == 1 / 256, f"an int8 output must have scale 1/256, has {output.scale:.4g}")
-    beta = k.op.options.get("beta") if k.op.options is not None else 0.0
+    beta = k.option("beta")
     sharpness = beta if isinstance(beta, float) else 0.0
     # PreprocessSoftmaxScaling aborts where the multiplier is not above 1.
     k.require(sharpness * input.scale * 2**26 > 1, f"input scale {input.scale:.4g} is too fine for beta")
 
 
-def _near(k: Preparation, output: TempTensor, scale: float) -> None:
+def _near(k: MicroContext, output: MicroTensor, scale: float) -> None:
     k.require(abs(output.scale - scale) <= 0.001 * scale, f"output scale must be {scale:.4g}")
 
 
-def quantize(k: Preparation) -> None:
+def quantize(k: MicroContext) -> None:
     """QUANTIZE."""
     input, output = pair(k)
     k.require(len(output.scales) == 1, "its output has not one scale")
@@ -157,14 +157,14 @@ def quantize(k: Preparation) -> None:
     k.one_of(output, "output", "int8", "int16", "int32", "uint8")
 
 
-def dequantize(k: Preparation) -> None:
+def dequantize(k: MicroContext) -> None:
     """DEQUANTIZE."""
     input, output = pair(k)
     k.one_of(input, "input", "int8", "int16", "uint8")
     k.one_of(output, "output", "float32")
 
 
-def l2_normalization(k: Preparation) -> None:
+def l2_normalization(k: MicroContext) -> None:
     """L2_NORMALIZATION."""
     input, output = pair(k)
     k.require(input.rank <= 4, "its input has more than 4 dimensions")
@@ -173,7 +173,7 @@ def l2_normalization(k: Preparation) -> None:
     k.require(k.fused == "NONE", f"fused activation {k.fused} is not supported")
 
 
-def cumsum(k: Preparation) -> None:
+def cumsum(k: MicroContext) -> None:
     """CUMSUM: op data in int8 only."""
     k.counts(2)
     input, axis = k.input(0), k.input(1)
@@ -188,3 +188,29 @@ def cumsum(k: Preparation) -> None:
         twice = 2 * input.scale
         below_one(k, divide(input.scale, twice))
         below_one(k, divide(twice, (1 << 20) * output.scale))
+
+
+KERNELS = {
+    "ABS": MicroKernel(scaled),
+    "CAST": MicroKernel(pair_only),
+    "CEIL": MicroKernel(same_floats),
+    **dict.fromkeys(
+        ("COS", "ELU", "LEAKY_RELU", "LOG", "LOGICAL_NOT", "SIN", "SQRT", "SQUARE"), MicroKernel(same_type)
+    ),
+    "CUMSUM": MicroKernel(cumsum),
+    "DEQUANTIZE": MicroKernel(dequantize),
+    "EXP": MicroKernel(same_floats),
+    "HARD_SWISH": MicroKernel(hard_swish),
+    "L2_NORMALIZATION": MicroKernel(l2_normalization),
+    "LOGISTIC": MicroKernel(logistic),
+    "LOG_SOFTMAX": MicroKernel(log_softmax),
+    "QUANTIZE": MicroKernel(quantize),
+    "RELU": MicroKernel(relu),
+    "RELU6": MicroKernel(relu6),
+    "ROUND": MicroKernel(same_floats),
+    "RSQRT": MicroKernel(scaled),
+    "SHAPE": MicroKernel(counted),
+    "SOFTMAX": MicroKernel(softmax),
+    "TANH": MicroKernel(tanh),
+    "ZEROS_LIKE": MicroKernel(pair_only),
+}

@@ -1,15 +1,15 @@
-"""Reductions, and the kernels that keep a state: SVDF, UNIDIRECTIONAL_SEQUENCE_LSTM.
+"""Kernels that keep a state: SVDF, UNIDIRECTIONAL_SEQUENCE_LSTM.
 
-Sources: reduce_common.cc, svdf_common.cc, unidirectional_sequence_lstm.cc and lstm_eval_common.cc of
+Sources: svdf_common.cc, unidirectional_sequence_lstm.cc and lstm_eval_common.cc of
 tensorflow/lite/micro/kernels.
 """
 
 from __future__ import annotations
 
 from outlive.kernels.tflm.checks import at
+from outlive.kernels.tflm.context import MicroContext, MicroKernel
 from outlive.kernels.tflm.convolution import fc_params
-from outlive.kernels.tflm.preparation import Preparation
-from outlive.kernels.tflm.tensors import TYPE_BYTES, TempTensor
+from outlive.kernels.tflm.tensors import TYPE_BYTES, MicroTensor
 
 # Places of an LSTM's 24 inputs: lstm_shared.h.
 _INPUT_WEIGHTS = range(1, 5)
@@ -19,48 +19,7 @@ _HIDDEN, _CELL = 18, 19
 _UNSUPPORTED = (*range(9, 12), *range(16, 18), *range(20, 24))
 
 
-def mean_or_sum(k: Preparation) -> None:
-    """MEAN and SUM: an accumulator for each output element in int8 and int16."""
-    input, output, axis = k.input(0), k.output(), k.input(1)
-    if input.type in ("int8", "int16"):
-        k.scratch(4 * output.elements)
-    k.scratch(4 * input.rank)
-    k.scratch(4 * axis.elements)
-    _reduction(k)
-
-
-def min_or_max(k: Preparation) -> None:
-    """REDUCE_MAX and REDUCE_MIN."""
-    _reduction(k)
-    input = k.input(0)
-    k.output()
-    axis = k.input(1)
-    k.scratch(4 * input.rank)
-    k.scratch(4 * axis.elements)
-
-
-def reduce_all(k: Preparation) -> None:
-    """REDUCE_ALL."""
-    input = k.input(0)
-    k.output()
-    axis = k.input(1)
-    k.one_of(input, "input", "bool")
-    _reduction(k)
-    k.scratch(4 * input.rank)
-    k.scratch(4 * axis.elements)
-
-
-def _reduction(k: Preparation) -> None:
-    # PrepareSimple: the tensors are looked at once more.
-    input = k.input(0)
-    k.counts(2)
-    axis = k.input(1)
-    k.one_of(axis, "axis", "int32")
-    if input.type == "int8":
-        k.output()
-
-
-def svdf(k: Preparation) -> None:
+def svdf(k: MicroContext) -> None:
     """SVDF."""
     batch, filters, units, input_type = svdf_shapes(k)
     k.scratch(4 * batch * filters)
@@ -68,14 +27,14 @@ def svdf(k: Preparation) -> None:
         k.scratch(4 * batch * units)
 
 
-def svdf_shapes(k: Preparation) -> tuple[int, int, int, str]:
+def svdf_shapes(k: MicroContext) -> tuple[int, int, int, str]:
     """Batch, filters, units and input type of an SVDF whose tensors fit each other."""
     input, feature, time, bias, state = (k.input(0), k.input(1), k.input(2), k.maybe_input(3), k.input(4))
     k.one_of(input, "input", "float32", "int8")
     k.require(input.rank == feature.rank == time.rank == state.rank == 2, "a tensor has not 2 dimensions")
-    k.require(len(k.op.outputs) == 1, "it has not one output")
+    k.require(len(k.operator.outputs) == 1, "it has not one output")
     output = k.output()
-    rank = k.option("rank")
+    rank = k.number("rank")
     batch, filters, memory = input.dims[0], feature.dims[0], time.dims[1]
     k.require(rank != 0 and filters % rank == 0, f"{filters} filters are not made of ranks of {rank}")
     units = filters // rank
@@ -97,7 +56,7 @@ def svdf_shapes(k: Preparation) -> tuple[int, int, int, str]:
 
 
 def _int8_svdf(
-    k: Preparation, tensors: tuple[TempTensor, TempTensor, TempTensor, TempTensor, TempTensor]
+    k: MicroContext, tensors: tuple[MicroTensor, MicroTensor, MicroTensor, MicroTensor, MicroTensor]
 ) -> None:
     feature, time, bias, state, output = tensors
     k.one_of(feature, "feature weights", "int8")
@@ -108,14 +67,14 @@ def _int8_svdf(
     k.require(abs(bias.scale - state.scale * time.scale) < 1e-5, "its bias scale does not fit its state's")
 
 
-def lstm(k: Preparation) -> None:
+def lstm(k: MicroContext) -> None:
     """UNIDIRECTIONAL_SEQUENCE_LSTM: four buffers of the size of its state."""
     batch, state, cell_type = lstm_shapes(k)
     for _ in range(4):
         k.scratch(batch * state * TYPE_BYTES[cell_type])
 
 
-def lstm_shapes(k: Preparation) -> tuple[int, int, str]:
+def lstm_shapes(k: MicroContext) -> tuple[int, int, str]:
     """Batch, state size and cell type of an LSTM whose tensors fit each other."""
     k.counts(24)
     tensors = [k.maybe_input(position) for position in range(24)]
@@ -128,7 +87,7 @@ def lstm_shapes(k: Preparation) -> tuple[int, int, str]:
         k.require(
             tensors[place] is None, f"its input {place} (peephole, projection or norm) is not supported"
         )
-    time_major = bool(k.option("time_major"))
+    time_major = bool(k.number("time_major"))
     batch = at(k, input, 1 if time_major else 0)
     state = at(k, hidden, 1)
     _lstm_weights(k, tensors, at(k, input, 2), state)
@@ -140,7 +99,7 @@ def lstm_shapes(k: Preparation) -> tuple[int, int, str]:
     return batch, state, cell.type
 
 
-def _lstm_weights(k: Preparation, tensors: list[TempTensor | None], inputs: int, state: int) -> None:
+def _lstm_weights(k: MicroContext, tensors: list[MicroTensor | None], inputs: int, state: int) -> None:
     for places, dims in (
         (_INPUT_WEIGHTS, (state, inputs)),
         (_RECURRENT_WEIGHTS, (state, state)),
@@ -153,7 +112,7 @@ def _lstm_weights(k: Preparation, tensors: list[TempTensor | None], inputs: int,
             k.require(tensor.dims == dims, f"its input {place} is {tensor.dims}, not {dims}")
 
 
-def _integer_gates(k: Preparation, tensors: list[TempTensor | None]) -> None:
+def _integer_gates(k: MicroContext, tensors: list[MicroTensor | None]) -> None:
     # CreateGateParams: each gate's two products are prepared as a FULLY_CONNECTED with an int16 output.
     for place in (2, 1, 3, 4):
         for source, weights in ((0, place), (_HIDDEN, place + 4)):
@@ -161,10 +120,18 @@ def _integer_gates(k: Preparation, tensors: list[TempTensor | None]) -> None:
             fc_params(k, activations, _present(k, tensors[weights], "weights"), None, _gate_output(k), "NONE")
 
 
-def _gate_output(k: Preparation) -> TempTensor:
-    cell = k.held(k.op.inputs[_CELL])
-    return TempTensor(tensor=cell.tensor, held=cell, scales=(0.000244140625,), zero_points=(0,), axis=0)
+def _gate_output(k: MicroContext) -> MicroTensor:
+    cell = k.tensor(k.operator.inputs[_CELL])
+    output = MicroTensor(cell.tensor, cell.dims)
+    output.scales, output.zero_points, output.axis = (2.0**-12,), (0,), 0
+    return output
 
 
-def _present(k: Preparation, tensor: TempTensor | None, role: str) -> TempTensor:
+def _present(k: MicroContext, tensor: MicroTensor | None, role: str) -> MicroTensor:
     return tensor if tensor is not None else k.refuse(f"{role} is missing")
+
+
+KERNELS = {
+    "SVDF": MicroKernel(svdf),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": MicroKernel(lstm),
+}

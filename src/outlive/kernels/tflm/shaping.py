@@ -7,16 +7,16 @@ fill.cc, broadcast_to.cc and others of tensorflow/lite/micro/kernels.
 from __future__ import annotations
 
 from outlive.kernels.tflm.checks import SMALL_RANK, as_int32, zero_points
-from outlive.kernels.tflm.preparation import Preparation
-from outlive.kernels.tflm.tensors import TempTensor, count
+from outlive.kernels.tflm.context import MicroContext, MicroKernel
+from outlive.kernels.tflm.tensors import MicroTensor, count
 
 
-def reshape(k: Preparation) -> None:
+def reshape(k: MicroContext) -> None:
     """RESHAPE: its dims move to the tail only where the output's shape holds a -1."""
     k.counts((1, 2))
     input, output = k.input(0), k.output()
-    if len(k.op.inputs) == 1 and output.dims == (0,):
-        output.held.dims = ()  # a scalar in the way of old files
+    if len(k.operator.inputs) == 1 and output.dims == (0,):
+        output.dims = ()  # a scalar in the way of old files
     dims = list(output.dims)
     k.require(dims.count(-1) <= 1, "its output has more than one open dimension")
     if -1 in dims:
@@ -28,7 +28,7 @@ def reshape(k: Preparation) -> None:
     k.require(input.elements == output.elements, f"{input.elements} elements in, {output.elements} out")
 
 
-def transpose(k: Preparation) -> None:
+def transpose(k: MicroContext) -> None:
     """TRANSPOSE."""
     k.counts(2)
     input, perm, output = k.input(0), k.input(1), k.output()
@@ -39,12 +39,12 @@ def transpose(k: Preparation) -> None:
     k.require(all(0 <= axis < input.rank for axis in order), "its permutation is out of bounds")
 
 
-def squeeze(k: Preparation) -> None:
+def squeeze(k: MicroContext) -> None:
     """SQUEEZE."""
     k.counts(1)
     input, output = k.input(0), k.output()
     k.require(input.rank <= 8, "its input has more than 8 dimensions")
-    asked = k.op.options.get("squeeze_dims") if k.op.options is not None else None
+    asked = k.option("squeeze_dims")
     axes = [axis for axis in asked if isinstance(axis, int)] if isinstance(asked, tuple) else []
     if axes:
         gone = {axis + input.rank if axis < 0 else axis for axis in axes}
@@ -57,7 +57,7 @@ def squeeze(k: Preparation) -> None:
     k.require(held and len(kept) <= output.rank, "its output is smaller than its input")
 
 
-def expand_dims(k: Preparation) -> None:
+def expand_dims(k: MicroContext) -> None:
     """EXPAND_DIMS."""
     k.counts(2)
     input, axis, output = k.input(0), k.input(1), k.output()
@@ -71,13 +71,13 @@ def expand_dims(k: Preparation) -> None:
     k.require(output.dims == wanted, "its output has not the shape of its input and one more dimension")
 
 
-def concatenation(k: Preparation) -> None:
+def concatenation(k: MicroContext) -> None:
     """CONCATENATION: at most 10 inputs."""
     first, output = k.input(0), k.output()
     k.require(k.fused == "NONE", f"fused activation {k.fused} is not supported")
     k.one_of(first, "input", "float32", "int8", "int16", "int32", "int64", "bool")
     k.same_type(first, output)
-    inputs = len(k.op.inputs)
+    inputs = len(k.operator.inputs)
     k.require(inputs <= 10, f"it has {inputs} inputs, at most 10 are supported")
     for position in range(inputs):
         input = k.input(position)
@@ -92,11 +92,11 @@ def concatenation(k: Preparation) -> None:
         zero_points(k, 0, output)
 
 
-def pad(k: Preparation) -> None:
+def pad(k: MicroContext) -> None:
     """PAD and PADV2."""
     k.counts((2, 3))
     input, paddings = k.input(0), k.input(1)
-    value = k.maybe_input(2) if len(k.op.inputs) == 3 else None
+    value = k.maybe_input(2) if len(k.operator.inputs) == 3 else None
     output = k.output()
     k.same_type(input, output)
     k.require(input.rank <= 5, "its input has more than 5 dimensions")
@@ -109,7 +109,7 @@ def pad(k: Preparation) -> None:
         _int8_padding(k, value, output)
 
 
-def _padded_dims(k: Preparation, input: TempTensor, paddings: TempTensor, output: TempTensor) -> None:
+def _padded_dims(k: MicroContext, input: MicroTensor, paddings: MicroTensor, output: MicroTensor) -> None:
     k.require(paddings.constant, "its paddings are not a constant")
     # The kernel reads int32 whatever the type says; int64 paddings are misread, and then do not fit.
     values = as_int32(paddings, 2 * output.rank)
@@ -119,7 +119,7 @@ def _padded_dims(k: Preparation, input: TempTensor, paddings: TempTensor, output
         k.require(size == wanted, f"its output dimension {axis} is {size}, not {wanted}")
 
 
-def _int8_padding(k: Preparation, value: TempTensor | None, output: TempTensor) -> None:
+def _int8_padding(k: MicroContext, value: MicroTensor | None, output: MicroTensor) -> None:
     if value is None:
         k.require(-128 <= output.zero_point <= 127, "its output zero point does not fit int8")
     else:
@@ -127,7 +127,7 @@ def _int8_padding(k: Preparation, value: TempTensor | None, output: TempTensor) 
         k.require(alike, "its padding value differs in quantization from the output")
 
 
-def mirror_pad(k: Preparation) -> None:
+def mirror_pad(k: MicroContext) -> None:
     """MIRROR_PAD."""
     input, paddings = k.input(0), k.input(1)
     k.output()
@@ -136,7 +136,7 @@ def mirror_pad(k: Preparation) -> None:
     k.scratch(4 * input.rank)
 
 
-def fill(k: Preparation) -> None:
+def fill(k: MicroContext) -> None:
     """FILL: its dims must be a constant, and those of the output."""
     dims, value, output = k.input(0), k.input(1), k.output()
     k.require(value.rank == 0, "its value is not a scalar")
@@ -148,7 +148,7 @@ def fill(k: Preparation) -> None:
     k.require(wanted is None or wanted == output.dims, f"its output is {output.dims}, its dims say {wanted}")
 
 
-def broadcast_args(k: Preparation) -> None:
+def broadcast_args(k: MicroContext) -> None:
     """BROADCAST_ARGS."""
     k.counts(2)
     first, second, output = k.input(0), k.input(1), k.output()
@@ -158,7 +158,7 @@ def broadcast_args(k: Preparation) -> None:
     k.require(first.rank == second.rank == output.rank == 1, "a shape is not a list")
 
 
-def broadcast_to(k: Preparation) -> None:
+def broadcast_to(k: MicroContext) -> None:
     """BROADCAST_TO."""
     k.counts(2)
     input, shape, output = k.input(0), k.input(1), k.output()
@@ -171,3 +171,58 @@ def broadcast_to(k: Preparation) -> None:
     ends = output.dims[output.rank - input.rank :]
     fits = all(size in (1, end) for size, end in zip(input.dims, ends, strict=True))
     k.require(output.dims == wanted and fits, "its output is not its input broadcast to the shape")
+
+
+def batch_space(k: MicroContext) -> None:
+    """BATCH_TO_SPACE_ND and SPACE_TO_BATCH_ND."""
+    k.counts(3)
+    input, output = k.input(0), k.output()
+    k.require(input.rank in (3, 4) and output.rank in (3, 4), "input or output has not 3 or 4 dimensions")
+    k.same_type(input, output)
+
+
+def depth_to_space(k: MicroContext) -> None:
+    """DEPTH_TO_SPACE."""
+    input, output, block = _blocks(k)
+    batch, rows, columns, depth = input.dims
+    k.require(block > 0 and depth % (block * block) == 0, f"depth {depth} is not made of blocks of {block}")
+    dims = (batch, rows * block, columns * block, depth // block // block, *output.dims[4:])
+    k.rewrite_dims(output, dims[: output.rank])
+
+
+def space_to_depth(k: MicroContext) -> None:
+    """SPACE_TO_DEPTH."""
+    input, output, block = _blocks(k)
+    batch, rows, columns, depth = input.dims
+    k.require(block != 0, "its block size is 0")
+    k.require(rows % block == 0 and columns % block == 0, f"its input is not made of blocks of {block}")
+    dims = (batch, rows // block, columns // block, depth * block * block, *output.dims[4:])
+    k.rewrite_dims(output, dims[: output.rank])
+
+
+def _blocks(k: MicroContext) -> tuple[MicroTensor, MicroTensor, int]:
+    k.counts(1)
+    input, output = k.input(0), k.output()
+    k.require(input.rank == 4, "its input has not 4 dimensions")
+    k.one_of(output, "output", "float32", "int8")
+    k.same_type(input, output)
+    return input, output, k.number("block_size")
+
+
+KERNELS = {
+    "BATCH_TO_SPACE_ND": MicroKernel(batch_space),
+    "BROADCAST_ARGS": MicroKernel(broadcast_args),
+    "BROADCAST_TO": MicroKernel(broadcast_to),
+    "CONCATENATION": MicroKernel(concatenation),
+    "DEPTH_TO_SPACE": MicroKernel(depth_to_space),
+    "EXPAND_DIMS": MicroKernel(expand_dims),
+    "FILL": MicroKernel(fill),
+    "MIRROR_PAD": MicroKernel(mirror_pad),
+    "PAD": MicroKernel(pad),
+    "PADV2": MicroKernel(pad),
+    "RESHAPE": MicroKernel(reshape),
+    "SPACE_TO_BATCH_ND": MicroKernel(batch_space),
+    "SPACE_TO_DEPTH": MicroKernel(space_to_depth),
+    "SQUEEZE": MicroKernel(squeeze),
+    "TRANSPOSE": MicroKernel(transpose),
+}

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 
-from outlive.kernels.tflm.checks import SMALL_RANK, as_int32, at
-from outlive.kernels.tflm.preparation import Preparation
-from outlive.kernels.tflm.tensors import TYPE_BYTES, TempTensor
+from outlive.kernels.tflm.checks import SMALL_RANK, as_int32
+from outlive.kernels.tflm.context import MicroContext, MicroKernel
+from outlive.kernels.tflm.tensors import TYPE_BYTES, MicroTensor
 
 
-def slice_(k: Preparation) -> None:
+def slice_(k: MicroContext) -> None:
     """SLICE."""
     k.counts(3)
     input, begin, size, output = k.input(0), k.input(1), k.input(2), k.output()
@@ -25,7 +25,7 @@ def slice_(k: Preparation) -> None:
     k.require(input.rank <= 5, "its input has more than 5 dimensions")
 
 
-def strided_slice(k: Preparation) -> None:
+def strided_slice(k: MicroContext) -> None:
     """STRIDED_SLICE."""
     k.counts(4)
     input, begin, end, strides = k.input(0), k.input(1), k.input(2), k.input(3)
@@ -40,13 +40,13 @@ def strided_slice(k: Preparation) -> None:
 
 
 def _slice_dims(
-    k: Preparation,
+    k: MicroContext,
     dims: tuple[int, ...],
     first: tuple[int, ...],
     last: tuple[int, ...],
     step: tuple[int, ...],
 ) -> tuple[int, ...]:
-    begin_mask, end_mask, shrink = (k.option(f"{name}_mask") for name in ("begin", "end", "shrink_axis"))
+    begin_mask, end_mask, shrink = (k.number(f"{name}_mask") for name in ("begin", "end", "shrink_axis"))
     found = []
     for axis, size in enumerate(dims):
         k.require(step[axis] != 0, "a stride is 0")
@@ -75,87 +75,31 @@ def _stop(value: int, size: int, stride: int, masked: bool) -> int:
     return min(max(value, 0), size) if stride > 0 else min(max(value, -1), size - 1)
 
 
-def split(k: Preparation) -> None:
+def split(k: MicroContext) -> None:
     """SPLIT: only its axis is looked at."""
     k.require(k.input(0).constant, "its axis is not a constant")
 
 
-def split_v(k: Preparation) -> None:
+def split_v(k: MicroContext) -> None:
     """SPLIT_V: only its axis is looked at."""
     k.counts(3, None)
     k.require(k.input(2).constant, "its axis is not a constant")
 
 
-def batch_space(k: Preparation) -> None:
-    """BATCH_TO_SPACE_ND and SPACE_TO_BATCH_ND."""
-    k.counts(3)
-    input, output = k.input(0), k.output()
-    k.require(input.rank in (3, 4) and output.rank in (3, 4), "input or output has not 3 or 4 dimensions")
-    k.same_type(input, output)
-
-
-def depth_to_space(k: Preparation) -> None:
-    """DEPTH_TO_SPACE."""
-    input, output, block = _blocks(k)
-    batch, rows, columns, depth = input.dims
-    k.require(block > 0 and depth % (block * block) == 0, f"depth {depth} is not made of blocks of {block}")
-    dims = (batch, rows * block, columns * block, depth // block // block, *output.dims[4:])
-    k.rewrite_dims(output, dims[: output.rank])
-
-
-def space_to_depth(k: Preparation) -> None:
-    """SPACE_TO_DEPTH."""
-    input, output, block = _blocks(k)
-    batch, rows, columns, depth = input.dims
-    k.require(block != 0, "its block size is 0")
-    k.require(rows % block == 0 and columns % block == 0, f"its input is not made of blocks of {block}")
-    dims = (batch, rows // block, columns // block, depth * block * block, *output.dims[4:])
-    k.rewrite_dims(output, dims[: output.rank])
-
-
-def _blocks(k: Preparation) -> tuple[TempTensor, TempTensor, int]:
-    k.counts(1)
-    input, output = k.input(0), k.output()
-    k.require(input.rank == 4, "its input has not 4 dimensions")
-    k.one_of(output, "output", "float32", "int8")
-    k.same_type(input, output)
-    return input, output, k.option("block_size")
-
-
-def l2_pool(k: Preparation) -> None:
-    """L2_POOL_2D: it works out its output's dims itself."""
-    k.counts(1)
-    output, input = k.output(), k.input(0)
-    k.require(input.rank == 4 and output.rank == 4, "input or output has not 4 dimensions")
-    k.same_type(input, output)
-    k.one_of(input, "input", "float32")
-    rows = _window(k, at(k, input, 1), k.option("filter_height"), k.option("stride_h"))
-    columns = _window(k, at(k, input, 2), k.option("filter_width"), k.option("stride_w"))
-    k.rewrite_dims(output, (input.dims[0], rows, columns, input.dims[3]))
-
-
-def _window(k: Preparation, size: int, window: int, stride: int) -> int:
-    # ComputeOutSize: kernels/padding.h
-    if stride == 0:
-        return 0
-    same = k.word("padding", "SAME") == "SAME"
-    return (size + stride - 1) // stride if same else (size + stride - window) // stride
-
-
-def resize_bilinear(k: Preparation) -> None:
+def resize_bilinear(k: MicroContext) -> None:
     """RESIZE_BILINEAR."""
     _resize(k)
-    both = k.option("half_pixel_centers") and k.option("align_corners")
+    both = k.number("half_pixel_centers") and k.number("align_corners")
     k.require(not both, "half_pixel_centers and align_corners are both set")
 
 
-def resize_nearest(k: Preparation) -> None:
+def resize_nearest(k: MicroContext) -> None:
     """RESIZE_NEAREST_NEIGHBOR."""
     size = _resize(k)
     k.require(size.dims[0] == 2, "its size is not two numbers")
 
 
-def _resize(k: Preparation) -> TempTensor:
+def _resize(k: MicroContext) -> MicroTensor:
     k.counts(2)
     input, size = k.input(0), k.input(1)
     k.output()
@@ -166,7 +110,7 @@ def _resize(k: Preparation) -> TempTensor:
     return size
 
 
-def reverse(k: Preparation) -> None:
+def reverse(k: MicroContext) -> None:
     """REVERSE_V2."""
     k.counts(2)
     input, axis, output = k.input(0), k.input(1), k.output()
@@ -177,7 +121,7 @@ def reverse(k: Preparation) -> None:
     k.same_type(input, output)
 
 
-def dynamic_update_slice(k: Preparation) -> None:
+def dynamic_update_slice(k: MicroContext) -> None:
     """DYNAMIC_UPDATE_SLICE."""
     k.counts(3)
     operand, update, start = k.input(0), k.input(1), k.input(2)
@@ -190,13 +134,13 @@ def dynamic_update_slice(k: Preparation) -> None:
     k.require(inside, "its update is larger than its operand")
 
 
-def gather(k: Preparation) -> None:
+def gather(k: MicroContext) -> None:
     """GATHER: int32 positions; the output's dims move to the tail."""
     k.counts(2)
     input, coords, output = k.input(0), k.input(1), k.output()
     k.one_of(coords, "positions", "int32")
     k.one_of(input, "input", "float32", "int8")
-    axis, batch = k.option("axis"), k.option("batch_dims")
+    axis, batch = k.number("axis"), k.number("batch_dims")
     axis = axis + input.rank if axis < 0 else axis
     batch = batch + coords.rank if batch < 0 else batch
     k.require(0 <= axis < input.rank, "its axis is out of bounds")
@@ -205,7 +149,7 @@ def gather(k: Preparation) -> None:
     k.rewrite_dims(output, (*input.dims[:axis], *coords.dims[batch:], *input.dims[axis + 1 :]))
 
 
-def gather_nd(k: Preparation) -> None:
+def gather_nd(k: MicroContext) -> None:
     """GATHER_ND: int32 indices; the output's dims move to the tail."""
     k.counts(2)
     params, indices, output = k.input(0), k.input(1), k.output()
@@ -219,7 +163,7 @@ def gather_nd(k: Preparation) -> None:
     k.rewrite_dims(output, (*indices.dims[:-1], *params.dims[max(depth, 0) :]))
 
 
-def embedding_lookup(k: Preparation) -> None:
+def embedding_lookup(k: MicroContext) -> None:
     """EMBEDDING_LOOKUP: the output's dims, then its op data, go to the tail."""
     k.counts(2)
     lookup = k.input(0)
@@ -233,8 +177,23 @@ def embedding_lookup(k: Preparation) -> None:
     k.require(output.rank >= value.rank, "its output has fewer dimensions than its values")
     dims = (lookup.dims[0], *value.dims[1:], *output.dims[value.rank :])
     k.rewrite_dims(output, dims)
-    fits = output.elements * TYPE_BYTES[output.type] <= output.size_bytes
+    fits = output.elements * TYPE_BYTES[output.type] <= output.file_bytes
     k.require(fits, "its output is larger than the file says")
     k.keep_struct("OpDataEmbeddingLookup")
     if value.type == "int8" and output.type == "float32":
         k.require(value.zero_point == 0, "its values have a zero point other than 0")
+
+
+KERNELS = {
+    "DYNAMIC_UPDATE_SLICE": MicroKernel(dynamic_update_slice),
+    "EMBEDDING_LOOKUP": MicroKernel(embedding_lookup),
+    "GATHER": MicroKernel(gather),
+    "GATHER_ND": MicroKernel(gather_nd),
+    "RESIZE_BILINEAR": MicroKernel(resize_bilinear),
+    "RESIZE_NEAREST_NEIGHBOR": MicroKernel(resize_nearest),
+    "REVERSE_V2": MicroKernel(reverse),
+    "SLICE": MicroKernel(slice_),
+    "SPLIT": MicroKernel(split),
+    "SPLIT_V": MicroKernel(split_v),
+    "STRIDED_SLICE": MicroKernel(strided_slice),
+}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 
+from outlive.kernels.view import OperatorView, Shape
 from outlive.model import Operator, Quantization, Tensor
 from outlive.units import DTYPE_BITS
 
@@ -15,33 +15,51 @@ _SMALLEST_NORMAL = 2.0**-126
 _RANGES = {"int8": (-128, 127), "uint8": (0, 255), "int4": (-8, 7), "int2": (-2, 1)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
-    """An operator as the delegate sees it, before any kernel is prepared: shapes are the file's."""
+class NotTaken(Exception):
+    """The delegate leaves an operator to the runtime; the text says why."""
 
-    operator: Operator
-    tensors: Sequence[Tensor]
-    shapes: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    # Tensors made by unpacking a constant: the delegate unpacks them itself and takes them for constants.
-    unpacked: Collection[int] = ()
-    # Those of them that stay float16: XNNPACK converts them while it packs.
-    kept_half: Collection[int] = ()
 
-    def input(self, position: int) -> Tensor | None:
-        """The tensor at a position of the inputs; None if it was left out."""
-        return self._at(self.operator.inputs, position)
+def require(condition: bool, reason: str) -> None:
+    """What the delegate insists on."""
+    if not condition:
+        raise NotTaken(reason)
 
-    def output(self, position: int = 0) -> Tensor | None:
-        """The tensor at a position of the outputs."""
-        return self._at(self.operator.outputs, position)
 
-    def shape(self, tensor: Tensor) -> tuple[int, ...]:
+class DelegateView(OperatorView[Tensor]):
+    """An operator as the delegate sees it, before any kernel is prepared: shapes are the file's.
+
+    `unpacked` are tensors made by unpacking a constant: the delegate unpacks them itself and takes them for
+    constants. Those `kept_half` stay float16: XNNPACK converts them while it packs.
+    """
+
+    __slots__ = ("_shapes", "kept_half", "unpacked")
+
+    def __init__(
+        self,
+        operator: Operator,
+        tensors: Sequence[Tensor],
+        shapes: Mapping[int, Shape],
+        unpacked: Collection[int] = (),
+        kept_half: Collection[int] = (),
+    ) -> None:
+        super().__init__(operator, tensors)
+        self._shapes = shapes
+        self.unpacked = unpacked
+        self.kept_half = kept_half
+
+    @property
+    def inputs(self) -> tuple[Tensor | None, ...]:
+        """All inputs."""
+        return tuple(self.input(position) for position in range(len(self.operator.inputs)))
+
+    @property
+    def outputs(self) -> tuple[Tensor | None, ...]:
+        """All outputs."""
+        return tuple(self.output(position) for position in range(len(self.operator.outputs)))
+
+    def shape(self, tensor: Tensor) -> Shape:
         """The tensor's shape."""
-        return self.shapes.get(tensor.index, tensor.shape)
-
-    def _at(self, indices: tuple[int, ...], position: int) -> Tensor | None:
-        index = indices[position] if position < len(indices) else -1
-        return self.tensors[index] if 0 <= index < len(self.tensors) else None
+        return self._shapes.get(tensor.index, tensor.shape)
 
 
 def affine(tensor: Tensor) -> Quantization | None:

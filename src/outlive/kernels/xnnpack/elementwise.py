@@ -5,139 +5,125 @@ from __future__ import annotations
 import math
 
 from outlive.kernels.xnnpack import checks
-from outlive.kernels.xnnpack.datatypes import Sight, affine, datatype, scale_and_zero
+from outlive.kernels.xnnpack.datatypes import DelegateView, affine, datatype, require, scale_and_zero
 from outlive.model import Tensor
 
 _SUM_SCALES = (1 / 1024, 256.0)
 _PRODUCT_SCALES = (1 / 65536, 256.0)
 
 
-def unary_float(sight: Sight) -> str:
+def _one_to_one(view: DelegateView) -> tuple[Tensor, Tensor]:
+    checks.counts(view, (1, 1))
+    given = checks.there(view.input(0))
+    checks.any_rank(view, given)
+    return given, checks.there(view.output())
+
+
+def unary_float(view: DelegateView) -> None:
     """VisitUnaryNode, for operators on floats."""
-    return (
-        checks.counts(sight, (1, 1))
-        or checks.any_rank(sight, sight.input(0))
-        or checks.is_float(sight.input(0), sight.output())
-    )
+    checks.is_float(*_one_to_one(view))
 
 
-def unary(sight: Sight) -> str:
+def unary(view: DelegateView) -> None:
     """VisitUnaryNode: LOGISTIC, TANH."""
-    return (
-        checks.counts(sight, (1, 1))
-        or checks.any_rank(sight, sight.input(0))
-        or checks.float_or_eight_bits(sight.input(0), sight.output())
-    )
+    checks.float_or_eight_bits(*_one_to_one(view))
 
 
-def elu(sight: Sight) -> str:
+def elu(view: DelegateView) -> None:
     """VisitUnaryNode: ELU takes signed bytes only."""
-    return (
-        checks.counts(sight, (1, 1))
-        or checks.any_rank(sight, sight.input(0))
-        or checks.float_or_eight_bits(sight.input(0), sight.output(), unsigned=False)
-    )
+    checks.float_or_eight_bits(*_one_to_one(view), unsigned=False)
 
 
-def dequantize(sight: Sight) -> str:
+def dequantize(view: DelegateView) -> None:
     """VisitUnaryNode: DEQUANTIZE."""
-    return (
-        checks.counts(sight, (1, 1))
-        or checks.any_rank(sight, sight.input(0))
-        or checks.eight_bits(sight.input(0))
-        or checks.is_float(sight.output())
-    )
+    given, made = _one_to_one(view)
+    checks.eight_bits(given)
+    checks.is_float(made)
 
 
-def quantize(sight: Sight) -> str:
+def quantize(view: DelegateView) -> None:
     """VisitUnaryNode: QUANTIZE, from floats or between bytes of one kind."""
-    given, made = sight.input(0), sight.output()
-    reason = unary(sight)
-    if reason or given is None or made is None or given.dtype in ("float32", "float16"):
-        return reason
-    if datatype(given, sight.shape(given)) != datatype(made, sight.shape(made)):
-        return f"{given.dtype} to {made.dtype}"
-    return _ratio(given, made, 1 / 256, 128.0, closed=True)
+    given, made = _one_to_one(view)
+    checks.float_or_eight_bits(given, made)
+    if given.dtype in ("float32", "float16"):
+        return
+    same = datatype(given, view.shape(given)) == datatype(made, view.shape(made))
+    require(same, f"{given.dtype} to {made.dtype}")
+    _near_scales(given, made, 1 / 256, 128.0, closed=True)
 
 
-def leaky_relu(sight: Sight) -> str:
+def leaky_relu(view: DelegateView) -> None:
     """VisitUnaryNode: LEAKY_RELU."""
-    given, made = sight.input(0), sight.output()
-    reason = unary(sight)
-    if reason or given is None or made is None:
-        return reason
-    alpha = checks.option(sight, "alpha", 0.0)
-    if not isinstance(alpha, float) or not math.isfinite(alpha) or abs(alpha) < 2.0**-126:
-        return f"slope {alpha}"
+    given, made = _one_to_one(view)
+    checks.float_or_eight_bits(given, made)
+    alpha = view.option("alpha", 0.0)
+    slope = alpha if isinstance(alpha, float) and math.isfinite(alpha) else 0.0
+    require(abs(slope) >= 2.0**-126, f"slope {alpha}")
     if affine(given) is None or affine(made) is None:
-        return ""
-    ratio = _ratio(given, made, 1 / 256, 128.0, closed=True)
-    negative = scale_and_zero(given)[0] / (scale_and_zero(made)[0] or 1.0) * alpha
+        return
+    _near_scales(given, made, 1 / 256, 128.0, closed=True)
+    negative = scale_and_zero(given)[0] / (scale_and_zero(made)[0] or 1.0) * slope
     fits = -127.99609375 <= negative <= 128.0 and abs(negative) >= 1 / 256
-    return ratio or ("" if fits else "the slope is out of range")
+    require(fits, "the slope is out of range")
 
 
-def _ratio(given: Tensor, made: Tensor, low: float, high: float, *, closed: bool = False) -> str:
+def _near_scales(given: Tensor, made: Tensor, low: float, high: float, *, closed: bool = False) -> None:
     if given.dtype != made.dtype or given.dtype not in ("int8", "uint8"):
-        return ""
+        return
     bottom = scale_and_zero(made)[0]
     ratio = scale_and_zero(given)[0] / bottom if bottom else math.inf
     fits = low <= ratio < high or (closed and ratio == high)
-    return "" if fits else f"the scales of input and output differ by a factor of {ratio:.3g}"
+    require(fits, f"the scales of input and output differ by a factor of {ratio:.3g}")
 
 
-def add_or_sub(sight: Sight) -> str:
+def add_or_sub(view: DelegateView) -> None:
     """VisitBinaryNode: ADD, SUB."""
-    first, second, made = sight.input(0), sight.input(1), sight.output()
-    reason = _pair(sight)
-    if reason or first is None or second is None or made is None:
-        return reason
-    return _ratio(first, made, *_SUM_SCALES) or _ratio(second, made, *_SUM_SCALES) or checks.activation(sight)
+    first, second, made = _pair(view)
+    _near_scales(first, made, *_SUM_SCALES)
+    _near_scales(second, made, *_SUM_SCALES)
+    checks.activation(view)
 
 
-def multiply(sight: Sight) -> str:
+def multiply(view: DelegateView) -> None:
     """VisitBinaryNode: MUL."""
-    first, second, made = sight.input(0), sight.input(1), sight.output()
-    reason = _pair(sight)
-    if reason or first is None or second is None or made is None:
-        return reason
+    first, second, made = _pair(view)
     if first.dtype in ("int8", "uint8"):
         bottom = scale_and_zero(made)[0]
         ratio = scale_and_zero(first)[0] * scale_and_zero(second)[0] / bottom if bottom else math.inf
-        if not _PRODUCT_SCALES[0] <= ratio < _PRODUCT_SCALES[1]:
-            return f"the scales of inputs and output differ by a factor of {ratio:.3g}"
-    return checks.activation(sight)
+        fits = _PRODUCT_SCALES[0] <= ratio < _PRODUCT_SCALES[1]
+        require(fits, f"the scales of inputs and output differ by a factor of {ratio:.3g}")
+    checks.activation(view)
 
 
-def _pair(sight: Sight) -> str:
-    tensors = sight.input(0), sight.input(1), sight.output()
-    reason = (
-        checks.counts(sight, (2, 2))
-        or checks.any_rank(sight, *tensors[:2])
-        or checks.float_or_eight_bits(*tensors)
-    )
-    kinds = {tensor.dtype for tensor in tensors if tensor is not None}
-    return reason or ("" if len(kinds) == 1 else "the tensors are of different types")
+def _two_to_one(view: DelegateView) -> tuple[Tensor, Tensor, Tensor]:
+    checks.counts(view, (2, 2))
+    first, second = checks.there(view.input(0)), checks.there(view.input(1))
+    checks.any_rank(view, first, second)
+    return first, second, checks.there(view.output())
 
 
-def binary_float(sight: Sight) -> str:
+def _pair(view: DelegateView) -> tuple[Tensor, Tensor, Tensor]:
+    tensors = _two_to_one(view)
+    checks.float_or_eight_bits(*tensors)
+    require(len({tensor.dtype for tensor in tensors}) == 1, "the tensors are of different types")
+    return tensors
+
+
+def binary_float(view: DelegateView) -> None:
     """VisitBinaryNode: DIV, MAXIMUM, MINIMUM, SQUARED_DIFFERENCE."""
-    tensors = sight.input(0), sight.input(1), sight.output()
-    return (
-        checks.counts(sight, (2, 2))
-        or checks.any_rank(sight, *tensors[:2])
-        or checks.is_float(*tensors)
-        or (checks.activation(sight) if sight.operator.type == "DIV" else "")
-    )
+    checks.is_float(*_two_to_one(view))
+    if view.operator.type == "DIV":
+        checks.activation(view)
 
 
-def prelu(sight: Sight) -> str:
+def prelu(view: DelegateView) -> None:
     """VisitBinaryNode: PRELU."""
-    return binary_float(sight) or checks.static(sight, sight.input(1), unpacked=True)
+    binary_float(view)
+    checks.static(view, view.input(1), unpacked=True)
 
 
-def softmax(sight: Sight) -> str:
+def softmax(view: DelegateView) -> None:
     """VisitSoftmaxNode."""
-    if checks.option(sight, "beta", 0.0) != 1.0:
-        return "beta is not 1"
-    return checks.counts(sight, (1, 1)) or checks.is_float(sight.input(0), sight.output())
+    require(view.option("beta", 0.0) == 1.0, "beta is not 1")
+    checks.counts(view, (1, 1))
+    checks.is_float(view.input(0), view.output())

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from outlive.kernels.tables import read_table
+from outlive.meter import read_cpu_flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,29 +66,22 @@ def _gemm_tile(mr: int, nr: int, kr: int, sr: int, planes: int, filter_bits: int
     return GemmTile(mr, nr, kr, sr, planes, filter_bits, arch, tuple(heights))
 
 
-def this_machine(cpuinfo: Path = Path("/proc/cpuinfo"), machine: str = "") -> str:
+def this_machine(root: Path = Path("/"), machine: str = "") -> str:
     """The name of the instruction set XNNPACK would use here (src/configs/hardware-config.c)."""
-    try:
-        text = cpuinfo.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        text = ""
-    words = {
-        word for line in text.splitlines() if line.startswith(("flags", "Features")) for word in line.split()
-    }
+    flags = read_cpu_flags(root)
     machine = (machine or platform.machine()).lower()
-    if machine in ("aarch64", "arm64") or machine.startswith("arm"):
-        return _arm(words, known=bool(text))
-    return _x86(words, known=bool(text))
+    choose = _arm if machine.startswith(("aarch64", "arm")) else _x86
+    return choose(flags or frozenset(), known=flags is not None)
 
 
-def _arm(words: set[str], *, known: bool) -> str:
+def _arm(words: frozenset[str], *, known: bool) -> str:
     if "i8mm" in words:
         return "arm64-i8mm"
     # Without /proc (macOS) the CPU is an Apple one: all of them have dot products.
     return "arm64-dotprod" if "asimddp" in words or not known else "arm64-neon"
 
 
-def _x86(words: set[str], *, known: bool) -> str:
+def _x86(words: frozenset[str], *, known: bool) -> str:
     if not known:
         return "x86-avx2"
     avx2 = {"avx2", "fma", "f16c"} <= words

@@ -3,236 +3,196 @@
 from __future__ import annotations
 
 from outlive.kernels.xnnpack import checks
-from outlive.kernels.xnnpack.datatypes import Sight, affine, datatype, scale_and_zero
+from outlive.kernels.xnnpack.datatypes import DelegateView, affine, datatype, require, scale_and_zero
 from outlive.model import Tensor
+from outlive.units import count_elements
 
 _DYNAMIC_FILTERS = ("int8", "int4", "int2")
+_OTHER_TYPES = "input and output are of different types"
 
 
-def conv_2d(sight: Sight) -> str:
+def conv_2d(view: DelegateView) -> None:
     """VisitConv2DNode."""
-    return (
-        checks.positive(sight, "stride_w", "stride_h", "dilation_w_factor", "dilation_h_factor")
-        or checks.counts(sight, (3, 3))
-        or _layer(sight, sight.input(0), sight.input(1), sight.input(2), axis=0)
-        or _matching(sight, dynamic=True)
-        or _groups(sight)
-        or checks.activation(sight)
-    )
+    checks.positive(view, "stride_w", "stride_h", "dilation_w_factor", "dilation_h_factor")
+    data, kernel = _weighted(view, axis=0, dynamic=True)
+    fits = view.shape(data)[3] >= view.shape(kernel)[3]
+    require(fits, "the weights have more channels than the input")
+    checks.activation(view)
 
 
-def depthwise_conv_2d(sight: Sight) -> str:
+def depthwise_conv_2d(view: DelegateView) -> None:
     """VisitDepthwiseConv2DNode."""
-    return (
-        checks.counts(sight, (3, 3))
-        or _layer(sight, sight.input(0), sight.input(1), sight.input(2), axis=3)
-        or _matching(sight, dynamic=False)
-        or checks.positive(sight, "stride_w", "stride_h", "depth_multiplier")
-        or _divisible(sight)
-        or checks.positive(sight, "dilation_w_factor", "dilation_h_factor")
-        or checks.activation(sight)
-    )
+    _, kernel = _weighted(view, axis=3, dynamic=False)
+    checks.positive(view, "stride_w", "stride_h", "depth_multiplier")
+    whole = view.shape(kernel)[3] % view.number("depth_multiplier", 1) == 0
+    require(whole, "the channels are no multiple of the depth multiplier")
+    checks.positive(view, "dilation_w_factor", "dilation_h_factor")
+    checks.activation(view)
 
 
-def _layer(sight: Sight, data: Tensor | None, kernel: Tensor | None, offset: Tensor | None, axis: int) -> str:
-    return (
-        checks.float_or_eight_bits(data)
-        or checks.dimensions(sight, data, 4)
-        or checks.weights(sight, kernel, axis)
-        or checks.dimensions(sight, kernel, 4)
-        or checks.static(sight, kernel, unpacked=True)
-        or checks.bias(sight, offset)
-        or checks.dimensions(sight, offset, 1)
-        or checks.static(sight, offset, unpacked=True)
-        or checks.same_floats(sight, kernel, offset)
-        or checks.float_or_eight_bits(sight.output())
-        or checks.dimensions(sight, sight.output(), 4)
-    )
-
-
-def _matching(sight: Sight, *, dynamic: bool) -> str:
-    data, kernel, made = sight.input(0), sight.input(1), sight.output()
-    if data is None or kernel is None or made is None or data.dtype != made.dtype:
-        return "input and output are of different types"
+def _weighted(view: DelegateView, *, axis: int, dynamic: bool) -> tuple[Tensor, Tensor]:
+    """Input, weights and bias of a convolution; gives the first two."""
+    checks.counts(view, (3, 3))
+    data, kernel, offset = (checks.there(tensor) for tensor in view.inputs)
+    made = checks.there(view.output())
+    checks.float_or_eight_bits(data)
+    checks.dimensions(view, data, 4)
+    checks.weights(view, kernel, axis)
+    checks.dimensions(view, kernel, 4)
+    checks.static(view, kernel, unpacked=True)
+    _fixed_bias(view, offset)
+    checks.same_floats(view, kernel, offset)
+    checks.float_or_eight_bits(made)
+    checks.dimensions(view, made, 4)
+    require(data.dtype == made.dtype, _OTHER_TYPES)
     hybrid = dynamic and data.dtype == "float32" and kernel.dtype == "int8"
-    return "" if data.dtype == kernel.dtype or hybrid else f"{data.dtype} input with {kernel.dtype} weights"
+    require(data.dtype == kernel.dtype or hybrid, f"{data.dtype} input with {kernel.dtype} weights")
+    return data, kernel
 
 
-def _groups(sight: Sight) -> str:
-    data, kernel = sight.input(0), sight.input(1)
-    if data is None or kernel is None:
-        return "a tensor is left out"
-    return (
-        ""
-        if sight.shape(data)[3] >= sight.shape(kernel)[3]
-        else "the weights have more channels than the input"
-    )
+def _fixed_bias(view: DelegateView, offset: Tensor) -> None:
+    checks.bias(view, offset)
+    checks.dimensions(view, offset, 1)
+    checks.static(view, offset, unpacked=True)
 
 
-def _divisible(sight: Sight) -> str:
-    kernel = sight.input(1)
-    channels = sight.shape(kernel)[3] if kernel is not None else 0
-    odd = channels % checks.number(sight, "depth_multiplier", 1)
-    return "the channels are no multiple of the depth multiplier" if odd else ""
-
-
-def fully_connected(sight: Sight) -> str:
+def fully_connected(view: DelegateView) -> None:
     """VisitFullyConnectedNode, with weights that must be constants (the default of the wheels)."""
-    if sight.operator.version == 8:
-        return "version 8 of the operator"
-    if checks.option(sight, "weights_format", "DEFAULT") != "DEFAULT":
-        return "shuffled weights"
-    kernel = sight.input(1)
-    return (
-        checks.counts(sight, (2, 3))
-        or checks.float_or_eight_bits(sight.input(0))
-        or checks.dimensions(sight, kernel, 2)
-        or checks.filter_of_fully_connected(sight, kernel)
-        or checks.static(sight, kernel, unpacked=True)
-        or _offset(sight)
-        or checks.float_or_eight_bits(sight.output())
-        or _product(sight)
-        or checks.activation(sight)
-    )
+    require(view.operator.version != 8, "version 8 of the operator")
+    require(view.option("weights_format", "DEFAULT") == "DEFAULT", "shuffled weights")
+    checks.counts(view, (2, 3))
+    data, kernel = checks.there(view.input(0)), checks.there(view.input(1))
+    offset, made = view.input(2), checks.there(view.output())
+    checks.float_or_eight_bits(data)
+    checks.dimensions(view, kernel, 2)
+    checks.filter_of_fully_connected(view, kernel)
+    checks.static(view, kernel, unpacked=True)
+    if offset is not None:
+        fits = count_elements(view.shape(offset)) == view.shape(kernel)[0]
+        require(fits, "the bias has another number of channels")
+        checks.bias(view, offset)
+        checks.static(view, offset, unpacked=True)
+        checks.same_floats(view, kernel, offset)
+    checks.float_or_eight_bits(made)
+    _product(view, data, kernel, made)
+    checks.activation(view)
 
 
-def _offset(sight: Sight) -> str:
-    offset, kernel = sight.input(2), sight.input(1)
-    if offset is None or kernel is None:
-        return ""
-    elements = 1
-    for size in sight.shape(offset):
-        elements *= size
-    if elements != sight.shape(kernel)[0]:
-        return "the bias has another number of channels"
-    return (
-        checks.bias(sight, offset)
-        or checks.static(sight, offset, unpacked=True)
-        or checks.same_floats(sight, kernel, offset)
-    )
-
-
-def _product(sight: Sight) -> str:
-    data, kernel, made = sight.input(0), sight.input(1), sight.output()
-    if data is None or kernel is None or made is None or data.dtype != made.dtype:
-        return "input and output are of different types"
+def _product(view: DelegateView, data: Tensor, kernel: Tensor, made: Tensor) -> None:
+    require(data.dtype == made.dtype, _OTHER_TYPES)
     dynamic = data.dtype in ("float32", "float16") and kernel.dtype in _DYNAMIC_FILTERS
     fixed = data.dtype == "int8" and kernel.dtype in _DYNAMIC_FILTERS
-    if data.dtype != kernel.dtype and not dynamic and not fixed:
-        return f"{data.dtype} input with {kernel.dtype} weights"
-    if not dynamic and kernel.dtype == "int8" and scale_and_zero(kernel)[1] != 0:
-        return "the weights have a zero point"
+    fits = data.dtype == kernel.dtype or dynamic or fixed
+    require(fits, f"{data.dtype} input with {kernel.dtype} weights")
+    centred = dynamic or kernel.dtype != "int8" or scale_and_zero(kernel)[1] == 0
+    require(centred, "the weights have a zero point")
     multiple = {"int4": 2, "int2": 4}.get(kernel.dtype, 1)
-    return "" if sight.shape(kernel)[1] % multiple == 0 else f"{kernel.dtype} weights with odd rows"
+    require(view.shape(kernel)[1] % multiple == 0, f"{kernel.dtype} weights with odd rows")
 
 
-def batch_matmul(sight: Sight) -> str:
+def batch_matmul(view: DelegateView) -> None:
     """VisitBatchMatMulNode."""
-    left, right, made = sight.input(0), sight.input(1), sight.output()
-    if left is None or right is None:
-        return "an input is left out"
-    axis = len(sight.shape(right)) - (2 if checks.option(sight, "adj_y", False) else 1)
-    return (
-        checks.float_or_eight_bits(left)
-        or checks.weights(sight, right, axis)
-        or _zero_point(left, right)
-        or checks.float_or_eight_bits(made)
-        or _same_datatype(sight, left, right)
-        or ("" if min(len(sight.shape(left)), len(sight.shape(right))) >= 2 else "a factor is no matrix")
-    )
-
-
-def _zero_point(left: Tensor, right: Tensor) -> str:
+    left, right = view.input(0), view.input(1)
+    require(left is not None and right is not None, "an input is left out")
+    left, right = checks.there(left), checks.there(right)
+    ranks = len(view.shape(left)), len(view.shape(right))
+    checks.float_or_eight_bits(left)
+    checks.weights(view, right, ranks[1] - (2 if view.option("adj_y", False) else 1))
     quantization = affine(right)
-    if right.dtype != "int8" or left.dtype == "float32" or quantization is None:
-        return ""
-    return "the second factor has a zero point" if (quantization.zero_points or (0,))[0] else ""
+    if right.dtype == "int8" and left.dtype != "float32" and quantization is not None:
+        require(not (quantization.zero_points or (0,))[0], "the second factor has a zero point")
+    checks.float_or_eight_bits(view.output())
+    hybrid = left.dtype == "float32" and right.dtype == "int8"
+    same = datatype(left, view.shape(left)) == datatype(right, view.shape(right))
+    require(hybrid or same, "the factors are of different types")
+    require(min(ranks) >= 2, "a factor is no matrix")
 
 
-def _same_datatype(sight: Sight, left: Tensor, right: Tensor) -> str:
-    if left.dtype == "float32" and right.dtype == "int8":
-        return ""
-    kinds = datatype(left, sight.shape(left)), datatype(right, sight.shape(right))
-    return "" if kinds[0] == kinds[1] else "the factors are of different types"
-
-
-def transpose_conv(sight: Sight) -> str:
+def transpose_conv(view: DelegateView) -> None:
     """VisitTransposeConvNode."""
-    target, kernel, data, offset = (sight.input(position) for position in range(4))
-    return (
-        checks.counts(sight, (3, 4))
-        or checks.is_int32(target)
-        or checks.vector(sight, target)
-        or checks.static(sight, target)
-        or checks.dimensions(sight, kernel, 4)
-        or checks.static(sight, kernel, unpacked=True)
-        or checks.float_or_eight_bits(data, half=False)
-        or checks.dimensions(sight, data, 4)
-        or checks.weights(sight, kernel, 0)
-        or (_fixed_bias(sight, offset) if offset is not None else "")
-        or checks.float_or_eight_bits(sight.output(), half=False)
-        or checks.dimensions(sight, sight.output(), 4)
-        or _enlarged(sight)
-        or checks.activation(sight)
-    )
+    target, kernel, data, offset = (view.input(position) for position in range(4))
+    checks.counts(view, (3, 4))
+    checks.is_int32(target)
+    checks.vector(view, target)
+    checks.static(view, target)
+    checks.dimensions(view, kernel, 4)
+    checks.static(view, kernel, unpacked=True)
+    checks.float_or_eight_bits(data, half=False)
+    checks.dimensions(view, data, 4)
+    checks.weights(view, kernel, 0)
+    if offset is not None:
+        _fixed_bias(view, offset)
+    checks.float_or_eight_bits(view.output(), half=False)
+    checks.dimensions(view, view.output(), 4)
+    _enlarged(view, checks.there(kernel), checks.there(data))
+    checks.activation(view)
 
 
-def _fixed_bias(sight: Sight, offset: Tensor) -> str:
-    return (
-        checks.bias(sight, offset)
-        or checks.dimensions(sight, offset, 1)
-        or checks.static(sight, offset, unpacked=True)
-    )
-
-
-def _enlarged(sight: Sight) -> str:
+def _enlarged(view: DelegateView, kernel: Tensor, data: Tensor) -> None:
     """CalculateTransposeConvPaddings, and the channels."""
-    target, kernel, data = checks.integers(sight.input(0)), sight.input(1), sight.input(2)
-    if target is None or len(target) != 4 or kernel is None or data is None:
-        return "its output shape is no constant of 4 numbers"
-    given, taps = sight.shape(data), sight.shape(kernel)
-    if taps[0] != target[3] or taps[3] != given[3]:
-        return "the channels do not match"
-    strides = checks.number(sight, "stride_h"), checks.number(sight, "stride_w")
-    if min(strides) <= 0:
-        return "a stride is not positive"
-    if checks.option(sight, "padding", "SAME") == "VALID":
-        return (
-            "" if taps[1] <= target[1] and taps[2] <= target[2] else "the output is smaller than the kernel"
-        )
+    target = checks.integers(view.input(0)) or ()
+    require(len(target) == 4, "its output shape is no constant of 4 numbers")
+    given, taps = view.shape(data), view.shape(kernel)
+    require(taps[0] == target[3] and taps[3] == given[3], "the channels do not match")
+    strides = view.number("stride_h"), view.number("stride_w")
+    require(min(strides) > 0, "a stride is not positive")
+    if view.option("padding", "SAME") == "VALID":
+        fits = taps[1] <= target[1] and taps[2] <= target[2]
+        return require(fits, "the output is smaller than the kernel")
     expected = tuple(-(-size // stride) for size, stride in zip(target[1:3], strides, strict=True))
-    if expected != given[1:3] or taps[1] < strides[0] or taps[2] < strides[1]:
-        return "the sizes do not match"
-    return ""
+    fits = expected == given[1:3] and taps[1] >= strides[0] and taps[2] >= strides[1]
+    require(fits, "the sizes do not match")
 
 
-def average_pool_2d(sight: Sight) -> str:
+def average_pool_2d(view: DelegateView) -> None:
     """VisitAveragePool2DNode."""
-    return (
-        checks.counts(sight, (1, 1))
-        or checks.is_float(sight.input(0), sight.output())
-        or _pooling(sight)
-        or checks.activation(sight)
-    )
+    checks.counts(view, (1, 1))
+    checks.is_float(view.input(0), view.output())
+    _pooling(view)
 
 
-def max_pool_2d(sight: Sight) -> str:
+def max_pool_2d(view: DelegateView) -> None:
     """VisitMaxPool2DNode."""
-    return (
-        checks.counts(sight, (1, 1))
-        or checks.float_or_eight_bits(sight.input(0), half=False)
-        or checks.float_or_eight_bits(sight.output())
-        or _pooling(sight)
-        or checks.activation(sight)
-    )
+    checks.counts(view, (1, 1))
+    checks.float_or_eight_bits(view.input(0), half=False)
+    checks.float_or_eight_bits(view.output())
+    _pooling(view)
 
 
-def _pooling(sight: Sight) -> str:
-    reason = checks.positive(sight, "stride_w", "stride_h", "filter_width", "filter_height")
-    if reason:
-        return reason
-    width, height = checks.number(sight, "filter_width"), checks.number(sight, "filter_height")
-    across, down = checks.number(sight, "stride_w"), checks.number(sight, "stride_h")
-    if across > width or down > height:
-        return "a stride exceeds the window"
-    return "a window of one with strides" if width == height == 1 and max(across, down) > 1 else ""
+def _pooling(view: DelegateView) -> None:
+    checks.positive(view, "stride_w", "stride_h", "filter_width", "filter_height")
+    width, height = view.number("filter_width"), view.number("filter_height")
+    across, down = view.number("stride_w"), view.number("stride_h")
+    require(across <= width and down <= height, "a stride exceeds the window")
+    alone = width == height == 1 and max(across, down) > 1
+    require(not alone, "a window of one with strides")
+    checks.activation(view)
+
+
+def attention(view: DelegateView) -> None:
+    """VisitDotAttentionNode."""
+    checks.is_float32(*view.inputs, view.output())
+    require(len(view.inputs) >= 3, "it has too few inputs")
+    depths = {view.shape(tensor)[-1:] for tensor in view.inputs[:3] if tensor is not None}
+    require(len(depths) == 1, "query, key and value differ in depth")
+
+
+def deconvolution(view: DelegateView) -> None:
+    """VisitMediaPipeDeconvolutionNode."""
+    data, kernel, offset = (view.input(position) for position in range(3))
+    checks.counts(view, (3, 3))
+    checks.is_float32(data, kernel, offset, view.output())
+    checks.dimensions(view, data, 4)
+    checks.dimensions(view, kernel, 4)
+    checks.dimensions(view, offset, 1)
+    checks.static(view, kernel, offset, unpacked=True)
+    checks.dimensions(view, view.output(), 4)
+
+
+def pool_with_indices(view: DelegateView) -> None:
+    """VisitMediaPipeMaxPoolingNode, VisitMediaPipeUnpoolingNode."""
+    inputs, outputs = (1, 2) if view.operator.custom_name == "MaxPoolingWithArgmax2D" else (2, 1)
+    checks.counts(view, (inputs, inputs), (outputs, outputs))
+    checks.is_float32(view.input(0), view.output())
+    checks.dimensions(view, view.input(0), 4)
+    checks.dimensions(view, view.output(), 4)

@@ -1,109 +1,92 @@
-"""Does the delegate take this operator? One rule per operator, and why not where it does not."""
+"""Which operators the delegate takes, and the node of XNNPACK that each becomes: VisitNode of its source."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from outlive.kernels.xnnpack import checks, layers
-from outlive.kernels.xnnpack import elementwise as values
-from outlive.kernels.xnnpack import reshaping as shapes
-from outlive.kernels.xnnpack.datatypes import Sight
+from outlive.kernels.xnnpack import elementwise, layers, reshaping
+from outlive.kernels.xnnpack.datatypes import DelegateView, NotTaken
 
-Rule = Callable[[Sight], str]
+_ATTENTION = "odml.scaled_dot_product_attention"
 
-_FLOAT_UNARY = (
-    *("ABS", "CEIL", "COS", "EXP", "FLOOR", "GELU", "HARD_SWISH", "LOG", "NEG"),
-    *("RELU", "RELU6", "RELU_N1_TO_1", "ROUND", "RSQRT", "SIN", "SQRT", "SQUARE"),
-)
 
-# VisitNode. What is not here the delegate does not take; EXPAND_DIMS has a rule there, but a disabled one.
-_RULES: dict[str, Rule] = {
-    **dict.fromkeys(_FLOAT_UNARY, values.unary_float),
-    **dict.fromkeys(("LOGISTIC", "TANH"), values.unary),
-    **dict.fromkeys(("ADD", "SUB"), values.add_or_sub),
-    **dict.fromkeys(("DIV", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"), values.binary_float),
-    **dict.fromkeys(("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN"), shapes.reduce),
-    "ELU": values.elu,
-    "DEQUANTIZE": values.dequantize,
-    "QUANTIZE": values.quantize,
-    "LEAKY_RELU": values.leaky_relu,
-    "MUL": values.multiply,
-    "PRELU": values.prelu,
-    "SOFTMAX": values.softmax,
-    "CONCATENATION": shapes.concatenation,
-    "SPLIT": shapes.split,
-    "PAD": shapes.pad,
-    "RESHAPE": shapes.reshape,
-    "RESIZE_BILINEAR": shapes.resize_bilinear,
-    "SLICE": shapes.slice_,
-    "STRIDED_SLICE": shapes.strided_slice,
-    "TRANSPOSE": shapes.transpose,
-    "DEPTH_TO_SPACE": shapes.depth_to_space,
-    "SPACE_TO_DEPTH": shapes.space_to_depth,
-    "CONV_2D": layers.conv_2d,
-    "DEPTHWISE_CONV_2D": layers.depthwise_conv_2d,
-    "FULLY_CONNECTED": layers.fully_connected,
-    "BATCH_MATMUL": layers.batch_matmul,
-    "TRANSPOSE_CONV": layers.transpose_conv,
-    "AVERAGE_POOL_2D": layers.average_pool_2d,
-    "MAX_POOL_2D": layers.max_pool_2d,
+@dataclass(frozen=True, slots=True)
+class DelegatedOperator:
+    """An operator the delegate may take: its checks, its xnn_node_type, the inputs that become values.
+
+    The other inputs are parameters; None is all inputs are values. Without checks the partition decides.
+    """
+
+    accepts: Callable[[DelegateView], None] | None
+    node: str = "unary_elementwise"
+    data_inputs: tuple[int, ...] | None = None
+
+
+_FLOAT_UNARY = """ABS CEIL COS EXP FLOOR GELU HARD_SWISH LOG NEG RELU RELU6 RELU_N1_TO_1 ROUND RSQRT SIN SQRT
+SQUARE"""
+_SUM = DelegatedOperator(elementwise.add_or_sub, "binary_elementwise")
+_PAIR = DelegatedOperator(elementwise.binary_float, "binary_elementwise")
+_REDUCTION = DelegatedOperator(reshaping.reduce, "reduce", (0,))
+_COPY = DelegatedOperator(None, "copy")
+
+# What is not here the delegate does not take; EXPAND_DIMS has a rule there, but a disabled one.
+OPERATORS: dict[str, DelegatedOperator] = {
+    **dict.fromkeys(_FLOAT_UNARY.split(), DelegatedOperator(elementwise.unary_float)),
+    **dict.fromkeys(("LOGISTIC", "TANH"), DelegatedOperator(elementwise.unary)),
+    **dict.fromkeys(("ADD", "SUB"), _SUM),
+    **dict.fromkeys(("DIV", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"), _PAIR),
+    **dict.fromkeys(("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN"), _REDUCTION),
+    **dict.fromkeys(("READ_VARIABLE", "ASSIGN_VARIABLE"), _COPY),
+    "ELU": DelegatedOperator(elementwise.elu),
+    "DEQUANTIZE": DelegatedOperator(elementwise.dequantize),
+    "QUANTIZE": DelegatedOperator(elementwise.quantize),
+    "LEAKY_RELU": DelegatedOperator(elementwise.leaky_relu),
+    "MUL": DelegatedOperator(elementwise.multiply, "binary_elementwise"),
+    "PRELU": DelegatedOperator(elementwise.prelu, "binary_elementwise"),
+    "SOFTMAX": DelegatedOperator(elementwise.softmax, "softmax"),
+    "CONCATENATION": DelegatedOperator(reshaping.concatenation, "concatenate"),
+    "SPLIT": DelegatedOperator(reshaping.split, "even_split", (1,)),
+    "PAD": DelegatedOperator(reshaping.pad, "static_constant_pad", (0,)),
+    "RESHAPE": DelegatedOperator(reshaping.reshape, "static_reshape", (0,)),
+    "RESIZE_BILINEAR": DelegatedOperator(reshaping.resize_bilinear, "static_resize_bilinear_2d", (0,)),
+    "SLICE": DelegatedOperator(reshaping.slice_, "static_slice", (0,)),
+    "STRIDED_SLICE": DelegatedOperator(reshaping.strided_slice, "static_slice", (0,)),
+    "TRANSPOSE": DelegatedOperator(reshaping.transpose, "static_transpose", (0,)),
+    "DEPTH_TO_SPACE": DelegatedOperator(reshaping.depth_to_space, "depth_to_space_2d"),
+    "SPACE_TO_DEPTH": DelegatedOperator(reshaping.space_to_depth, "space_to_depth_2d"),
+    "CONV_2D": DelegatedOperator(layers.conv_2d, "convolution_2d"),
+    "DEPTHWISE_CONV_2D": DelegatedOperator(layers.depthwise_conv_2d, "depthwise_convolution_2d"),
+    "FULLY_CONNECTED": DelegatedOperator(layers.fully_connected, "fully_connected"),
+    "BATCH_MATMUL": DelegatedOperator(layers.batch_matmul, "batch_matrix_multiply"),
+    "TRANSPOSE_CONV": DelegatedOperator(layers.transpose_conv, "deconvolution_2d", (2, 1, 3)),
+    "AVERAGE_POOL_2D": DelegatedOperator(layers.average_pool_2d, "average_pooling_2d"),
+    "MAX_POOL_2D": DelegatedOperator(layers.max_pool_2d, "max_pooling_2d"),
+}
+CUSTOM_OPERATORS: dict[str, DelegatedOperator] = {
+    "Convolution2DTransposeBias": DelegatedOperator(layers.deconvolution, "deconvolution_2d"),
+    "MaxPoolingWithArgmax2D": DelegatedOperator(layers.pool_with_indices, "argmax_pooling_2d"),
+    "MaxUnpooling2D": DelegatedOperator(layers.pool_with_indices, "unpooling_2d"),
+    _ATTENTION: DelegatedOperator(layers.attention),
 }
 
 
-def refusal(sight: Sight) -> str:
+def refusal(view: DelegateView) -> str:
     """Why the delegate leaves this operator to the runtime, in words; "" if it takes it.
 
     Variables are not judged here: whether READ_VARIABLE and ASSIGN_VARIABLE are taken depends on each other.
     """
-    name = sight.operator.type
-    if name == "CUSTOM":
-        return _CUSTOM_RULES.get(sight.operator.custom_name, _unknown)(sight)
-    if name == "STABLEHLO_COMPOSITE" and checks.option(sight, "name", "") == _ATTENTION:
-        return attention(sight)
-    return _RULES.get(name, _unknown)(sight)
-
-
-def _unknown(sight: Sight) -> str:
-    return f"the delegate has no {sight.operator.name}"
-
-
-def attention(sight: Sight) -> str:
-    """VisitDotAttentionNode."""
-    given = [sight.input(position) for position in range(len(sight.operator.inputs))]
-    reason = checks.is_float32(*given, sight.output())
-    if reason or len(given) < 3:
-        return reason or "it has too few inputs"
-    depths = {sight.shape(tensor)[-1:] for tensor in given[:3] if tensor is not None}
-    return "" if len(depths) == 1 else "query, key and value differ in depth"
-
-
-def _deconvolution(sight: Sight) -> str:
-    data, kernel, offset = (sight.input(position) for position in range(3))
-    return (
-        checks.counts(sight, (3, 3))
-        or checks.is_float32(data, kernel, offset, sight.output())
-        or checks.dimensions(sight, data, 4)
-        or checks.dimensions(sight, kernel, 4)
-        or checks.dimensions(sight, offset, 1)
-        or checks.static(sight, kernel, offset, unpacked=True)
-        or checks.dimensions(sight, sight.output(), 4)
-    )
-
-
-def _pool_with_indices(sight: Sight) -> str:
-    inputs, outputs = (1, 2) if sight.operator.custom_name == "MaxPoolingWithArgmax2D" else (2, 1)
-    return (
-        checks.counts(sight, (inputs, inputs), (outputs, outputs))
-        or checks.is_float32(sight.input(0), sight.output())
-        or checks.dimensions(sight, sight.input(0), 4)
-        or checks.dimensions(sight, sight.output(), 4)
-    )
-
-
-_ATTENTION = "odml.scaled_dot_product_attention"
-_CUSTOM_RULES: dict[str, Rule] = {
-    "Convolution2DTransposeBias": _deconvolution,
-    "MaxPoolingWithArgmax2D": _pool_with_indices,
-    "MaxUnpooling2D": _pool_with_indices,
-    _ATTENTION: attention,
-}
+    operator = view.operator
+    if operator.type == "CUSTOM":
+        found = CUSTOM_OPERATORS.get(operator.custom_name)
+    elif operator.type == "STABLEHLO_COMPOSITE" and view.option("name", "") == _ATTENTION:
+        found = CUSTOM_OPERATORS[_ATTENTION]
+    else:
+        found = OPERATORS.get(operator.type)
+    if found is None or found.accepts is None:
+        return f"the delegate has no {operator.name}"
+    try:
+        found.accepts(view)
+    except NotTaken as reason:
+        return str(reason)
+    return ""

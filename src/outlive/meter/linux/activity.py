@@ -49,7 +49,7 @@ def is_stopped(pid: int, root: Path = Path("/proc")) -> bool:
 
 
 def stands_still(pid: int, root: Path = Path("/proc")) -> bool:
-    """True if the process is stopped, by a signal or for whoever traces it."""
+    """True if the process is stopped, by a signal or for its tracer."""
     return _stat(pid, root)[:1] in (["T"], ["t"])
 
 

@@ -211,7 +211,7 @@ class Cgroup:
 
 
 def find_cgroup_home(root: Path = _ROOT) -> dict[str, object] | None:
-    """Where cgroups may be made, as a nursery is told; None if nowhere. What others left there is removed."""
+    """Where a nursery may make cgroups; None if nowhere. What others left there is removed."""
     place = find_memory_cgroup(root=root)
     for parent, ceiling in () if place is None else _parents(place):
         if os.access(parent, os.W_OK):
@@ -255,7 +255,7 @@ def _parents(place: MemoryCgroup) -> Iterator[tuple[Path, int | None]]:
         limit = folder_limit(folder)
         limits += [] if limit is None else [limit]
         if read_text(folder / "cpu.max").split()[:1] not in ([], ["max"]):
-            return  # whoever leaves this one escapes its limit on processors
+            return  # a process that leaves this one escapes its limit on processors
 
 
 def _hands_on_memory(folder: Path, is_own: bool) -> bool:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from outlive.meter.linux.cgroups import MemoryCgroup, find_memory_cgroup, folder_used_bytes
 from outlive.meter.linux.kernel_files import read_number, read_table, read_text
-from outlive.meter.machine import MachineMemory, OomCounters, portable_memory
+from outlive.meter.machine import MachineMemory, OomCounters
 
 _ROOT = Path("/")
 # A path of ours in the tree of cgroups that holds one of these was made by a container runtime.
+_NVIDIA_DEVICES = ("/dev/nvidiactl", "/dev/nvidia0", "/proc/driver/nvidia/version", "/dev/dxg")
 _CONTAINER_WORDS = ("kubepods", "docker", "libpod", "containerd", "lxc")
 
 
@@ -20,7 +21,7 @@ def read_machine(root: Path = _ROOT) -> MachineMemory:
     table = {name: kb * 1024 for name, kb in read_table(root / "proc" / "meminfo").items()}
     total, available = table.get("MemTotal"), table.get("MemAvailable")
     if total is None and root == _ROOT:
-        total, available = portable_memory()
+        total, available = _portable_memory()
     cgroup = find_memory_cgroup(root=root)
     folder, limit = cgroup.tightest() if cgroup else (None, None)
     return MachineMemory(
@@ -111,6 +112,38 @@ def read_shared_memory(root: Path = _ROOT) -> tuple[int | None, int | None]:
     return seen.f_frsize * seen.f_blocks, seen.f_frsize * seen.f_bavail
 
 
+def read_system_number(name: int | str) -> int | None:
+    """What sysconf(3) says, by a name or by its number where Python has no name for it; None if nothing."""
+    try:
+        number = os.sysconf(name)
+    except (AttributeError, OSError, ValueError):
+        return None
+    return number if number > 0 else None
+
+
+def process_group(pid: int) -> int | None:
+    """The group of a process; None if there is no such process here."""
+    try:
+        return os.getpgid(pid)
+    except (OSError, AttributeError, OverflowError):
+        return None
+
+
+def has_nvidia_driver() -> bool:
+    """True where a driver shows itself: on Linux, in containers, under WSL."""
+    return any(map(os.path.exists, _NVIDIA_DEVICES))
+
+
 def is_root() -> bool:
     """True for the user that limits do not hold for."""
     return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def _portable_memory() -> tuple[int | None, int | None]:
+    """Total and available memory where there is no /proc/meminfo."""
+    try:
+        memory = import_module("psutil").virtual_memory()
+        return int(memory.total), int(memory.available)
+    except Exception:  # psutil is missing, or cannot tell either (no /proc, an unknown system)
+        pages, page_bytes = map(read_system_number, ("SC_PHYS_PAGES", "SC_PAGE_SIZE"))
+        return (pages * page_bytes if pages and page_bytes else None), None

@@ -18,8 +18,9 @@ _RSS, _PRIVATE_CLEAN, _PRIVATE_DIRTY, _ANONYMOUS, _SWAP = (
 )
 
 
-def open_probe(pid: int, proc: Path = _PROC) -> MemoryProbe:
+def open_probe(pid: int, proc: Path | None = None) -> MemoryProbe:
     """A probe of a process, by the files of the kernel where the system has them."""
+    proc = proc or _PROC
     return ProcProbe(pid, proc) if os.path.exists(proc / "self") else MemoryProbe(pid)
 
 
@@ -97,7 +98,7 @@ def _parse_smaps(text: bytes) -> Sample | None:
     they wait to be written to disk, and always on tmpfs, so that a model saved a second ago, or one in
     /dev/shm, would look like private memory. And not Anonymous alone: it counts what a forked worker shares
     with its nursery. Per mapping, the smaller of the two is right: a mapped file has no anonymous page,
-    shared memory neither, and in the rest private pages are the anonymous ones that nobody else has.
+    shared memory neither, and in the rest private pages are the anonymous ones that no other process has.
     """
     columns = [column.findall(text) for column in (_ANONYMOUS, _PRIVATE_CLEAN, _PRIVATE_DIRTY)]
     private_kb = sum(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import codec, model_host, runtimes
+from .operating_system import own_process
 
 _MOST_REPORT_BYTES = 1 << 20
 _ERRORS = 2
@@ -198,7 +199,7 @@ class CompiledModelHost(model_host.ModelHost):
         """What the accelerators have printed so far, and whether they took all."""
         full = None if self._model is None else bool(self._model.is_fully_accelerated())
         size = min(os.fstat(_ERRORS).st_size, _MOST_REPORT_BYTES)
-        return {"fully_accelerated": full}, os.pread(_ERRORS, size, 0)
+        return {"fully_accelerated": full}, own_process.read_at(_ERRORS, size, 0)
 
     def do_compiled(self, header: dict[str, Any], payload: bytes) -> model_host.Reply:
         """One of the compiled model's own questions, by its name."""

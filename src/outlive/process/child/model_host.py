@@ -9,7 +9,7 @@ from typing import Any, Dict, Tuple
 import numpy as np
 
 from . import codec, runtimes, tensor_memory
-from .posix import tensor_overlay
+from .operating_system import own_process, tensor_overlay
 
 Reply = Tuple[Dict[str, Any], bytes]
 # Details of tiny models have more numbers than four for each byte of the file, but never so many.
@@ -185,7 +185,7 @@ class ModelHost:
     def _look_up(self) -> list[int]:
         """Where the tied tensors lie now; 0 for one that lies nowhere."""
         views = [tensor_memory.view(self._native, index) for side in self._tied.values() for index, _ in side]
-        return [0 if view is None else tensor_memory.address(view) for view in views]
+        return [0 if view is None else tensor_overlay.address(view) for view in views]
 
     def _pieces(self, index: int, native: Any, shared: Any) -> list[tuple[Any, Any]]:
         """What has to be copied between a tensor and its place in the block."""
@@ -395,7 +395,7 @@ def _read_all(descriptor: int) -> bytes:
     size = os.fstat(descriptor).st_size
     data = bytearray()
     while len(data) < size:
-        part = os.pread(descriptor, size - len(data), len(data))
+        part = own_process.read_at(descriptor, size - len(data), len(data))
         if not part:
             break
         data += part

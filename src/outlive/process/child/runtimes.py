@@ -10,6 +10,8 @@ from typing import Any
 _SINGLE_THREADED = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
 
 NAMES = ("litert", "tensorflow", "tflite_runtime")
+# The name of no runtime: workers of such a nursery become other programs.
+NO_RUNTIME = "python"
 
 
 def preload(name: str) -> dict[str, Any]:

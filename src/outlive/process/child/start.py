@@ -32,7 +32,7 @@ def main() -> None:
     role, arguments = sys.argv[1], json.loads(sys.argv[2])
     sys.path += [entry for entry in arguments.pop("sys_path") if entry not in sys.path]
     load(folder)
-    importlib.import_module("outlive_child.posix.own_process").be_plain()
+    importlib.import_module("outlive_child.operating_system").own_process.be_plain()
     module = importlib.import_module("outlive_child." + role)
     module.main(**arguments)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, Dict, List, Set
 
 import numpy as np
+
+from .operating_system import own_process, tensor_overlay
 
 
 def is_text(kind: Any) -> bool:
@@ -26,12 +27,6 @@ def view(native: Any, index: int) -> Any:
         return None
     # Not memoryview.cast: it does not know half floats and complex numbers.
     return memoryview(array.reshape(-1).view(np.uint8))
-
-
-def address(piece: Any) -> int:
-    """Where bytes lie."""
-    found: int = np.frombuffer(piece, np.uint8).__array_interface__["data"][0]
-    return found
 
 
 def can_move(native: Any) -> bool:
@@ -133,7 +128,7 @@ class ModelMemory:
 
     def __init__(self, content: Any) -> None:
         """The model's bytes, if we have given the runtime a copy of them."""
-        self._start = 0 if content is None else address(content)
+        self._start = 0 if content is None else tensor_overlay.address(content)
         self._stop = 0 if content is None else self._start + len(content)
 
     def holds(self, piece: Any) -> bool:
@@ -141,24 +136,5 @@ class ModelMemory:
         if piece is None:
             return False
         if self._stop:
-            return self._start <= address(piece) < self._stop
-        return not _is_writable(piece)
-
-
-def _is_writable(piece: Any) -> bool:
-    """True if the process may write there: the kernel is asked to put the first byte where it is already.
-
-    A hundred times quicker than looking it up in /proc/self/maps.
-    """
-    if not hasattr(os, "readv"):
-        return True  # Windows, where nobody knows
-    ours, theirs = os.pipe()
-    try:
-        os.write(theirs, piece[:1])
-        os.readv(ours, [piece[:1]])
-    except OSError:
-        return False
-    finally:
-        os.close(ours)
-        os.close(theirs)
-    return True
+            return self._start <= tensor_overlay.address(piece) < self._stop
+        return not own_process.is_writable(piece)

@@ -2,7 +2,7 @@
 
     frame   = marker, length of header, length of payload, header (JSON), payload (bytes)
     a hot call is no frame: the parent counts up COMMAND in the shared block, the worker answers in DONE;
-    whoever has gone to sleep is woken by one byte on its pipe
+    a side that has gone to sleep is woken by one byte on its pipe
 
 Runs under any Python from 3.8 on, with the standard library only: the worker may live in another
 environment than its parent.
@@ -54,7 +54,7 @@ def unpack_head(data: bytes) -> tuple[int, int]:
 
 
 def send(fd: int, header: dict[str, Any], payload: Any = b"") -> None:
-    """Answer with one frame; `ConnectionClosed` if nobody can read it any more."""
+    """Answer with one frame; `ConnectionClosed` if the other side is gone."""
     for part in _parts(plain_text(header), payload):
         write_all(fd, part)
 

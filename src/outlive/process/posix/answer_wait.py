@@ -7,15 +7,13 @@ calls take longer, or it is crowded     ── not here: asleep on the pipe (`ha
 
 from __future__ import annotations
 
-import functools
 import os
 import platform
 import sys
 import time
-from collections.abc import Callable
-from typing import Any
 
 from outlive.process.child import wire
+from outlive.process.child.posix import own_process
 from outlive.process.posix.shared_block import SharedBlock
 
 _SPIN_NS = 150_000
@@ -36,8 +34,8 @@ _PATIENCE, _MOST_PATIENCE, _RECENTLY_NS = 64, 1024, 1_000_000_000
 def wait_mode() -> str:
     """How a side waits awake for the other: "spin", "yield" or not at all ("").
 
-    Spinning pays with two cores, and needs memory that keeps its order (x86). On a single core whoever waits
-    gives it to the other instead, which costs half of what waking it through a pipe does.
+    Spinning pays with two cores, and needs memory that keeps its order (x86). On a single core the side that
+    waits gives it to the other instead, which costs half of what waking it through a pipe does.
     """
     if not hasattr(os, "sched_getaffinity"):
         return ""
@@ -53,7 +51,7 @@ class AdaptiveWait:
         """Start without experience."""
         self._block = block
         self._spin_ns = _SPIN_NS if way else 0
-        # On a single core a sleeper is woken soon, and whoever is late has met a third.
+        # On a single core a sleeper is woken soon, and a late answer means that a third runs.
         one_core = way == "yield"
         # The plain function: a bound method would be a circle, and keep the block until it is collected.
         self._spin = AdaptiveWait._spin_in_turns if one_core else AdaptiveWait._spin_alone
@@ -155,27 +153,15 @@ class AdaptiveWait:
             give()
 
 
-@functools.cache
-def _libc() -> Any:
-    """The C library, for what Python does not pass on; None where it has nothing of what we ask."""
-    if not sys.platform.startswith("linux"):
-        return None
-    import ctypes  # only who waits for a worker needs it
-
-    return ctypes.CDLL(None)
-
-
 def this_core() -> int:
     """The core that this thread runs on; a number that no core has, where the system does not say."""
-    here = getattr(_libc(), "sched_getcpu", None)
-    return _NO_CORE if here is None else here() & _NO_CORE
+    return own_process.this_core() & _NO_CORE
 
 
 def _set_slack(slack_ns: int) -> int:
     """How late this thread may be woken from now on; what it was, or nothing above 0 if that is not known."""
-    prctl: Callable[..., int] | None = getattr(_libc(), "prctl", None)
-    if prctl is None:
+    if sys.platform != "linux":
         return 0
-    before = prctl(_PR_GET_TIMERSLACK, 0, 0, 0, 0)
-    prctl(_PR_SET_TIMERSLACK, slack_ns, 0, 0, 0)
+    before = int(own_process.libc.prctl(_PR_GET_TIMERSLACK, 0, 0, 0, 0))
+    own_process.libc.prctl(_PR_SET_TIMERSLACK, slack_ns, 0, 0, 0)
     return before

@@ -42,7 +42,7 @@ def reserve(descriptor: int, size_bytes: int) -> None:
         return
     os.ftruncate(descriptor, size_bytes)
     if not _is_sealed(descriptor) and hasattr(os, "posix_fallocate"):
-        # A hole in a file on a full disk kills whoever writes to it through a mapping (SIGBUS).
+        # A hole in a file on a full disk kills a process that writes to it through a mapping (SIGBUS).
         os.posix_fallocate(descriptor, 0, size_bytes)
 
 
@@ -70,6 +70,21 @@ def file_with(name: str, content: bytes | memoryview) -> int:
 def read_into(descriptor: int, place: memoryview, offset: int) -> int:
     """Fill the place with bytes of a file from an offset on; how many it had."""
     return os.preadv(descriptor, [place], offset)
+
+
+def write_at(descriptor: int, data: memoryview, offset: int) -> int:
+    """Write to a file from an offset on; how many bytes were written."""
+    return os.pwrite(descriptor, data, offset)
+
+
+def open_private(path: str | os.PathLike[str], flags: int = 0) -> int:
+    """Open a file of this user for reading and writing, for no other and through no link."""
+    return os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | flags, 0o600)
+
+
+def user_id() -> int:
+    """The number of the user, as files have it for their owner."""
+    return os.getuid()
 
 
 def lock_file(file: Any, wait: bool = True) -> None:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
-import functools
 import mmap
 import os
 import sys
 import weakref
 from typing import Any
 
-import numpy as np
-
 from outlive.process.child import wire
 from outlive.process.child.posix.anonymous_files import anonymous_file
+from outlive.process.child.posix.own_process import libc, map_pages
 from outlive.process.posix.descriptors import reserve
 
 _ALIGNMENT = 64
 _PAGE_BYTES = mmap.PAGESIZE
 _MAP_FIXED = 0x10  # asm-generic/mman-common.h, and sys/mman.h of macOS
 _MAP_NORESERVE = 0x4000  # asm-generic/mman.h
-_READ_WRITE = 1 | 2
-_MAP_FAILED = ctypes.c_void_p(-1).value
 
 
 class SharedBlock:
@@ -50,7 +47,7 @@ class SharedBlock:
         reserve(self.descriptor, size)
         if self._size == 0 or size > len(self.map):
             self.map, self._unmap = _map(self.descriptor, size)
-            self.words = np.frombuffer(self.map, np.uint8).data[: wire.HEADER_BYTES].cast("I")
+            self.words = memoryview(self.map).cast("B")[: wire.HEADER_BYTES].cast("I")
         self._size = size
 
     def hand_out(self, addresses: Addresses) -> None:
@@ -67,10 +64,11 @@ class SharedBlock:
         What the child writes to its inputs must not reach the worker of its parent. The mapping is replaced
         where it lies, because arrays point into it.
         """
-        address = np.frombuffer(self.map, np.uint8).ctypes.data
+        address = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
         held = ctypes.string_at(address, self._size)
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED
-        if _libc_mmap()(address, len(self.map), _READ_WRITE, flags, -1, 0) == address:
+        with contextlib.suppress(OSError):
+            map_pages(address, len(self.map), flags)
             ctypes.memmove(address, held, len(held))
 
     def close(self) -> None:
@@ -83,7 +81,7 @@ class SharedBlock:
 class Addresses:
     """Addresses that callers got: they stay mapped until the interpreter and all views of it are gone.
 
-    Programs keep them past a resize, as pointers that nobody counts. LiteRT's arena is then other memory of
+    Programs keep them past a resize, as pointers that are not counted. LiteRT's arena is then other memory of
     the program's heap, so reading and writing there is survived. Here the mapping's pages are replaced by
     empty ones, which take memory only where they are written to. Mappings double in size: a worker has few.
     """
@@ -103,7 +101,8 @@ class Addresses:
         """Give back what the pages hold, and not the addresses."""
         # Shared pages are not counted against RLIMIT_DATA (is_data_mapping in mm/internal.h of Linux).
         flags = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | _MAP_NORESERVE | _MAP_FIXED
-        if _libc_mmap()(address, size, _READ_WRITE, flags, -1, 0) == address:
+        with contextlib.suppress(OSError):
+            map_pages(address, size, flags)
             self._blank.append((address, size))
 
 
@@ -113,7 +112,7 @@ def _unmap_all(ranges: list[tuple[int, int]]) -> None:
 
 
 def _unmap(address: int, size: int) -> None:
-    _libc().munmap(ctypes.c_void_p(address), ctypes.c_size_t(size))
+    libc.munmap(ctypes.c_void_p(address), ctypes.c_size_t(size))
 
 
 def _map(descriptor: int, size: int) -> tuple[Any, weakref.finalize[Any, Any] | None]:
@@ -125,27 +124,11 @@ def _map(descriptor: int, size: int) -> tuple[Any, weakref.finalize[Any, Any] | 
     if sys.platform != "linux":
         return mmap.mmap(descriptor, size), None
     size = 1 << (size - 1).bit_length()
-    address = _libc_mmap()(None, size, _READ_WRITE, mmap.MAP_SHARED, descriptor, 0)
-    if address == _MAP_FAILED:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
+    address = map_pages(None, size, mmap.MAP_SHARED, descriptor)
     memory = (ctypes.c_ubyte * size).from_address(address)
     finalizer = weakref.finalize(memory, _unmap, address, size)
     finalizer.atexit = False
     return memory, finalizer
-
-
-@functools.cache
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
-
-
-@functools.cache
-def _libc_mmap() -> Any:
-    function = _libc().mmap
-    function.restype = ctypes.c_void_p
-    function.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
-    return function
 
 
 def lay_out(pieces: list[tuple[int, int | None]]) -> tuple[list[int], int]:

@@ -12,7 +12,7 @@ import threading
 import time
 from typing import Any
 
-from outlive.process.worker_factory import START, CannotStart, WorkerKind, in_words
+from outlive.process.worker_factory import START, WorkerKind, WorkerUnavailable, in_words
 from outlive.threads import run_uninterrupted
 
 # What one Python's environment says of where its modules are misleads another Python.
@@ -80,20 +80,19 @@ def disown() -> None:
 def spawn(
     kind: WorkerKind, role: str, arguments: dict[str, Any], descriptors: list[int], errors: int
 ) -> subprocess.Popen[bytes]:
-    """Start a child in a session of its own: a Ctrl-C in the terminal is not for it."""
+    """Start a child process that has these descriptors."""
     misleading = () if _is_ours(kind) else _OF_THIS_PYTHON
     own = {k: v for k, v in os.environ.items() if k not in misleading} | dict(kind.environment)
     bury()
     started: list[subprocess.Popen[bytes]] = []
 
     def start() -> None:
-        process = subprocess.Popen(
+        process = start_in_session(
             child_command(kind, role, arguments),
             pass_fds=descriptors,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=errors,
-            start_new_session=True,
             env=own,
         )
         _unburied.add(process)
@@ -102,8 +101,13 @@ def spawn(
     try:
         run_uninterrupted(start)
     except (MemoryError, OSError, subprocess.SubprocessError) as error:
-        raise CannotStart(f"cannot start {kind.python}: {in_words(error)}") from error
+        raise WorkerUnavailable(f"cannot start {kind.python}: {in_words(error)}") from error
     return started[0]
+
+
+def start_in_session(command: list[str], **streams: Any) -> subprocess.Popen[bytes]:
+    """Start a program in a session of its own: a Ctrl-C in the terminal is not for it."""
+    return subprocess.Popen(command, start_new_session=True, **streams)
 
 
 def abort(process: subprocess.Popen[bytes]) -> None:

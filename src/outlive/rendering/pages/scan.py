@@ -14,7 +14,7 @@ from outlive.names import safe
 from outlive.rendering import page as ui
 from outlive.rendering.fleet_tables import accelerators_in, why
 from outlive.rendering.pages.plan import TONES
-from outlive.rules.catalogue import find_rule
+from outlive.rules import find_rule
 from outlive.units import plural
 
 _OUTCOMES = {

@@ -15,7 +15,7 @@ Limits
 """
 
 from outlive.accelerators import Coverage
-from outlive.rules.accelerator.telling_coverage import culprit, others_that_run, place, refusals
+from outlive.rules.accelerator.coverage_wording import culprit, others_that_run, place, refusals
 from outlive.rules.api import Evidence, Fault, Severity, Sighting, Sightings, rule
 
 

@@ -17,8 +17,8 @@ Limits
 """
 
 from outlive.accelerators import Accelerator, Coverage
+from outlive.rules.accelerator.coverage_wording import place, refusals
 from outlive.rules.accelerator.remedies import remedies_for
-from outlive.rules.accelerator.telling_coverage import place, refusals
 from outlive.rules.api import Evidence, Fault, Severity, Sighting, Sightings, rule
 from outlive.units import format_bytes, plural
 

@@ -16,7 +16,7 @@ Limits
 """
 
 from outlive.accelerators import Coverage
-from outlive.rules.accelerator.telling_coverage import place
+from outlive.rules.accelerator.coverage_wording import place
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 

@@ -14,7 +14,7 @@ Limits
 """
 
 from outlive.accelerators import Coverage
-from outlive.rules.accelerator.telling_coverage import place
+from outlive.rules.accelerator.coverage_wording import place
 from outlive.rules.api import Evidence, Fault, Severity, Sighting, Sightings, rule
 
 

@@ -14,7 +14,7 @@ Limits
 """
 
 from outlive.accelerators import Coverage
-from outlive.rules.accelerator.telling_coverage import command
+from outlive.rules.accelerator.coverage_wording import command
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.wording import file_name
 from outlive.units import plural

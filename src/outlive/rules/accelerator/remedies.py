@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from outlive.accelerators import Accelerator, Coverage, OpRefusal
 from outlive.finding import Remedy, Tag
-from outlive.rules.accelerator.telling_coverage import command
+from outlive.rules.accelerator.coverage_wording import command
 from outlive.units import plural
 
-# What an accelerator says, and what to do about it. The words are those of LiteRT 2.3.0's GPU accelerator
+# What an accelerator says, and what to do about it. The words are those of LiteRT's GPU accelerator
 # and of XNNPACK's delegate as the planner tells them.
 _ADVICE = (
     (

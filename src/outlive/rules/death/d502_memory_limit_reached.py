@@ -17,9 +17,9 @@ Limits
 """
 
 from outlive.process.flight import Flight
-from outlive.rules import shortage
+from outlive.rules import memory_verdict as shortage
 from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.witness import amount, cause, doer, place
+from outlive.rules.flight_end import amount, cause, doer, place
 
 # What the runtime did when it did not get the memory.
 _AFTER = {

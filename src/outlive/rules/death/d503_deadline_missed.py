@@ -17,7 +17,7 @@ Limits
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.witness import cause, is_function, memory, native_stack, place, was_busy
+from outlive.rules.flight_end import cause, is_function, memory, native_stack, place, was_busy
 
 _DOCTOR = Remedy("see whether workers can start here", Tag.SAME_RESULTS, command="outlive doctor")
 _LOOPS = Remedy(
@@ -27,7 +27,7 @@ _LOOPS = Remedy(
 _STACKS = Remedy(
     "see where each thread stood: the flight's fault_trace has all their Python stacks", Tag.SAME_RESULTS
 )
-# By whether it used a processor at the end; None: nobody could look.
+# By whether it used a processor at the end; None: unknown.
 _CAUSES = {True: "infinite-loop", False: "hang", None: ""}
 _CONFIDENCE = {
     True: "certain; whether it is slow or endless is not known",

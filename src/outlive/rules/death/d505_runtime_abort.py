@@ -17,7 +17,7 @@ Limits
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.witness import cause, is_function, other_kernels, place, witness
+from outlive.rules.flight_end import cause, is_function, other_kernels, place, witness
 
 # What the C library prints before it gives up on a heap: glibc, malloc/malloc.c.
 _HEAP_WORDS = ("corrupted", "double free", "malloc():", "free():", "realloc():", "munmap_chunk()")

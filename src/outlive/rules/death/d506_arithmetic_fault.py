@@ -17,7 +17,7 @@ Limits
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.witness import cause, is_function, place, witness
+from outlive.rules.flight_end import cause, is_function, place, witness
 
 
 @rule("D506", "arithmetic-fault", Severity.ERROR, since="0.1")

@@ -17,7 +17,7 @@ Limits
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.witness import cause, other_kernels, place, subject, witness
+from outlive.rules.flight_end import cause, other_kernels, place, subject, witness
 
 _MEANS = {
     "SIGILL": "the processor met an instruction that it does not have",

@@ -16,7 +16,7 @@ Limits
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.witness import cause, doer, is_function, place, subject, witness
+from outlive.rules.flight_end import cause, doer, is_function, place, subject, witness
 
 
 @rule("D509", "process-left", Severity.ERROR, since="0.1")

@@ -17,7 +17,7 @@ Limits
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.witness import cause, place
+from outlive.rules.flight_end import cause, place
 
 _SPAWN = Remedy(
     "start processes afresh instead of forking them",

@@ -18,8 +18,8 @@ Limits
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.tensorflow_words import failed_check, running_op
-from outlive.rules.witness import cause, native_stack, place, status
+from outlive.rules.flight_end import cause, native_stack, place, status
+from outlive.rules.tensorflow_log import failed_check, running_op
 
 _KINDS = {
     "tf-size-overflow": "a size that was asked for is too large to be counted",

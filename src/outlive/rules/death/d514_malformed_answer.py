@@ -18,7 +18,7 @@ Limits
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.witness import cause, is_function, last_words, place
+from outlive.rules.flight_end import cause, is_function, last_words, place
 
 
 @rule("D514", "malformed-answer", Severity.ERROR, since="0.2")

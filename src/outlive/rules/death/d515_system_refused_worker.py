@@ -17,7 +17,7 @@ Limits
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.witness import cause, place
+from outlive.rules.flight_end import cause, place
 
 # What the system says (errno.h, strerror), and the command that shows the limit.
 _LIMITS = (("open files", "ulimit -n"), ("unavailable", "ulimit -u"), ("memory", "free -m"))

@@ -20,7 +20,7 @@ from typing import Any
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Evidence, Fault, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.witness import amount, cause, is_function, native_stack, place, status, thread_words
+from outlive.rules.flight_end import amount, cause, is_function, native_stack, place, status, thread_words
 
 _RAISE = {"pids.max": "docker run --pids-limit 4096 ...", "RLIMIT_NPROC": "ulimit -u 4096"}
 _WHOSE = {"pids.max": "the container or service", "RLIMIT_NPROC": "this user"}

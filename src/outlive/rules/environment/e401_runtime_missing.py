@@ -10,11 +10,11 @@ What to do
     Install it into the environment of the worker.
 
 Limits
-    The import error is quoted as Python gave it. What is known of its reason is told by E402 to E404.
+    The import error is quoted as Python gave it. E402 to E404 explain the reasons that are known.
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.environment.import_words import PACKAGES, own_rule
+from outlive.rules.environment.import_errors import PACKAGES, own_rule
 
 
 @rule("E401", "runtime-missing", Severity.ERROR, since="0.1", cause="missing-runtime")

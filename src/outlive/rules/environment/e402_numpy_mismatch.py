@@ -16,7 +16,7 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.environment.import_words import PACKAGES, numpy_mismatch
+from outlive.rules.environment.import_errors import PACKAGES, numpy_mismatch
 
 
 @rule("E402", "numpy-mismatch", Severity.ERROR, since="0.1", cause="missing-runtime")

@@ -15,7 +15,7 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.environment.import_words import missing_library, missing_version, numpy_mismatch
+from outlive.rules.environment.import_errors import missing_library, missing_version, numpy_mismatch
 
 # What brings a library on Debian and Ubuntu, by how its name begins.
 _BRINGERS = {

@@ -15,7 +15,7 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.environment.import_words import missing_version
+from outlive.rules.environment.import_errors import missing_version
 
 
 @rule("E404", "c-library-too-old", Severity.ERROR, since="0.1", cause="missing-runtime")

@@ -8,19 +8,21 @@ Why it matters
     `pip install` finds nothing, or only versions of long ago: "no matching distribution", and not why.
 
 What to do
-    Use what there is a build for: another image, another Python, a 64-bit system; on 32-bit Arm the older
+    Use what the package is built for: another image, another Python, a 64-bit system; on 32-bit Arm the older
     tflite-runtime.
 
 Limits
-    The builds are those of ai-edge-litert 2.3.0. Those of others, such as Linux distributions, are not known.
+    The builds are those of the LiteRT that outlive follows. Those of others, such as Linux distributions, are
+    not known.
 """
 
 from outlive.environment.surroundings import Surroundings
+from outlive.kernels.tables import LITERT_VERSION
 from outlive.rules.api import Evidence, Fault, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 
-# What ai-edge-litert 2.3.0 has on PyPI: manylinux_2_27 for x86_64 and aarch64, macosx_12_0_arm64, win_amd64,
+# What ai-edge-litert has on PyPI: manylinux_2_27 for x86_64 and aarch64, macosx_12_0_arm64, win_amd64,
 # each for cp310 to cp314.
-_RELEASE = "ai-edge-litert 2.3.0"
+_RELEASE = f"ai-edge-litert {LITERT_VERSION}"
 _BUILDS = {"Linux": ("x86_64", "aarch64"), "Darwin": ("arm64",), "Windows": ("AMD64",)}
 _PYTHONS = ((3, 10), (3, 14))
 _GLIBC = (2, 27)
@@ -60,7 +62,7 @@ def no_wheel_for_machine(surroundings: Surroundings) -> Sightings:
 
 
 def _obstacles(here: Surroundings) -> Iterator[tuple[str, Remedy]]:
-    """What there is no build for, and the way around it."""
+    """What the package is not built for, and the way around it."""
     built = _BUILDS.get(here.system, ())
     if here.architecture not in built or here.bits != 64:
         words = f"{here.system} on {here.architecture} with a Python of {here.bits} bits"

@@ -11,12 +11,13 @@ What to do
     Update outlive and the runtime if the model comes from a newer converter; otherwise fetch it again.
 
 Limits
-    The schema known here is the one of ai-edge-litert 2.3; a newer one may have added the type.
+    The schema known here is that of the LiteRT that outlive follows; a newer one may have added the type.
 """
 
+from outlive.kernels.tables import LITERT_VERSION
 from outlive.rules.api import Severity, rule
 from outlive.rules.file.flaws import flaws
 
 RULE = rule("F113", "unknown-tensor-type", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")(
-    flaws("unknown-type", "ai-edge-litert 2.3 and older know no type of this number")
+    flaws("unknown-type", f"ai-edge-litert {LITERT_VERSION} and older know no type of this number")
 )

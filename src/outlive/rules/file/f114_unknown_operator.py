@@ -5,13 +5,13 @@ What it checks
 
 Why it matters
     A runtime that does not know the operator refuses the model. It would run only with a runtime newer
-    than ai-edge-litert 2.3.
+    than the one that outlive follows.
 
 What to do
     Update outlive and the runtime, or convert the model for an older runtime.
 
 Limits
-    The schema known here is the one of ai-edge-litert 2.3.
+    The schema known here is that of the LiteRT that outlive follows.
 """
 
 from outlive.rules.api import Severity, rule

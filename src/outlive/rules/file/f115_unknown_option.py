@@ -11,7 +11,7 @@ What to do
     Update outlive and the runtime if the model comes from a newer converter; otherwise fetch it again.
 
 Limits
-    The schema known here is the one of ai-edge-litert 2.3.
+    The schema known here is that of the LiteRT that outlive follows.
 """
 
 from outlive.rules.api import Severity, rule

@@ -13,13 +13,13 @@ What to do
     library's, run it in a worker that is replaced now and then: its memory goes with it.
 
 Limits
-    Which line asked for the memory is told where memray is installed (pip install memray), and not otherwise.
+    The line that asked for the memory is named only where memray is installed (pip install memray).
     Python objects that own native memory are named by rule G602, if they became more.
 """
 
 from outlive.growth.growth import Growth
 from outlive.rules.api import Severity, Sighting, Sightings, rule
-from outlive.rules.growth.blaming import beside, ends, fault, isolate, parts, place, rate, sites, stages_with
+from outlive.rules.growth.culprits import beside, ends, fault, isolate, parts, place, rate, sites, stages_with
 
 
 @rule("G601", "native-heap-leak", Severity.ERROR, since="0.1")

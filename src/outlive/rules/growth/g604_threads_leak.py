@@ -17,7 +17,7 @@ Limits
 from outlive.growth.growth import LEAKS, CycleGrowth, Growth
 from outlive.growth.stage_verdict import describe_forecast
 from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.growth.blaming import fault, parts, place
+from outlive.rules.growth.culprits import fault, parts, place
 
 
 @rule("G604", "threads-leak", Severity.ERROR, since="0.1")

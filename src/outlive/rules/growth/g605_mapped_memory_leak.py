@@ -17,7 +17,7 @@ Limits
 
 from outlive.growth.growth import CycleGrowth, Growth
 from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.growth.blaming import (
+from outlive.rules.growth.culprits import (
     ends,
     fault,
     keeping,

@@ -18,7 +18,7 @@ Limits
 
 from outlive.growth.growth import Growth
 from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.growth.blaming import ends, fault, isolate, parts, place, rate, stages_with
+from outlive.rules.growth.culprits import ends, fault, isolate, parts, place, rate, stages_with
 
 
 @rule("G606", "unexplained-growth", Severity.ERROR, since="0.1")

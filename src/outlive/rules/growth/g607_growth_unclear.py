@@ -17,7 +17,7 @@ Limits
 
 from outlive.growth.growth import UNCLEAR, CycleGrowth, Growth
 from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.growth.blaming import fault, place
+from outlive.rules.growth.culprits import fault, place
 from outlive.units import format_bytes
 
 

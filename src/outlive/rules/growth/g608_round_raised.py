@@ -16,7 +16,7 @@ Limits
 
 from outlive.growth.growth import Growth
 from outlive.rules.api import Evidence, Severity, Sighting, Sightings, rule
-from outlive.rules.growth.blaming import fault, place
+from outlive.rules.growth.culprits import fault, place
 
 
 @rule("G608", "round-raised", Severity.ERROR, since="0.1")

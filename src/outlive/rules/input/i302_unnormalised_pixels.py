@@ -18,7 +18,7 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.given import Feed, Given, input_place, looks_like_bytes, values_seen, wanted_range
+from outlive.rules.feed import Feed, GivenInput, expected_range, looks_like_bytes
 
 
 @rule("I302", "unnormalised-pixels", Severity.WARNING, since="0.1")
@@ -28,17 +28,17 @@ def unnormalised_pixels(inputs: Feed) -> Sightings:
             yield _sight(inputs, given)
 
 
-def _sight(feed: Feed, given: Given) -> Sighting:
-    wanted = wanted_range(feed, given)
+def _sight(feed: Feed, given: GivenInput) -> Sighting:
+    wanted = expected_range(feed, given)
     assert wanted is not None, "only where it is known does anything look out of place"
     scaled = "value / 127.5 - 1" if wanted.low < -0.25 * wanted.high else "value / 255"
     if wanted.mean:
         scaled = f"(value - {wanted.mean:g}) / {wanted.std:g}"
     return Sighting(
-        where=input_place(given),
+        where=given.place,
         evidence=(
             Evidence(f"made for {wanted.low:.4g} to {wanted.high:.4g}", wanted.source),
-            values_seen(given),
+            given.evidence,
         ),
         why=f"pixels, it seems, that were not scaled; about {wanted.low:.2g} to {wanted.high:.2g} is wanted",
         remedies=(Remedy("scale the pixels", Tag.CHANGES_RESULTS, command=f"value = {scaled}"),),

@@ -17,26 +17,17 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.given import (
-    Feed,
-    Given,
-    Span,
-    input_place,
-    looks_like_bytes,
-    span_of,
-    span_seen,
-    values_seen,
-)
+from outlive.rules.feed import Feed, GivenInput, HeldRange, held_range, looks_like_bytes
 
 _LEAST_SHARE = 0.01
-# A range of -1 to 1 ends one step below 1, where zero has to be exact: nobody minds.
+# A range of -1 to 1 ends one step below 1, where zero has to be exact: that is harmless.
 _SLACK_STEPS = 1.5
 
 
 @rule("I303", "saturating-input", Severity.WARNING, since="0.1")
 def saturating_input(inputs: Feed) -> Sightings:
     for given in inputs.given:
-        span = span_of(inputs, given)
+        span = held_range(inputs, given)
         # Pixels that were not scaled are another finding.
         if span is None or not given.seen.is_float or looks_like_bytes(inputs, given):
             continue
@@ -45,7 +36,7 @@ def saturating_input(inputs: Feed) -> Sightings:
             yield _sight(given, span, outside)
 
 
-def _outside(given: Given, span: Span) -> int:
+def _outside(given: GivenInput, span: HeldRange) -> int:
     """How many finite numbers lie so far beyond the range that clipping them matters."""
     import numpy as np
 
@@ -54,12 +45,12 @@ def _outside(given: Given, span: Span) -> int:
     return int(np.count_nonzero(beyond & np.isfinite(values)))
 
 
-def _sight(given: Given, span: Span, outside: int) -> Sighting:
+def _sight(given: GivenInput, span: HeldRange, outside: int) -> Sighting:
     share = 100 * outside / given.seen.size
     clipped = f"{outside:,} of {given.seen.size:,} values ({share:.3g} %) lie beyond it and are clipped"
     return Sighting(
-        where=input_place(given),
-        evidence=(span_seen(span), values_seen(given), Evidence(clipped, "inputs")),
+        where=given.place,
+        evidence=(span.evidence, given.evidence, Evidence(clipped, "inputs")),
         why="the quantization was calibrated with smaller numbers than these",
         remedies=(
             Remedy("scale the values as in training", Tag.CHANGES_RESULTS),

@@ -17,7 +17,7 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.given import LEVELS, Feed, Given, Span, input_place, span_of, span_seen, values_seen
+from outlive.rules.feed import LEVELS, Feed, GivenInput, HeldRange, held_range
 
 _LEAST_VALUES = 16
 _LEAST_SHARE = 0.02
@@ -26,7 +26,7 @@ _LEAST_SHARE = 0.02
 @rule("I304", "range-hardly-used", Severity.WARNING, since="0.1", cause="not-quantized")
 def range_hardly_used(inputs: Feed) -> Sightings:
     for given in inputs.given:
-        span = span_of(inputs, given)
+        span = held_range(inputs, given)
         if span is None or given.seen.size < _LEAST_VALUES or given.seen.is_constant:
             continue
         steps, there = _steps(given, span), round((span.high - span.low) / span.scale)
@@ -34,7 +34,7 @@ def range_hardly_used(inputs: Feed) -> Sightings:
             yield _sight(given, span, steps, there)
 
 
-def _steps(given: Given, span: Span) -> float | None:
+def _steps(given: GivenInput, span: HeldRange) -> float | None:
     """How many steps of the quantization lie between the least and the largest value; None if unknown."""
     seen = given.seen
     if seen.minimum is None or seen.maximum is None:
@@ -45,7 +45,7 @@ def _steps(given: Given, span: Span) -> float | None:
     return float(seen.maximum - seen.minimum) if seen.dtype in LEVELS else None
 
 
-def _sight(given: Given, span: Span, steps: float, there: int) -> Sighting:
+def _sight(given: GivenInput, span: HeldRange, steps: float, there: int) -> Sighting:
     used = f"the values lie within {steps:.3g} of its {there:,} steps"
     quantize = Remedy(
         "if they were cast to integers: quantize the real numbers instead",
@@ -54,8 +54,8 @@ def _sight(given: Given, span: Span, steps: float, there: int) -> Sighting:
     )
     scale = Remedy("scale the values as in training", Tag.CHANGES_RESULTS)
     return Sighting(
-        where=input_place(given),
-        evidence=(span_seen(span), values_seen(given), Evidence(used, "inputs")),
+        where=given.place,
+        evidence=(span.evidence, given.evidence, Evidence(used, "inputs")),
         why="so little of the range is rarely what a model was calibrated with",
         remedies=(scale,) if given.seen.is_float else (quantize, scale),
         confidence="likely",

@@ -13,15 +13,15 @@ What to do
 
 Limits
     Only values that reach the operator unchanged are followed, in the main subgraph. FLOOR_MOD dies in
-    LiteRT 2.3; DIV dies in TensorFlow's interpreter (2.21), and gives a wrong number in LiteRT. FLOOR_DIV
+    LiteRT; DIV dies in TensorFlow's interpreter (2.21), and gives a wrong number in LiteRT. FLOOR_DIV
     computes with floats and is left alone. Other processors than x86 give a wrong number instead of a
     fault.
 """
 
 from outlive.model import Operator
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.dividing import WIDE, divisions, pairs
-from outlive.rules.given import Feed
+from outlive.rules.feed import Feed
+from outlive.rules.input.divisions import WIDE, divisions, pairs
 from outlive.rules.wording import operator_name, operator_place
 from outlive.units import plural
 

@@ -6,7 +6,7 @@ What it checks
     are negative, or ask for 2^31 elements and more.
 
 Why it matters
-    Not every kernel looks at them: in LiteRT 2.3 RANDOM_UNIFORM dies of a memory fault for a negative
+    Not every kernel looks at them: in LiteRT RANDOM_UNIFORM dies of a memory fault for a negative
     shape, and for one too large. Memory that is asked for and not there ends a run in many ways.
 
 What to do
@@ -21,7 +21,7 @@ import math
 
 from outlive.model import Operator
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.given import Feed, Given, input_place, uses, values_seen
+from outlive.rules.feed import Feed, GivenInput, uses
 from outlive.rules.wording import operator_name, operator_place
 from outlive.units import count_elements, format_shape
 
@@ -71,11 +71,11 @@ def _times(feed: Feed, step: Operator) -> int:
     return count_elements(tensors[first].shape) or 1
 
 
-def _sight(given: Given, step: Operator, sizes: tuple[int, ...], problem: str) -> Sighting:
+def _sight(given: GivenInput, step: Operator, sizes: tuple[int, ...], problem: str) -> Sighting:
     asked = f"{operator_name(step)} is asked for {'x'.join(map(str, sizes)) or format_shape(())}"
     return Sighting(
-        where=input_place(given),
-        evidence=(Evidence(asked, "inputs"), values_seen(given)),
+        where=given.place,
+        evidence=(Evidence(asked, "inputs"), given.evidence),
         why=problem,
         remedies=(Remedy("give sizes that the result can have", Tag.CHANGES_RESULTS),),
         fault=Fault.INPUT,

@@ -18,7 +18,7 @@ Limits
 
 from outlive.arena.budget import ONE_BLOCK, Verdict
 from outlive.rules.api import Evidence, Fault, Severity, Sighting, Sightings, rule
-from outlive.rules.planned import amounts, place, ways, worst
+from outlive.rules.plan_facts import amounts, place, ways, worst
 from outlive.units import format_bytes
 
 

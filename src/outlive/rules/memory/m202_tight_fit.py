@@ -17,7 +17,7 @@ Limits
 
 from outlive.arena.budget import Verdict
 from outlive.rules.api import Evidence, Fault, Severity, Sighting, Sightings, rule
-from outlive.rules.planned import amounts, place, ways
+from outlive.rules.plan_facts import amounts, place, ways
 from outlive.units import format_bytes
 
 

@@ -18,7 +18,7 @@ Limits
 
 from outlive.arena.plan import Plan, predict_stages
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.planned import run_command
+from outlive.rules.plan_facts import run_command
 from outlive.rules.wording import file_name
 from outlive.units import format_bytes
 

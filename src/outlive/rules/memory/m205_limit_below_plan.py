@@ -16,8 +16,8 @@ Limits
 
 from outlive.arena.budget import Verdict, certain_bytes
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.planned import facts, place, run_command, ways
-from outlive.rules.shortage import SET_LIMIT, needed_words
+from outlive.rules.memory_verdict import SET_LIMIT, needed_words
+from outlive.rules.plan_facts import facts, place, run_command, ways
 from outlive.units import format_bytes
 
 

@@ -17,7 +17,7 @@ Limits
 
 from outlive.arena.budget import Verdict
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.planned import amounts, place, run_command, ways
+from outlive.rules.plan_facts import amounts, place, run_command, ways
 from outlive.units import format_bytes
 
 _SHOWN = 3

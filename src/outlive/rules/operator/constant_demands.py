@@ -9,93 +9,93 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from outlive.rules.operator.option_demands import MOST_DIMENSIONS
-from outlive.rules.operator.scene import Scene, slot_words
+from outlive.rules.operator.prepared import PreparedOperator, slot_words
 
-Check = Callable[[Scene], Iterator[str]]
+Check = Callable[[PreparedOperator], Iterator[str]]
 
 
-def constant_faults(scene: Scene) -> Iterator[str]:
+def constant_faults(op: PreparedOperator) -> Iterator[str]:
     """What is wrong with the values of an operator's constants, in words."""
-    for check in _CHECKS.get(scene.operator.type, ()):
-        yield from check(scene)
+    for check in _CHECKS.get(op.operator.type, ()):
+        yield from check(op)
 
 
 def _axes(slot: str, of: str, more: int = 0) -> Check:
-    def check(scene: Scene) -> Iterator[str]:
-        shape = scene.shape(of)
+    def check(op: PreparedOperator) -> Iterator[str]:
+        shape = op.shape(of)
         rank = (MOST_DIMENSIONS if shape is None else len(shape)) + more
-        wrong = [axis for axis in scene.values(slot) or () if not -rank <= axis < max(rank, 1)]
+        wrong = [axis for axis in op.values(slot) or () if not -rank <= axis < max(rank, 1)]
         if wrong:
             known = "a tensor of any rank" if shape is None else f"a tensor of rank {len(shape)}"
-            yield f"{slot_words(scene, slot)} holds {wrong[0]}, which is no dimension of {known}"
+            yield f"{slot_words(op, slot)} holds {wrong[0]}, which is no dimension of {known}"
 
     return check
 
 
 def _at_least(least: int, *slots: str) -> Check:
-    def check(scene: Scene) -> Iterator[str]:
+    def check(op: PreparedOperator) -> Iterator[str]:
         for slot in slots:
-            wrong = [value for value in scene.values(slot) or () if value < least]
+            wrong = [value for value in op.values(slot) or () if value < least]
             if wrong:
-                yield f"{slot_words(scene, slot)} holds {wrong[0]}; {least} is the least possible"
+                yield f"{slot_words(op, slot)} holds {wrong[0]}; {least} is the least possible"
 
     return check
 
 
 def _not_zero(slot: str) -> Check:
-    def check(scene: Scene) -> Iterator[str]:
-        if 0 in (scene.values(slot) or ()):
-            yield f"{slot_words(scene, slot)} holds 0; the kernel divides by it"
+    def check(op: PreparedOperator) -> Iterator[str]:
+        if 0 in (op.values(slot) or ()):
+            yield f"{slot_words(op, slot)} holds 0; the kernel divides by it"
 
     return check
 
 
 def _indices(slot: str, of: str, axis: int = 0) -> Check:
-    def check(scene: Scene) -> Iterator[str]:
-        shape, along = scene.shape(of), axis
-        if scene.operator.type == "GATHER":
-            along = scene.number("axis") or 0
+    def check(op: PreparedOperator) -> Iterator[str]:
+        shape, along = op.shape(of), axis
+        if op.operator.type == "GATHER":
+            along = op.number("axis") or 0
         if not shape or not -len(shape) <= along < len(shape):
             return
-        wrong = [index for index in scene.values(slot) or () if not 0 <= index < shape[along]]
+        wrong = [index for index in op.values(slot) or () if not 0 <= index < shape[along]]
         if wrong:
-            yield f"{slot_words(scene, slot)} holds {wrong[0]}, there are {shape[along]} to pick from"
+            yield f"{slot_words(op, slot)} holds {wrong[0]}, there are {shape[along]} to pick from"
 
     return check
 
 
-def _order(scene: Scene) -> Iterator[str]:
-    order = scene.values("i1")
+def _order(op: PreparedOperator) -> Iterator[str]:
+    order = op.values("i1")
     if order is None:
         return
     rank = len(order)
     wrong = [axis for axis in order if not -rank <= axis < rank]
     if wrong:
-        yield f"{slot_words(scene, 'i1')} holds {wrong[0]}, which is no dimension of a tensor of rank {rank}"
+        yield f"{slot_words(op, 'i1')} holds {wrong[0]}, which is no dimension of a tensor of rank {rank}"
     elif len({axis % rank for axis in order}) != rank:
-        yield f"{slot_words(scene, 'i1')} is {list(order)}, in which a dimension occurs twice"
+        yield f"{slot_words(op, 'i1')} is {list(order)}, in which a dimension occurs twice"
 
 
-def _parts(scene: Scene) -> Iterator[str]:
+def _parts(op: PreparedOperator) -> Iterator[str]:
     """split_v.cc: the parts fill the side, one of them may be the rest."""
-    sizes, axes, shape = scene.values("i1"), scene.values("i2"), scene.shape("i0")
+    sizes, axes, shape = op.values("i1"), op.values("i2"), op.shape("i0")
     if sizes is None:
         return
     if any(size < -1 for size in sizes) or sizes.count(-1) > 1:
-        yield f"{slot_words(scene, 'i1')} is {list(sizes[:8])}"
+        yield f"{slot_words(op, 'i1')} is {list(sizes[:8])}"
     elif axes and shape is not None and -len(shape) <= axes[0] < len(shape):
         side, total = shape[axes[0]], sum(size for size in sizes if size != -1)
         if total > side or (total != side and -1 not in sizes):
-            yield f"{slot_words(scene, 'i1')} sums to {total}, the side is {side}"
+            yield f"{slot_words(op, 'i1')} sums to {total}, the side is {side}"
 
 
-def _slice(scene: Scene) -> Iterator[str]:
-    begin, size, shape = scene.values("i1"), scene.values("i2"), scene.shape("i0")
+def _slice(op: PreparedOperator) -> Iterator[str]:
+    begin, size, shape = op.values("i1"), op.values("i2"), op.shape("i0")
     if size is not None and any(length < -1 for length in size):
-        yield f"{slot_words(scene, 'i2')} holds {min(size)}"
+        yield f"{slot_words(op, 'i2')} holds {min(size)}"
         return
     if begin is not None and any(start < 0 for start in begin):
-        yield f"{slot_words(scene, 'i1')} holds {min(begin)}"
+        yield f"{slot_words(op, 'i1')} holds {min(begin)}"
         return
     if begin is None or size is None or shape is None or not len(begin) == len(size) == len(shape):
         return
@@ -104,107 +104,107 @@ def _slice(scene: Scene) -> Iterator[str]:
             yield f"{size[axis]} elements from {begin[axis]} on are asked for, dimension {axis} has {side}"
 
 
-def _mirrored(scene: Scene) -> Iterator[str]:
+def _mirrored(op: PreparedOperator) -> Iterator[str]:
     """mirror_pad.cc: no more than the side has to mirror."""
-    ends, shape = scene.values("i1"), scene.shape("i0")
+    ends, shape = op.values("i1"), op.shape("i0")
     if ends is None or shape is None or len(ends) != 2 * len(shape):
         return
-    edge = 0 if scene.view.text("mode") == "SYMMETRIC" else 1
+    edge = 0 if op.view.text("mode") == "SYMMETRIC" else 1
     for axis, side in enumerate(shape):
         most = max(ends[2 * axis], ends[2 * axis + 1])
         if most > side - edge and most > 0:
-            yield f"{slot_words(scene, 'i1')} asks for {most} at dimension {axis}, which has {side}"
+            yield f"{slot_words(op, 'i1')} asks for {most} at dimension {axis}, which has {side}"
 
 
-def _reshaped(scene: Scene) -> Iterator[str]:
-    wanted = scene.values("i1")
+def _reshaped(op: PreparedOperator) -> Iterator[str]:
+    wanted = op.values("i1")
     if wanted is None:
-        wanted = scene.view.numbers("new_shape") if len(scene.operator.inputs) == 1 else ()
+        wanted = op.view.numbers("new_shape") if len(op.operator.inputs) == 1 else ()
     if any(size < -1 for size in wanted) or wanted.count(-1) > 1:
         yield f"the new shape is {list(wanted[:8])}"
 
 
-def _top(scene: Scene) -> Iterator[str]:
-    count, shape = scene.values("i1"), scene.shape("i0")
+def _top(op: PreparedOperator) -> Iterator[str]:
+    count, shape = op.values("i1"), op.shape("i0")
     if not count:
         return
     if count[0] < 0 or (shape and count[0] > shape[-1]):
         room = "" if not shape else f"; there are {shape[-1]} to pick from"
-        yield f"{slot_words(scene, 'i1')} is {count[0]}{room}"
+        yield f"{slot_words(op, 'i1')} is {count[0]}{room}"
 
 
-def _blocks(scene: Scene) -> Iterator[str]:
+def _blocks(op: PreparedOperator) -> Iterator[str]:
     """space_to_batch_nd.cc and batch_to_space_nd.cc: what is cut must be there, and divide."""
-    block, ends, shape = scene.values("i1"), scene.values("i2"), scene.shape("i0")
+    block, ends, shape = op.values("i1"), op.values("i2"), op.shape("i0")
     if block is None or any(size < 1 for size in block) or shape is None or not shape:
         return
     total = 1
     for size in block:
         total *= size
-    back = scene.operator.type == "BATCH_TO_SPACE_ND"
+    back = op.operator.type == "BATCH_TO_SPACE_ND"
     if back and shape[0] % total:
-        yield f"{slot_words(scene, 'i1')} is {list(block)}, the batch of {shape[0]} is no multiple of {total}"
+        yield f"{slot_words(op, 'i1')} is {list(block)}, the batch of {shape[0]} is no multiple of {total}"
     if ends is None or len(ends) != 2 * len(block) or len(shape) <= len(block) or back:
         return
     for axis, size in enumerate(block):
         side = shape[axis + 1] + ends[2 * axis] + ends[2 * axis + 1]
         if side % size:
-            yield f"{slot_words(scene, 'i1')} is {list(block)}, side {axis + 1} is {side} with its padding"
+            yield f"{slot_words(op, 'i1')} is {list(block)}, side {axis + 1} is {side} with its padding"
 
 
-def _powers(scene: Scene) -> Iterator[str]:
+def _powers(op: PreparedOperator) -> Iterator[str]:
     """rfft2d.cc: lengths are powers of two."""
-    wrong = [size for size in scene.values("i1") or () if size <= 0 or size & (size - 1)]
+    wrong = [size for size in op.values("i1") or () if size <= 0 or size & (size - 1)]
     if wrong:
-        yield f"{slot_words(scene, 'i1')} holds {wrong[0]}, which is no power of two"
+        yield f"{slot_words(op, 'i1')} holds {wrong[0]}, which is no power of two"
 
 
-def _stretched(scene: Scene) -> Iterator[str]:
-    wanted, shape = scene.values("i1"), scene.shape("i0")
+def _stretched(op: PreparedOperator) -> Iterator[str]:
+    wanted, shape = op.values("i1"), op.shape("i0")
     if wanted is None or shape is None or len(shape) > len(wanted):
         return
     ends = zip(shape[::-1], wanted[::-1], strict=False)
     if any(side not in (1, size) for side, size in ends):
-        yield f"{slot_words(scene, 'i1')} is {list(wanted)}; {list(shape)} does not stretch to that"
+        yield f"{slot_words(op, 'i1')} is {list(wanted)}; {list(shape)} does not stretch to that"
 
 
-def _scattered(scene: Scene) -> Iterator[str]:
+def _scattered(op: PreparedOperator) -> Iterator[str]:
     """scatter_nd.cc: every index lies in the shape that is asked for."""
-    indices, wanted, places = scene.values("i0"), scene.values("i2"), scene.shape("i0")
+    indices, wanted, places = op.values("i0"), op.values("i2"), op.shape("i0")
     if not indices or wanted is None or not places:
         return
     depth = places[-1]
     if not 0 < depth <= len(wanted):
         return
     if any(not 0 <= index < wanted[at % depth] for at, index in enumerate(indices)):
-        yield f"{slot_words(scene, 'i0')} holds a place outside the shape {list(wanted)}"
+        yield f"{slot_words(op, 'i0')} holds a place outside the shape {list(wanted)}"
 
 
-def _picked(scene: Scene) -> Iterator[str]:
+def _picked(op: PreparedOperator) -> Iterator[str]:
     """gather_nd.cc."""
-    indices, shape, places = scene.values("i1"), scene.shape("i0"), scene.shape("i1")
+    indices, shape, places = op.values("i1"), op.shape("i0"), op.shape("i1")
     if not indices or not shape or not places or not 0 < places[-1] <= len(shape):
         return
     depth = places[-1]
     if any(not 0 <= index < shape[at % depth] for at, index in enumerate(indices)):
-        yield f"{slot_words(scene, 'i1')} holds a place outside the shape {list(shape)}"
+        yield f"{slot_words(op, 'i1')} holds a place outside the shape {list(shape)}"
 
 
-def _lengths(scene: Scene) -> Iterator[str]:
-    lengths, shape, axis = scene.values("i1"), scene.shape("i0"), scene.number("seq_dim") or 0
+def _lengths(op: PreparedOperator) -> Iterator[str]:
+    lengths, shape, axis = op.values("i1"), op.shape("i0"), op.number("seq_dim") or 0
     if lengths and shape and 0 <= axis < len(shape):
         wrong = [size for size in lengths if not 0 <= size <= shape[axis]]
         if wrong:
-            yield f"{slot_words(scene, 'i1')} holds {wrong[0]}, dimension {axis} has {shape[axis]}"
+            yield f"{slot_words(op, 'i1')} holds {wrong[0]}, dimension {axis} has {shape[axis]}"
 
 
 def _segments(slot: str) -> Check:
-    def check(scene: Scene) -> Iterator[str]:
-        numbers, count = scene.values("i1"), scene.values(slot)
+    def check(op: PreparedOperator) -> Iterator[str]:
+        numbers, count = op.values("i1"), op.values(slot)
         if numbers and any(number < 0 for number in numbers) and slot == "i1":
-            yield f"{slot_words(scene, 'i1')} holds {min(numbers)}"
+            yield f"{slot_words(op, 'i1')} holds {min(numbers)}"
         if numbers and count and slot != "i1" and max(numbers) >= count[0]:
-            yield f"{slot_words(scene, 'i1')} holds {max(numbers)}, there are {count[0]} segments"
+            yield f"{slot_words(op, 'i1')} holds {max(numbers)}, there are {count[0]} segments"
 
     return check
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from outlive.model import Model, Subgraph, Tensor
-from outlive.rules.operator.scene import Scene, scenes, slot_words
+from outlive.rules.operator.prepared import PreparedOperator, operators_of, slot_words
 
 # Kernels that look at the shape only.
 _READS_NO_VALUE = frozenset({"SHAPE", "RANK", "ZEROS_LIKE"})
@@ -38,17 +38,17 @@ class Unfilled:
     """A tensor that is read and that nothing fills, the operator that reads it, and who may be to blame."""
 
     tensor: Tensor
-    reader: Scene
+    reader: PreparedOperator
     strays: tuple[Tensor, ...]  # inputs of the subgraph that no caller can fill
-    stray_writer: Scene | None  # an operator that writes over a constant instead
-    overwriter: Scene | None  # an operator that writes over its own input instead
+    stray_writer: PreparedOperator | None  # an operator that writes over a constant instead
+    overwriter: PreparedOperator | None  # an operator that writes over its own input instead
 
 
-def by_subgraph(model: Model) -> dict[int, list[Scene]]:
+def by_subgraph(model: Model) -> dict[int, list[PreparedOperator]]:
     """The operators of each subgraph."""
-    found: dict[int, list[Scene]] = {subgraph.index: [] for subgraph in model.subgraphs}
-    for scene in scenes(model):
-        found[scene.subgraph.index].append(scene)
+    found: dict[int, list[PreparedOperator]] = {subgraph.index: [] for subgraph in model.subgraphs}
+    for op in operators_of(model):
+        found[op.subgraph.index].append(op)
     return found
 
 
@@ -57,7 +57,7 @@ def unfilled(model: Model) -> Iterator[Unfilled]:
     cast = by_subgraph(model)
     for subgraph in model.subgraphs:
         rows = cast[subgraph.index]
-        written = {tensor for scene in rows for tensor in scene.operator.outputs}
+        written = {tensor for op in rows for tensor in op.operator.outputs}
         filled = written | set(subgraph.input_indices)
         lost = {t.index for t in subgraph.tensors if t.index not in filled and not _has_memory(t)}
         if lost:
@@ -69,87 +69,83 @@ def _has_memory(tensor: Tensor) -> bool:
 
 
 def _readers(
-    subgraph: Subgraph, rows: Sequence[Scene], lost: set[int], written: set[int]
+    subgraph: Subgraph, rows: Sequence[PreparedOperator], lost: set[int], written: set[int]
 ) -> Iterator[Unfilled]:
-    read = {tensor for scene in rows for tensor in scene.operator.inputs}
+    read = {tensor for op in rows for tensor in op.operator.inputs}
     strays = tuple(
         tensor
         for tensor in subgraph.inputs
         if tensor.index in written or tensor.is_constant or tensor.index not in read
     )
-    writer = next((scene for scene in rows if any(_constant(scene, t) for t in scene.operator.outputs)), None)
-    overwriter = next((scene for scene in rows if shared_ends(scene)), None)
-    for scene in rows:
+    writer = next((op for op in rows if any(_constant(op, t) for t in op.operator.outputs)), None)
+    overwriter = next((op for op in rows if shared_ends(op)), None)
+    for op in rows:
         # A custom operator may know what to do with such a tensor.
-        if scene.operator.type in _READS_NO_VALUE or scene.operator.is_custom:
+        if op.operator.type in _READS_NO_VALUE or op.operator.is_custom:
             continue
-        states = STATE_SLOTS.get(scene.operator.type, ())
-        for position, tensor in enumerate(scene.operator.inputs):
+        states = STATE_SLOTS.get(op.operator.type, ())
+        for position, tensor in enumerate(op.operator.inputs):
             if tensor in lost and position not in states:
                 lost.discard(tensor)
                 yield Unfilled(
                     tensor=subgraph.tensors[tensor],
-                    reader=scene,
+                    reader=op,
                     strays=strays,
                     stray_writer=writer,
                     overwriter=overwriter,
                 )
 
 
-def _constant(scene: Scene, tensor: int) -> bool:
-    return scene.table.constant(tensor)
+def _constant(op: PreparedOperator, tensor: int) -> bool:
+    return op.table.constant(tensor)
 
 
-def overwritten_constants(scene: Scene) -> list[str]:
+def overwritten_constants(op: PreparedOperator) -> list[str]:
     """Outputs that lie in the file's own bytes."""
-    return [
-        slot
-        for slot in scene.slots("o*")
-        if (t := scene.tensor(slot)) is not None and _constant(scene, t.index)
-    ]
+    return [slot for slot in op.slots("o*") if (t := op.tensor(slot)) is not None and _constant(op, t.index)]
 
 
-def constant_inputs(model: Model) -> Iterator[tuple[Scene, Tensor]]:
+def constant_inputs(model: Model) -> Iterator[tuple[PreparedOperator, Tensor]]:
     """Inputs of the model that are constants, each with the first operator that reads it."""
-    first: dict[int, Scene] = {}
-    for scene in scenes(model):
-        if scene.subgraph.index == 0:
-            for tensor in scene.operator.inputs:
-                first.setdefault(tensor, scene)
+    first: dict[int, PreparedOperator] = {}
+    for op in operators_of(model):
+        if op.subgraph.index == 0:
+            for tensor in op.operator.inputs:
+                first.setdefault(tensor, op)
     for item in model.inputs:
         reader = first.get(item.index)
         if reader is not None and _constant(reader, item.index):
             yield reader, item
 
 
-def shared_ends(scene: Scene) -> list[str]:
+def shared_ends(op: PreparedOperator) -> list[str]:
     """Outputs that are inputs of the same operator."""
-    inputs = {tensor for tensor in scene.operator.inputs if tensor >= 0}
-    return [slot for slot in scene.slots("o*") if scene.operator.outputs[int(slot[1:])] in inputs]
+    inputs = {tensor for tensor in op.operator.inputs if tensor >= 0}
+    return [slot for slot in op.slots("o*") if op.operator.outputs[int(slot[1:])] in inputs]
 
 
-def aliased_outputs(scene: Scene) -> Iterator[str]:
+def aliased_outputs(op: PreparedOperator) -> Iterator[str]:
     """Outputs that are inputs of the same operator, in words."""
-    yield from (f"{slot_words(scene, slot)} is one of its inputs too" for slot in shared_ends(scene))
+    yield from (f"{slot_words(op, slot)} is one of its inputs too" for slot in shared_ends(op))
 
 
-def works_in_place(scene: Scene) -> bool:
+def works_in_place(op: PreparedOperator) -> bool:
     """True if the kernel reads each element before it writes it, and all are of one shape."""
-    shapes = {scene.shape(slot) for slot in scene.slots("i*") if scene.tensor(slot) is not None}
-    return scene.operator.type in _IN_PLACE and len(shapes) == 1
+    shapes = {op.shape(slot) for slot in op.slots("i*") if op.tensor(slot) is not None}
+    return op.operator.type in _IN_PLACE and len(shapes) == 1
 
 
-def variable_faults(scene: Scene) -> Iterator[str]:
+def variable_faults(op: PreparedOperator) -> Iterator[str]:
     """States that are no variables, and variables that cannot be kept."""
-    for position in STATE_SLOTS.get(scene.operator.type, ()):
-        tensor = scene.tensor(f"i{position}")
+    for position in STATE_SLOTS.get(op.operator.type, ()):
+        tensor = op.tensor(f"i{position}")
         if tensor is not None and not tensor.is_variable:
-            yield f"{slot_words(scene, f'i{position}')} keeps the state and is not marked as variable"
-    for slot in scene.slots("o*"):
-        tensor = scene.tensor(slot)
-        if tensor is not None and tensor.is_variable and scene.table.where[tensor.index] == "dynamic":
-            yield f"{slot_words(scene, slot)} is marked as variable, and its size is known in a run only"
-    for slot in scene.slots("i*"):
-        tensor = scene.tensor(slot)
-        if tensor is not None and tensor.is_variable and scene.table.constant(tensor.index):
-            yield f"{slot_words(scene, slot)} is marked as variable and has a constant value"
+            yield f"{slot_words(op, f'i{position}')} keeps the state and is not marked as variable"
+    for slot in op.slots("o*"):
+        tensor = op.tensor(slot)
+        if tensor is not None and tensor.is_variable and op.table.where[tensor.index] == "dynamic":
+            yield f"{slot_words(op, slot)} is marked as variable, and its size is known in a run only"
+    for slot in op.slots("i*"):
+        tensor = op.tensor(slot)
+        if tensor is not None and tensor.is_variable and op.table.constant(tensor.index):
+            yield f"{slot_words(op, slot)} is marked as variable and has a constant value"

@@ -17,24 +17,26 @@ Limits
 
 from outlive.rules.api import Iterator, Severity, rule
 from outlive.rules.operator.option_demands import miscounted
-from outlive.rules.operator.scene import Scene, operators_with, scenes
+from outlive.rules.operator.prepared import PreparedOperator, operators_of, operators_with
 
 
-def _faults(scene: Scene) -> Iterator[str]:
-    if scene.signature is None:
+def _faults(op: PreparedOperator) -> Iterator[str]:
+    if op.signature is None:
         return
-    wanted = (("input", scene.operator.inputs, scene.signature.inputs),
-              ("output", scene.operator.outputs, scene.signature.outputs))  # fmt: skip
+    wanted = (("input", op.operator.inputs, op.signature.inputs),
+              ("output", op.operator.outputs, op.signature.outputs))  # fmt: skip
     for word, row, (low, high) in wanted:
         if not low <= len(row) <= high:
             span = str(low) if low == high else f"{low} to {high}"
             yield f"{len(row)} {word}s; the kernel takes {span}"
-    if scene.is_whole:
-        yield from (fact for fact, cause in miscounted(scene) if cause == "op-arity")
+    if op.is_whole:
+        yield from (fact for fact, cause in miscounted(op) if cause == "op-arity")
 
 
 RULE = rule("O101", "op-arity", Severity.ERROR, since="0.1", cause="op-arity")(
     operators_with(
-        _faults, "a tensor was added or dropped, or the operator is not the one it was", among=scenes
+        _faults,
+        "a tensor was added or dropped, or the operator is not the one it was",
+        among=operators_of,
     )
 )

@@ -15,13 +15,13 @@ Limits
 """
 
 from outlive.rules.api import Iterator, Severity, rule
-from outlive.rules.operator.scene import Scene, missing_slots, operators_with, scenes
+from outlive.rules.operator.prepared import PreparedOperator, missing_slots, operators_of, operators_with
 
 
-def _faults(scene: Scene) -> Iterator[str]:
-    yield from (f"{slot} is left out (-1)" for slot in missing_slots(scene))
+def _faults(op: PreparedOperator) -> Iterator[str]:
+    yield from (f"{slot} is left out (-1)" for slot in missing_slots(op))
 
 
 RULE = rule("O102", "required-tensor-missing", Severity.ERROR, since="0.1", cause="required-tensor-missing")(
-    operators_with(_faults, "only some tensors of some operators may be left out", among=scenes)
+    operators_with(_faults, "only some tensors of some operators may be left out", among=operators_of)
 )

@@ -12,17 +12,17 @@ What to do
     Convert the model again. If a tool edited it, look for the mistake there.
 
 Limits
-    What works element by element is told by O131.
+    O131 reports what works element by element.
 """
 
 from outlive.model import Model
 from outlive.rules.api import Iterator, Severity, rule
 from outlive.rules.operator.graph_demands import aliased_outputs, works_in_place
-from outlive.rules.operator.scene import Scene, operators_with, scenes
+from outlive.rules.operator.prepared import PreparedOperator, operators_of, operators_with
 
 
-def _kernels(model: Model) -> Iterator[Scene]:
-    return (scene for scene in scenes(model) if scene.signature is not None and not works_in_place(scene))
+def _kernels(model: Model) -> Iterator[PreparedOperator]:
+    return (op for op in operators_of(model) if op.signature is not None and not works_in_place(op))
 
 
 RULE = rule("O104", "output-aliases-input", Severity.ERROR, since="0.1", cause="tensor-aliased")(

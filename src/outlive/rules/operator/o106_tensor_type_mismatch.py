@@ -16,41 +16,41 @@ Limits
 """
 
 from outlive.rules.api import Iterator, Severity, rule
-from outlive.rules.operator.scene import Scene, operators_with, slot_words
-from outlive.rules.operator.signatures import Signature
+from outlive.rules.operator.kernel_signatures import KernelSignature
+from outlive.rules.operator.prepared import PreparedOperator, operators_with, slot_words
 
 
-def _faults(scene: Scene) -> Iterator[str]:
-    if scene.signature is None:
+def _faults(op: PreparedOperator) -> Iterator[str]:
+    if op.signature is None:
         return
-    yield from _not_taken(scene, scene.signature)
-    yield from _not_fitting(scene, scene.signature)
-    yield from _not_alike(scene, scene.signature)
+    yield from _not_taken(op, op.signature)
+    yield from _not_fitting(op, op.signature)
+    yield from _not_alike(op, op.signature)
 
 
-def _not_taken(scene: Scene, signature: Signature) -> Iterator[str]:
+def _not_taken(op: PreparedOperator, signature: KernelSignature) -> Iterator[str]:
     for slot, allowed in signature.types.items():
-        found = scene.dtype(slot)
+        found = op.dtype(slot)
         if found and found not in allowed:
-            yield f"{slot_words(scene, slot)} is {found}; the kernel takes {_list(allowed)}"
+            yield f"{slot_words(op, slot)} is {found}; the kernel takes {_list(allowed)}"
 
 
-def _not_fitting(scene: Scene, signature: Signature) -> Iterator[str]:
+def _not_fitting(op: PreparedOperator, signature: KernelSignature) -> Iterator[str]:
     for slot, (leader, table) in signature.follows.items():
-        found, leading = scene.dtype(slot), scene.dtype(leader)
+        found, leading = op.dtype(slot), op.dtype(leader)
         allowed = table.get(leading)
         if found and allowed is not None and found not in allowed:
-            words = slot_words(scene, slot)
+            words = slot_words(op, slot)
             yield f"{words} is {found}; beside {leading} the kernel takes {_list(allowed)}"
 
 
-def _not_alike(scene: Scene, signature: Signature) -> Iterator[str]:
+def _not_alike(op: PreparedOperator, signature: KernelSignature) -> Iterator[str]:
     for group in signature.same:
-        slots = [slot for word in group for slot in scene.slots(word) if scene.dtype(slot)]
-        others = [slot for slot in slots[1:] if scene.dtype(slot) != scene.dtype(slots[0])]
+        slots = [slot for word in group for slot in op.slots(word) if op.dtype(slot)]
+        others = [slot for slot in slots[1:] if op.dtype(slot) != op.dtype(slots[0])]
         for slot in others[:3]:
-            first = f"{slot_words(scene, slots[0])} is {scene.dtype(slots[0])}"
-            yield f"{slot_words(scene, slot)} is {scene.dtype(slot)}, {first}; they must be of one type"
+            first = f"{slot_words(op, slots[0])} is {op.dtype(slots[0])}"
+            yield f"{slot_words(op, slot)} is {op.dtype(slot)}, {first}; they must be of one type"
 
 
 def _list(types: frozenset[str]) -> str:

@@ -18,7 +18,7 @@ Limits
 from collections.abc import Mapping
 
 from outlive.rules.api import Iterator, Severity, rule
-from outlive.rules.operator.scene import Scene, operators_with, scenes
+from outlive.rules.operator.prepared import PreparedOperator, operators_of, operators_with
 
 # Without its table an operator gets options that are all zero (LiteRT,
 # tflite/core/api/flatbuffer_conversions.cc): harmless for most, but these divide by an option, count by it or
@@ -60,8 +60,8 @@ _TABLES: Mapping[str, str] = {
 }
 
 
-def _faults(scene: Scene) -> Iterator[str]:
-    needed, options = _TABLES.get(scene.operator.type), scene.operator.options
+def _faults(op: PreparedOperator) -> Iterator[str]:
+    needed, options = _TABLES.get(op.operator.type), op.operator.options
     if needed is not None and options is None:
         yield f"it has no {needed}"
     elif needed is not None and options is not None and options.table != needed:
@@ -69,5 +69,5 @@ def _faults(scene: Scene) -> Iterator[str]:
 
 
 RULE = rule("O108", "options-missing", Severity.ERROR, since="0.1", cause="options-missing")(
-    operators_with(_faults, "without its table, every option is taken to be zero", among=scenes)
+    operators_with(_faults, "without its table, every option is taken to be zero", among=operators_of)
 )

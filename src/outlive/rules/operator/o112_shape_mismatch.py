@@ -16,15 +16,15 @@ Limits
 """
 
 from outlive.rules.api import Iterator, Severity, rule
-from outlive.rules.operator.scene import Scene, operators_with
+from outlive.rules.operator.prepared import PreparedOperator, operators_with
 from outlive.rules.operator.shape_demands import rank_faults, shape_faults
 from outlive.rules.operator.size_demands import empty_faults
 
 
-def _faults(scene: Scene) -> Iterator[str]:
-    # Without a side, or with one of no length, nothing fits; that is told by other rules.
-    if not any(rank_faults(scene)) and not any(empty_faults(scene)):
-        yield from shape_faults(scene)
+def _faults(op: PreparedOperator) -> Iterator[str]:
+    # Without a side, or with one of no length, nothing fits; other rules report that.
+    if not any(rank_faults(op)) and not any(empty_faults(op)):
+        yield from shape_faults(op)
 
 
 RULE = rule("O112", "shape-mismatch", Severity.ERROR, since="0.1", cause="shape-mismatch")(

@@ -17,10 +17,9 @@ Limits
 
 from itertools import pairwise
 
-from outlive.model import Tensor
-from outlive.model.tensor import SparseDimension, Sparsity
+from outlive.model import SparseDimension, Sparsity, Tensor
 from outlive.rules.api import Iterator, Severity, rule
-from outlive.rules.operator.scene import Scene, operators_with, slot_words
+from outlive.rules.operator.prepared import PreparedOperator, operators_with, slot_words
 
 # Sources: LiteRT, tflite/core/interpreter_builder.cc (ParseSparsity), tflite/kernels/fully_connected.cc and
 # tflite/kernels/densify.cc (the kernels that know sparse tensors).
@@ -28,13 +27,13 @@ _KNOW_SPARSE = frozenset({"FULLY_CONNECTED", "DENSIFY"})
 _MOST_DIMENSIONS = 32
 
 
-def _sparsity_faults(scene: Scene) -> Iterator[str]:
-    for slot in scene.slots("i*"):
-        tensor = scene.tensor(slot)
-        if tensor is None or tensor.sparsity is None or not scene.table.constant(tensor.index):
+def _sparsity_faults(op: PreparedOperator) -> Iterator[str]:
+    for slot in op.slots("i*"):
+        tensor = op.tensor(slot)
+        if tensor is None or tensor.sparsity is None or not op.table.constant(tensor.index):
             continue
-        for fault in _faults(tensor, tensor.sparsity, scene.operator.type):
-            yield f"{slot_words(scene, slot)}: {fault}"
+        for fault in _faults(tensor, tensor.sparsity, op.operator.type):
+            yield f"{slot_words(op, slot)}: {fault}"
             break
 
 

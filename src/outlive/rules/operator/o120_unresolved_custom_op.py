@@ -18,13 +18,13 @@ Limits
 from outlive.kernels.litert.custom import CUSTOM_KERNELS
 from outlive.model import Model
 from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
-from outlive.rules.operator.resolving import IN_XNNPACK, flex_name, kinds_of, resolver_of
-from outlive.rules.operator.scene import sight
+from outlive.rules.operator.operator_kinds import IN_XNNPACK, flex_name, kinds_of, resolver_of
+from outlive.rules.operator.prepared import sight
 
 
 @rule("O120", "unresolved-custom-op", Severity.ERROR, since="0.1", cause="unresolved-custom-op")
 def unresolved_custom_op(model: Model) -> Sightings:
-    for name, scene, count in kinds_of(model, lambda operator: operator.is_custom):
+    for name, op, count in kinds_of(model, lambda operator: operator.is_custom):
         if name in CUSTOM_KERNELS or name in IN_XNNPACK or flex_name(name):
             continue
         known = resolver_of(name)
@@ -35,5 +35,5 @@ def unresolved_custom_op(model: Model) -> Sightings:
             Remedy("convert the model without the operator", Tag.CHANGES_MODEL),
         )
         yield sight(
-            model, scene, facts, "an operator is custom if its kernel comes with the application", remedies
+            model, op, facts, "an operator is custom if its kernel comes with the application", remedies
         )

@@ -17,13 +17,13 @@ Limits
 
 from outlive.model import Model
 from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
-from outlive.rules.operator.resolving import flex_name, kinds_of
-from outlive.rules.operator.scene import sight
+from outlive.rules.operator.operator_kinds import flex_name, kinds_of
+from outlive.rules.operator.prepared import sight
 
 
 @rule("O121", "flex-op", Severity.ERROR, since="0.1", cause="flex-op")
 def flex_op(model: Model) -> Sightings:
-    for name, scene, count in kinds_of(
+    for name, op, count in kinds_of(
         model, lambda operator: operator.is_custom and bool(flex_name(operator.name))
     ):
         facts = [f"{count} of it; it is TensorFlow's {flex_name(name)}"]
@@ -31,6 +31,4 @@ def flex_op(model: Model) -> Sightings:
             Remedy("run it with TensorFlow's own interpreter", Tag.SAME_RESULTS),
             Remedy("convert it without SELECT_TF_OPS", Tag.CHANGES_MODEL),
         )
-        yield sight(
-            model, scene, facts, "the converter was allowed to keep operators of TensorFlow", remedies
-        )
+        yield sight(model, op, facts, "the converter was allowed to keep operators of TensorFlow", remedies)

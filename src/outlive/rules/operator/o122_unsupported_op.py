@@ -17,20 +17,20 @@ Limits
 
 from outlive.model import Model, Operator
 from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
-from outlive.rules.operator.resolving import kinds_of
-from outlive.rules.operator.scene import sight
-from outlive.rules.operator.signatures import runtime_version, signatures
+from outlive.rules.operator.kernel_signatures import runtime_version, signatures
+from outlive.rules.operator.operator_kinds import kinds_of
+from outlive.rules.operator.prepared import sight
 
 
 @rule("O122", "unsupported-op", Severity.ERROR, since="0.1", cause="unsupported-op")
 def unsupported_op(model: Model) -> Sightings:
-    for _, scene, count in kinds_of(model, _has_no_kernel):
+    for _, op, count in kinds_of(model, _has_no_kernel):
         facts = [f"{count} of it; {runtime_version()} has no kernel for it"]
         again = Remedy("convert the model again, with another target", Tag.CHANGES_MODEL)
-        yield sight(model, scene, facts, "the operator is in the schema and not in the runtime", (again,))
+        yield sight(model, op, facts, "the operator is in the schema and not in the runtime", (again,))
 
 
 def _has_no_kernel(operator: Operator) -> bool:
-    # What the schema does not know either is told by F114.
+    # F114 reports what the schema does not know either.
     unknown = operator.type.startswith("unknown ")
     return not operator.is_custom and not unknown and operator.type not in signatures()

@@ -15,18 +15,18 @@ Limits
 
 from outlive.model import Model, Operator
 from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
-from outlive.rules.operator.resolving import kinds_of
-from outlive.rules.operator.scene import sight
-from outlive.rules.operator.signatures import runtime_version, signatures
+from outlive.rules.operator.kernel_signatures import runtime_version, signatures
+from outlive.rules.operator.operator_kinds import kinds_of
+from outlive.rules.operator.prepared import sight
 
 
 @rule("O123", "operator-too-new", Severity.ERROR, since="0.1", cause="unsupported-op")
 def operator_too_new(model: Model) -> Sightings:
-    for _, scene, count in kinds_of(model, _is_beyond):
-        low, high = signatures()[scene.operator.type].versions
-        facts = [f"{count} of version {scene.operator.version}; {runtime_version()} has {low} to {high}"]
+    for _, op, count in kinds_of(model, _is_beyond):
+        low, high = signatures()[op.operator.type].versions
+        facts = [f"{count} of version {op.operator.version}; {runtime_version()} has {low} to {high}"]
         newer = Remedy("take a newer runtime", Tag.SAME_RESULTS)
-        yield sight(model, scene, facts, "the converter is newer than the runtime", (newer,))
+        yield sight(model, op, facts, "the converter is newer than the runtime", (newer,))
 
 
 def _is_beyond(operator: Operator) -> bool:

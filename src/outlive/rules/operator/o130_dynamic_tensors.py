@@ -19,16 +19,16 @@ Limits
 from outlive.kernels.litert.tensor_table import UNSIZED
 from outlive.model import Model
 from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.operator.scene import Scene, scenes
+from outlive.rules.operator.prepared import PreparedOperator, operators_of
 from outlive.rules.wording import file_name
 
 
 @rule("O130", "dynamic-tensors", Severity.NOTE, since="0.1")
 def dynamic_tensors(model: Model) -> Sightings:
-    found = [scene for scene in scenes(model) if _is_sized_late(scene)]
+    found = [op for op in operators_of(model) if _is_sized_late(op)]
     if not found:
         return
-    facts = [f"{scene.name} gives a tensor of a size that depends on data" for scene in found[:5]]
+    facts = [f"{op.name} gives a tensor of a size that depends on data" for op in found[:5]]
     if len(found) > len(facts):
         facts.append(f"{len(found) - len(facts)} more")
     yield Sighting(
@@ -39,10 +39,10 @@ def dynamic_tensors(model: Model) -> Sightings:
     )
 
 
-def _is_sized_late(scene: Scene) -> bool:
+def _is_sized_late(op: PreparedOperator) -> bool:
     return any(
-        (tensor := scene.tensor(slot)) is not None
-        and scene.table.where[tensor.index] == "dynamic"
+        (tensor := op.tensor(slot)) is not None
+        and op.table.where[tensor.index] == "dynamic"
         and tensor.dtype not in UNSIZED
-        for slot in scene.slots("o*")
+        for slot in op.slots("o*")
     )

@@ -21,7 +21,7 @@ from itertools import islice
 from outlive.model import Model
 from outlive.rules.api import Evidence, Fault, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.operator.constant_demands import constant_faults
-from outlive.rules.operator.scene import Scene, scenes, unresized_scenes
+from outlive.rules.operator.prepared import PreparedOperator, operators_of, unresized_operators
 from outlive.rules.operator.shape_demands import rank_faults, shape_faults
 from outlive.rules.operator.size_demands import empty_faults, vanished_faults
 from outlive.rules.wording import command, file_name, tensor_name
@@ -30,7 +30,7 @@ from outlive.units import format_shape
 
 @rule("O133", "placeholder-refused", Severity.ERROR, since="0.1", cause="shape-mismatch")
 def placeholder_refused(model: Model) -> Sightings:
-    for scene, fact in islice(refusals(model), 1):
+    for op, fact in islice(refusals(model), 1):
         sizes = [tensor for tensor in model.inputs if tensor.is_dynamic]
         facts = [
             f"{tensor_name(tensor)} is {format_shape(tensor.shape)} in the file, and may be "
@@ -39,7 +39,7 @@ def placeholder_refused(model: Model) -> Sightings:
         ]
         run = command("outlive run", model.path, "--input", f"{sizes[0].name}=ARRAY.npy")
         yield Sighting(
-            where=f"{file_name(model.path)}, {scene.name}",
+            where=f"{file_name(model.path)}, {op.name}",
             evidence=tuple(Evidence(item, "file") for item in (fact, *facts)),
             why="tensors are allocated with the sizes in the file unless an input is resized first",
             remedies=(
@@ -51,21 +51,21 @@ def placeholder_refused(model: Model) -> Sightings:
                 Remedy("run it on an array of the right shape", Tag.SAME_RESULTS, command=run),
             ),
             fault=Fault.INPUT,
-            op=scene.place,
+            op=op.place,
         )
 
 
-def refusals(model: Model) -> Iterator[tuple[Scene, str]]:
+def refusals(model: Model) -> Iterator[tuple[PreparedOperator, str]]:
     """Operators that only the sizes in place of open ones make impossible, and why."""
-    known = {scene.operator.index: scene for scene in scenes(model) if scene.subgraph.index == 0}
-    for scene in unresized_scenes(model):
-        fact = next(_faults(scene), None)
-        if fact is not None and next(_faults(known[scene.operator.index]), None) is None:
-            yield scene, fact
+    known = {op.operator.index: op for op in operators_of(model) if op.subgraph.index == 0}
+    for op in unresized_operators(model):
+        fact = next(_faults(op), None)
+        if fact is not None and next(_faults(known[op.operator.index]), None) is None:
+            yield op, fact
 
 
-def _faults(scene: Scene) -> Iterator[str]:
+def _faults(op: PreparedOperator) -> Iterator[str]:
     for faults in (rank_faults, empty_faults, shape_faults, vanished_faults):
-        yield from faults(scene)
-    if scene.operator.type != "SLICE":  # XNNPACK takes one that reaches too far for what there is
-        yield from constant_faults(scene)
+        yield from faults(op)
+    if op.operator.type != "SLICE":  # XNNPACK takes one that reaches too far
+        yield from constant_faults(op)

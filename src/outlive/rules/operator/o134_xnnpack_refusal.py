@@ -13,7 +13,7 @@ What to do
     sparsity.
 
 Limits
-    Known for LiteRT 2.3.0; other versions of XNNPACK may take it.
+    Known for the LiteRT that outlive follows; other versions of XNNPACK may take it.
 """
 
 from functools import cache
@@ -22,7 +22,13 @@ from itertools import islice
 from outlive.arena.xnnpack.partition import delegate
 from outlive.model import Model, Subgraph
 from outlive.rules.api import Iterator, Remedy, Severity, Sightings, Tag, rule
-from outlive.rules.operator.scene import MOST_SIGHTINGS, Scene, sight, slot_words, whole_scenes
+from outlive.rules.operator.prepared import (
+    MOST_SIGHTINGS,
+    PreparedOperator,
+    complete_operators,
+    sight,
+    slot_words,
+)
 from outlive.rules.wording import command
 
 _WHY = "the delegate looks at less than XNNPACK does: it takes the operator, and cannot set it up"
@@ -47,13 +53,12 @@ _LAYERS = {
 def xnnpack_refusal(model: Model) -> Sightings:
     taken = cache(_taken)
     found = (
-        (scene, facts)
-        for scene in whole_scenes(model)
-        if (facts := [*_scaled_anew(scene), *_made_dense(scene)])
-        and scene.operator.index in taken(scene.subgraph)
+        (op, facts)
+        for op in complete_operators(model)
+        if (facts := [*_scaled_anew(op), *_made_dense(op)]) and op.operator.index in taken(op.subgraph)
     )
-    for scene, facts in islice(found, MOST_SIGHTINGS):
-        yield sight(model, scene, facts, _WHY, _remedies(model))
+    for op, facts in islice(found, MOST_SIGHTINGS):
+        yield sight(model, op, facts, _WHY, _remedies(model))
 
 
 def _remedies(model: Model) -> tuple[Remedy, ...]:
@@ -69,30 +74,30 @@ def _taken(subgraph: Subgraph) -> frozenset[int]:
     return delegate(subgraph, {}).taken
 
 
-def _scaled_anew(scene: Scene) -> Iterator[str]:
+def _scaled_anew(op: PreparedOperator) -> Iterator[str]:
     """Values that are only moved, under another scale or zero point."""
-    slots = _MOVES.get(scene.operator.type, ())
-    found = [scene.tensor(slot) for slot in slots]
+    slots = _MOVES.get(op.operator.type, ())
+    found = [op.tensor(slot) for slot in slots]
     rows = [
         tensor.quantization for tensor in found if tensor is not None and tensor.dtype in ("int8", "uint8")
     ]
     scaled = [(row.scales, row.zero_points) for row in rows if row is not None and len(row.scales) == 1]
     if len(scaled) == 2 and scaled[0] != scaled[1]:
-        told = (
-            f"{slot_words(scene, slot)} has scale {scales[0]:g} and zero point {', '.join(map(str, zeros))}"
+        parameters = (
+            f"{slot_words(op, slot)} has scale {scales[0]:g} and zero point {', '.join(map(str, zeros))}"
             for slot, (scales, zeros) in zip(slots, scaled, strict=True)
         )
-        yield "; ".join(told)
+        yield "; ".join(parameters)
 
 
-def _made_dense(scene: Scene) -> Iterator[str]:
+def _made_dense(op: PreparedOperator) -> Iterator[str]:
     """Sparse int8 weights that a DENSIFY unpacks."""
     weights, values = (
-        scene.tensor("i1"),
-        scene.dtype("i2" if scene.operator.type == "TRANSPOSE_CONV" else "i0"),
+        op.tensor("i1"),
+        op.dtype("i2" if op.operator.type == "TRANSPOSE_CONV" else "i0"),
     )
-    if weights is None or weights.dtype != "int8" or values not in _LAYERS.get(scene.operator.type, ()):
+    if weights is None or weights.dtype != "int8" or values not in _LAYERS.get(op.operator.type, ()):
         return
-    for operator in scene.subgraph.operators:
+    for operator in op.subgraph.operators:
         if operator.type == "DENSIFY" and weights.index in operator.outputs:
-            yield f"{slot_words(scene, 'i1')} is int8, and made dense by op {operator.index} DENSIFY"
+            yield f"{slot_words(op, 'i1')} is int8, and made dense by op {operator.index} DENSIFY"

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
-from outlive.rules.operator.scene import Scene
+from outlive.rules.operator.prepared import PreparedOperator
 
-Check = Callable[[Scene], Iterator[str]]
+Check = Callable[[PreparedOperator], Iterator[str]]
 # The highest rank any kernel takes: RuntimeShape and the loops of tflite/kernels/internal.
 MOST_DIMENSIONS = 8
 _LARGEST_INT = 2**31 - 1
 
 
-def option_faults(scene: Scene) -> Iterator[str]:
+def option_faults(op: PreparedOperator) -> Iterator[str]:
     """What is wrong with an operator's options, in words."""
-    if scene.operator.options is None:
+    if op.operator.options is None:
         return
-    for check in _CHECKS.get(scene.operator.type, ()):
-        yield from check(scene)
+    for check in _CHECKS.get(op.operator.type, ()):
+        yield from check(op)
 
 
 def _positive(*names: str) -> Check:
-    def check(scene: Scene) -> Iterator[str]:
+    def check(op: PreparedOperator) -> Iterator[str]:
         for name in names:
-            value = scene.number(name)
+            value = op.number(name)
             if value is not None and value <= 0:
                 yield f"{name} is {value}; the kernel divides by it or steps by it"
 
@@ -40,46 +40,46 @@ _COUNTED: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-def miscounted(scene: Scene) -> Iterator[tuple[str, str]]:
+def miscounted(op: PreparedOperator) -> Iterator[tuple[str, str]]:
     """A count that is not that of the tensors, and the cause: the shapes tell which of the two is wrong."""
-    if scene.operator.type not in _COUNTED:
+    if op.operator.type not in _COUNTED:
         return
-    name, side, slot = _COUNTED[scene.operator.type]
-    row = scene.operator.inputs if side == "inputs" else scene.operator.outputs
-    value = scene.number(name)
+    name, side, slot = _COUNTED[op.operator.type]
+    row = op.operator.inputs if side == "inputs" else op.operator.outputs
+    value = op.number(name)
     if value is None or value == len(row):
         return
-    confirmed = value > 0 and value == _count_by_shape(scene, slot)
+    confirmed = value > 0 and value == _count_by_shape(op, slot)
     yield (
         f"{name} is {value}, there are {len(row)} {side}",
         "op-arity" if confirmed else "option-out-of-range",
     )
 
 
-def _count_by_shape(scene: Scene, slot: str) -> int | None:
+def _count_by_shape(op: PreparedOperator, slot: str) -> int | None:
     """How many tensors the shapes in the file speak of."""
-    if scene.operator.type == "SPLIT_V":
-        sizes = scene.shape("i1")
+    if op.operator.type == "SPLIT_V":
+        sizes = op.shape("i1")
         return sizes[0] if sizes else None
-    tensor, axis = scene.tensor(slot), scene.number("axis")
-    part = scene.tensor("o0")
-    if scene.operator.type == "SPLIT":
-        axes = scene.values("i0")
+    tensor, axis = op.tensor(slot), op.number("axis")
+    part = op.tensor("o0")
+    if op.operator.type == "SPLIT":
+        axes = op.values("i0")
         axis = axes[0] if axes else None
     if tensor is None or part is None or axis is None or not -len(tensor.shape) <= axis < len(tensor.shape):
         return None
-    if scene.operator.type != "SPLIT":
+    if op.operator.type != "SPLIT":
         return tensor.shape[axis]
     return tensor.shape[axis] // max(part.shape[axis], 1) if len(part.shape) == len(tensor.shape) else None
 
 
-def _counted(scene: Scene) -> Iterator[str]:
-    yield from (fact for fact, cause in miscounted(scene) if cause == "option-out-of-range")
+def _counted(op: PreparedOperator) -> Iterator[str]:
+    yield from (fact for fact, cause in miscounted(op) if cause == "option-out-of-range")
 
 
 def _axis(name: str, slot: str, more: int = 0) -> Check:
-    def check(scene: Scene) -> Iterator[str]:
-        value, shape = scene.number(name), scene.shape(slot)
+    def check(op: PreparedOperator) -> Iterator[str]:
+        value, shape = op.number(name), op.shape(slot)
         rank = MOST_DIMENSIONS if shape is None else len(shape)
         if value is not None and not -(rank + more) <= value < max(rank + more, 1):
             known = f"a tensor of rank {rank}" if shape is not None else "any tensor"
@@ -89,37 +89,37 @@ def _axis(name: str, slot: str, more: int = 0) -> Check:
 
 
 def _one_of(name: str, *words: str) -> Check:
-    def check(scene: Scene) -> Iterator[str]:
-        value = scene.operator.options.get(name) if scene.operator.options is not None else None
+    def check(op: PreparedOperator) -> Iterator[str]:
+        value = op.operator.options.get(name) if op.operator.options is not None else None
         if isinstance(value, str) and value not in words:
             yield f"{name} is {value}; the kernel knows {', '.join(words)}"
 
     return check
 
 
-def _block(scene: Scene) -> Iterator[str]:
-    size, shape = scene.number("block_size"), scene.shape("i0")
+def _block(op: PreparedOperator) -> Iterator[str]:
+    size, shape = op.number("block_size"), op.shape("i0")
     if size is None:
         return
     if size <= 0:
         yield f"block_size is {size}"
     elif shape is not None and len(shape) == 4:
-        deep = scene.operator.type == "DEPTH_TO_SPACE"
+        deep = op.operator.type == "DEPTH_TO_SPACE"
         parts = (shape[3] % (size * size),) if deep else (shape[1] % size, shape[2] % size)
         if any(parts):
             yield f"block_size is {size}, which does not divide the input's shape {list(shape)}"
 
 
-def _unpacked(scene: Scene) -> Iterator[str]:
-    axis, count, shape = scene.number("axis"), scene.number("num"), scene.shape("i0")
+def _unpacked(op: PreparedOperator) -> Iterator[str]:
+    axis, count, shape = op.number("axis"), op.number("num"), op.shape("i0")
     if axis is None or count is None or shape is None or not -len(shape) <= axis < len(shape):
         return
-    if shape[axis] != count == len(scene.operator.outputs):
+    if shape[axis] != count == len(op.operator.outputs):
         yield f"num is {count}, dimension {axis} of the input is {shape[axis]}"
 
 
-def _squeezed(scene: Scene) -> Iterator[str]:
-    shape, axes = scene.shape("i0"), scene.view.numbers("squeeze_dims")
+def _squeezed(op: PreparedOperator) -> Iterator[str]:
+    shape, axes = op.shape("i0"), op.view.numbers("squeeze_dims")
     rank = MOST_DIMENSIONS if shape is None else len(shape)
     for axis in axes[:MOST_DIMENSIONS]:
         if not -rank <= axis < rank:
@@ -128,21 +128,21 @@ def _squeezed(scene: Scene) -> Iterator[str]:
             yield f"squeeze_dims has {axis}, that dimension is {shape[axis]} and not 1"
 
 
-def _no_activation(scene: Scene) -> Iterator[str]:
-    word = scene.view.text("fused_activation_function")
+def _no_activation(op: PreparedOperator) -> Iterator[str]:
+    word = op.view.text("fused_activation_function")
     if word not in ("", "NONE"):
         yield f"fused_activation_function is {word}; the kernel takes NONE"
 
 
-def _strided(scene: Scene) -> Iterator[str]:
+def _strided(op: PreparedOperator) -> Iterator[str]:
     """With `offset` the end is a length: Prepare takes it for the size, Eval takes a masked one for all."""
-    if not scene.number("offset"):
+    if not op.number("offset"):
         return
-    ends = scene.number("end_mask") or 0
-    kept = ends & ~(scene.number("shrink_axis_mask") or 0)
+    ends = op.number("end_mask") or 0
+    kept = ends & ~(op.number("shrink_axis_mask") or 0)
     if kept:
         yield f"offset is set and end_mask is {ends}: the output is made for the lengths, all is written"
-    begin, length, shape = scene.values("i1"), scene.values("i2"), scene.shape("i0")
+    begin, length, shape = op.values("i1"), op.values("i2"), op.shape("i0")
     if begin is None or length is None or shape is None or not len(begin) == len(length) == len(shape):
         return
     for axis, size in enumerate(shape):
@@ -151,41 +151,41 @@ def _strided(scene: Scene) -> Iterator[str]:
             yield f"offset is set: {length[axis]} elements from {start} on, dimension {axis} has {size}"
 
 
-def _fake_quantized(scene: Scene) -> Iterator[str]:
+def _fake_quantized(op: PreparedOperator) -> Iterator[str]:
     """fake_quant.cc and reference_ops::FakeQuant: 2 to 16 bits, a range that is none."""
-    bits = scene.number("num_bits")
+    bits = op.number("num_bits")
     if bits is not None and not 2 <= bits <= 16:
         yield f"num_bits is {bits}; 2 to 16 are possible"
-    options = scene.operator.options
+    options = op.operator.options
     low, high = (options.get("min"), options.get("max")) if options is not None else (None, None)
     if isinstance(low, float) and isinstance(high, float) and not (low <= 0.0 <= high and low < high):
         yield f"min is {low:g} and max is {high:g}; a range that holds 0 is needed"
 
 
-def _skip_gram(scene: Scene) -> Iterator[str]:
-    size, skip = scene.number("ngram_size"), scene.number("max_skip_size")
+def _skip_gram(op: PreparedOperator) -> Iterator[str]:
+    size, skip = op.number("ngram_size"), op.number("max_skip_size")
     if size is not None and size < 1:
         yield f"ngram_size is {size}"
     if skip is not None and skip < 0:
         yield f"max_skip_size is {skip}"
 
 
-def _boundaries(scene: Scene) -> Iterator[str]:
-    options = scene.operator.options
+def _boundaries(op: PreparedOperator) -> Iterator[str]:
+    options = op.operator.options
     edges = options.get("boundaries") if options is not None else None
     if isinstance(edges, tuple) and any(not a <= b for a, b in pairwise(edges)):
         yield "boundaries are not sorted"
 
 
-def _both_centres(scene: Scene) -> Iterator[str]:
-    if scene.number("align_corners") and scene.number("half_pixel_centers"):
+def _both_centres(op: PreparedOperator) -> Iterator[str]:
+    if op.number("align_corners") and op.number("half_pixel_centers"):
         yield "align_corners and half_pixel_centers are both set; the kernel takes one of them"
 
 
-def _gathered(scene: Scene) -> Iterator[str]:
+def _gathered(op: PreparedOperator) -> Iterator[str]:
     """gather.cc: no more batch dimensions than the indices have, and none behind the axis."""
-    indices, batch = scene.shape("i1"), scene.number("batch_dims")
-    axis, shape = scene.number("axis"), scene.shape("i0")
+    indices, batch = op.shape("i1"), op.number("batch_dims")
+    axis, shape = op.number("axis"), op.shape("i0")
     if batch is None or indices is None or shape is None or axis is None:
         return
     batch = batch + len(indices) if batch < 0 else batch
@@ -194,13 +194,13 @@ def _gathered(scene: Scene) -> Iterator[str]:
         yield f"batch_dims is {batch} with axis {axis} and indices of rank {len(indices)}"
 
 
-def _hlo_gathered(scene: Scene) -> Iterator[str]:
+def _hlo_gathered(op: PreparedOperator) -> Iterator[str]:
     """stablehlo_gather.cc follows these lists without looking at their ends."""
-    view, shape, starts = scene.view, scene.shape("i0"), scene.shape("i1")
+    view, shape, starts = op.view, op.shape("i0"), op.shape("i1")
     sizes, collapsed = view.numbers("slice_sizes"), view.numbers("collapsed_slice_dims")
     offsets, places = view.numbers("offset_dims"), view.numbers("start_index_map")
-    vector = scene.number("index_vector_dim") or 0
-    out = scene.tensor("o0")
+    vector = op.number("index_vector_dim") or 0
+    out = op.tensor("o0")
     if any(not 0 <= axis < len(sizes) for axis in collapsed) or len(set(collapsed)) != len(collapsed):
         yield f"collapsed_slice_dims is {list(collapsed)}, slice_sizes has {len(sizes)} entries"
     elif len(sizes) - len(collapsed) != len(offsets):
@@ -220,10 +220,10 @@ def _hlo_gathered(scene: Scene) -> Iterator[str]:
 
 
 def _lists(*names: str, least: int) -> Check:
-    def check(scene: Scene) -> Iterator[str]:
-        shape = scene.shape("i0")
+    def check(op: PreparedOperator) -> Iterator[str]:
+        shape = op.shape("i0")
         for name in names:
-            values = scene.view.numbers(name)
+            values = op.view.numbers(name)
             if values and any(value < least for value in values):
                 yield f"{name} is {list(values)[:8]}; {least} is the least possible"
             if shape is not None and values and len(values) % max(len(shape), 1):
@@ -232,15 +232,15 @@ def _lists(*names: str, least: int) -> Check:
     return check
 
 
-def _svdf(scene: Scene) -> Iterator[str]:
-    rank, weights = scene.number("rank"), scene.shape("i1")
+def _svdf(op: PreparedOperator) -> Iterator[str]:
+    rank, weights = op.number("rank"), op.shape("i1")
     if rank is not None and rank > 0 and weights and weights[0] % rank:
         yield f"rank is {rank}, which does not divide the {weights[0]} filters"
 
 
-def _neighbours(scene: Scene) -> Iterator[str]:
+def _neighbours(op: PreparedOperator) -> Iterator[str]:
     """optimized_ops.h, LocalResponseNormalization: a vector padded by the radius on both sides, in int."""
-    radius = scene.number("radius")
+    radius = op.number("radius")
     if radius is not None and radius < 0:
         yield f"radius is {radius}; the kernel makes room for that many channels on each side"
     elif radius is not None and 2 * radius > _LARGEST_INT:

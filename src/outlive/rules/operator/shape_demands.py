@@ -11,74 +11,74 @@ from collections.abc import Callable, Iterator
 
 from outlive.kernels.litert.elementwise import broadcast_inputs
 from outlive.kernels.litert.registry import kernel_of
-from outlive.rules.operator.scene import Scene, slot_words
+from outlive.rules.operator.prepared import PreparedOperator, slot_words
 from outlive.units import format_shape
 
-Check = Callable[[Scene], Iterator[str]]
+Check = Callable[[PreparedOperator], Iterator[str]]
 
 
-def rank_faults(scene: Scene) -> Iterator[str]:
+def rank_faults(op: PreparedOperator) -> Iterator[str]:
     """What is wrong with the number of dimensions of an operator's tensors, in words."""
-    if scene.signature is None:
+    if op.signature is None:
         return
-    for slot, (low, high) in scene.signature.ranks.items():
-        shape = scene.shape(slot) if slot[0] == "i" else None
+    for slot, (low, high) in op.signature.ranks.items():
+        shape = op.shape(slot) if slot[0] == "i" else None
         if shape is not None and not low <= len(shape) <= high:
             wanted = str(low) if low == high else f"{low} to {high}"
-            yield f"{slot_words(scene, slot)} has rank {len(shape)}; the kernel takes rank {wanted}"
+            yield f"{slot_words(op, slot)} has rank {len(shape)}; the kernel takes rank {wanted}"
             return
-    for check in _RANKS.get(scene.operator.type, ()):
-        yield from check(scene)
+    for check in _RANKS.get(op.operator.type, ()):
+        yield from check(op)
 
 
-def shape_faults(scene: Scene) -> Iterator[str]:
+def shape_faults(op: PreparedOperator) -> Iterator[str]:
     """What is wrong with the sizes of an operator's tensors, in words."""
-    check = _SHAPES.get(scene.operator.type)
-    if check is None and kernel_of(scene.operator.type).shapes is broadcast_inputs:
+    check = _SHAPES.get(op.operator.type)
+    if check is None and kernel_of(op.operator.type).shapes is broadcast_inputs:
         check = _broadcast
     if check is not None:
-        yield from check(scene)
+        yield from check(op)
 
 
 def _entries(slot: str, of: str, times: int = 1, exact: bool = True) -> Check:
     """As many entries as the other tensor has dimensions."""
 
-    def check(scene: Scene) -> Iterator[str]:
-        row, shape = scene.shape(slot), scene.shape(of)
+    def check(op: PreparedOperator) -> Iterator[str]:
+        row, shape = op.shape(slot), op.shape(of)
         if row is None or shape is None:
             return
         count = math.prod(row)
         if count != times * len(shape) if exact else count > times * len(shape):
-            yield f"{slot_words(scene, slot)} has {count} entries, {slot_words(scene, of)} rank {len(shape)}"
+            yield f"{slot_words(op, slot)} has {count} entries, {slot_words(op, of)} rank {len(shape)}"
 
     return check
 
 
-def _blocks(scene: Scene) -> Iterator[str]:
+def _blocks(op: PreparedOperator) -> Iterator[str]:
     """space_to_batch_nd.cc, batch_to_space_nd.cc: an entry for each side between batch and channels."""
-    source, block, ends = scene.shape("i0"), scene.shape("i1"), scene.shape("i2")
+    source, block, ends = op.shape("i0"), op.shape("i1"), op.shape("i2")
     if source is None or block is None or len(source) < 3:
         return
     if math.prod(block) != len(source) - 2:
-        yield f"{slot_words(scene, 'i1')} has {math.prod(block)} entries for an input of rank {len(source)}"
+        yield f"{slot_words(op, 'i1')} has {math.prod(block)} entries for an input of rank {len(source)}"
     elif ends is not None and math.prod(ends) != 2 * math.prod(block):
-        yield f"{slot_words(scene, 'i2')} is {format_shape(ends)} for {math.prod(block)} sides"
+        yield f"{slot_words(op, 'i2')} is {format_shape(ends)} for {math.prod(block)} sides"
 
 
 def _same_rank(*words: str) -> Check:
-    def check(scene: Scene) -> Iterator[str]:
-        first = scene.shape("i0")
-        for slot in (slot for word in words for slot in scene.slots(word)):
-            shape = scene.shape(slot)
+    def check(op: PreparedOperator) -> Iterator[str]:
+        first = op.shape("i0")
+        for slot in (slot for word in words for slot in op.slots(word)):
+            shape = op.shape(slot)
             if first is not None and shape is not None and len(shape) != len(first):
-                yield f"{slot_words(scene, slot)} has rank {len(shape)}, input 0 has {len(first)}"
+                yield f"{slot_words(op, slot)} has rank {len(shape)}, input 0 has {len(first)}"
                 return
 
     return check
 
 
-def _broadcast(scene: Scene) -> Iterator[str]:
-    left, right = scene.shape("i0"), scene.shape("i1")
+def _broadcast(op: PreparedOperator) -> Iterator[str]:
+    left, right = op.shape("i0"), op.shape("i1")
     if left is None or right is None:
         return
     pairs = zip(left[::-1], right[::-1], strict=False)
@@ -86,18 +86,18 @@ def _broadcast(scene: Scene) -> Iterator[str]:
         yield f"{format_shape(left)} and {format_shape(right)} do not stretch to one shape"
 
 
-def _bias(scene: Scene, slot: str, channels: int) -> Iterator[str]:
-    bias = scene.shape(slot)
+def _bias(op: PreparedOperator, slot: str, channels: int) -> Iterator[str]:
+    bias = op.shape(slot)
     if bias is not None and math.prod(bias) != channels:
-        yield f"{slot_words(scene, slot)} has {math.prod(bias)} values for {channels} channels"
+        yield f"{slot_words(op, slot)} has {math.prod(bias)} values for {channels} channels"
 
 
-def _window(scene: Scene, sides: tuple[int, ...], window: tuple[int, ...]) -> Iterator[str]:
+def _window(op: PreparedOperator, sides: tuple[int, ...], window: tuple[int, ...]) -> Iterator[str]:
     """ComputeOutSize, tflite/kernels/padding.h: a window that does not fit leaves less than nothing."""
-    if scene.view.text("padding") != "VALID":
+    if op.view.text("padding") != "VALID":
         return
-    spread = (scene.number("dilation_h_factor") or 1, scene.number("dilation_w_factor") or 1)
-    strides = (scene.number("stride_h") or 1, scene.number("stride_w") or 1)
+    spread = (op.number("dilation_h_factor") or 1, op.number("dilation_w_factor") or 1)
+    strides = (op.number("stride_h") or 1, op.number("stride_w") or 1)
     for axis, (side, size) in enumerate(zip(sides, window, strict=False)):
         reach = (size - 1) * spread[axis] + 1
         if side + strides[axis] < reach:
@@ -105,54 +105,54 @@ def _window(scene: Scene, sides: tuple[int, ...], window: tuple[int, ...]) -> It
             return
 
 
-def _conv(scene: Scene) -> Iterator[str]:
-    source, filters = scene.shape("i0"), scene.shape("i1")
+def _conv(op: PreparedOperator) -> Iterator[str]:
+    source, filters = op.shape("i0"), op.shape("i1")
     if filters is not None and len(filters) == 4:
-        yield from _bias(scene, "i2", filters[0])
+        yield from _bias(op, "i2", filters[0])
     if source is None or filters is None or not len(source) == len(filters) == 4:
         return
     if not filters[3] or source[3] % filters[3] or filters[0] % max(source[3] // filters[3], 1):
         yield f"{source[3]} channels come in, the filters have {filters[3]}"
-    yield from _window(scene, source[1:3], filters[1:3])
+    yield from _window(op, source[1:3], filters[1:3])
 
 
-def _depthwise(scene: Scene) -> Iterator[str]:
-    source, filters = scene.shape("i0"), scene.shape("i1")
+def _depthwise(op: PreparedOperator) -> Iterator[str]:
+    source, filters = op.shape("i0"), op.shape("i1")
     if filters is not None and len(filters) == 4:
-        yield from _bias(scene, "i2", filters[3])
+        yield from _bias(op, "i2", filters[3])
         if filters[0] != 1:
-            yield f"{slot_words(scene, 'i1')} is {format_shape(filters)}; its first dimension must be 1"
+            yield f"{slot_words(op, 'i1')} is {format_shape(filters)}; its first dimension must be 1"
     if source is None or filters is None or not len(source) == len(filters) == 4:
         return
     if source[3] and filters[3] % source[3]:
         yield f"{source[3]} channels come in, the filter has {filters[3]}, which is no multiple"
-    yield from _window(scene, source[1:3], filters[1:3])
+    yield from _window(op, source[1:3], filters[1:3])
 
 
-def _blocks_of_pixels(scene: Scene) -> Iterator[str]:
+def _blocks_of_pixels(op: PreparedOperator) -> Iterator[str]:
     """space_to_depth.cc: sides are whole numbers of blocks."""
-    source, block = scene.shape("i0"), scene.number("block_size")
+    source, block = op.shape("i0"), op.number("block_size")
     if source is not None and len(source) == 4 and block and any(side % block for side in source[1:3]):
         yield f"{format_shape(source)} comes in, and blocks have a side of {block}"
 
 
-def _transpose_conv(scene: Scene) -> Iterator[str]:
-    source, weights, wanted = scene.shape("i2"), scene.shape("i1"), scene.values("i0")
+def _transpose_conv(op: PreparedOperator) -> Iterator[str]:
+    source, weights, wanted = op.shape("i2"), op.shape("i1"), op.values("i0")
     if wanted is not None and len(wanted) != 4:
-        yield f"{slot_words(scene, 'i0')} has {len(wanted)} entries instead of 4"
+        yield f"{slot_words(op, 'i0')} has {len(wanted)} entries instead of 4"
     if weights is None or len(weights) != 4:
         return
-    yield from _bias(scene, "i3", weights[0])
+    yield from _bias(op, "i3", weights[0])
     if source is not None and len(source) == 4 and source[3] != weights[3]:
         yield f"{source[3]} channels come in, the weights have {weights[3]}"
     if wanted is not None and len(wanted) == 4 and wanted[3] != weights[0]:
         yield f"the output is to have {wanted[3]} channels, the weights have {weights[0]}"
 
 
-def _conv_3d(scene: Scene) -> Iterator[str]:
-    source, filters = scene.shape("i0"), scene.shape("i1")
+def _conv_3d(op: PreparedOperator) -> Iterator[str]:
+    source, filters = op.shape("i0"), op.shape("i1")
     if filters is not None and len(filters) == 5:
-        yield from _bias(scene, "i2", filters[4])
+        yield from _bias(op, "i2", filters[4])
     if (
         source is not None
         and filters is not None
@@ -162,67 +162,67 @@ def _conv_3d(scene: Scene) -> Iterator[str]:
         yield f"{source[4]} channels come in, the filters have {filters[3]}"
 
 
-def _dense(scene: Scene) -> Iterator[str]:
-    source, weights = scene.shape("i0"), scene.shape("i1")
+def _dense(op: PreparedOperator) -> Iterator[str]:
+    source, weights = op.shape("i0"), op.shape("i1")
     if weights is None or len(weights) != 2:
         return
-    yield from _bias(scene, "i2", weights[0])
+    yield from _bias(op, "i2", weights[0])
     if source is None:
         return
     depth = weights[1]
-    if scene.number("keep_num_dims"):
+    if op.number("keep_num_dims"):
         if not source or source[-1] != depth:
             yield f"{format_shape(source)} comes in, the weights are {format_shape(weights)}"
     elif depth and math.prod(source) % depth:
         yield f"{math.prod(source)} values come in, the weights take {depth} at a time"
 
 
-def _matmul(scene: Scene) -> Iterator[str]:
-    left, right = scene.shape("i0"), scene.shape("i1")
+def _matmul(op: PreparedOperator) -> Iterator[str]:
+    left, right = op.shape("i0"), op.shape("i1")
     if left is None or right is None or min(len(left), len(right)) < 2:
         return
-    inner = left[-2] if scene.number("adj_x") else left[-1]
-    other = right[-1] if scene.number("adj_y") else right[-2]
+    inner = left[-2] if op.number("adj_x") else left[-1]
+    other = right[-1] if op.number("adj_y") else right[-2]
     if inner != other:
         yield f"{format_shape(left)} times {format_shape(right)}: {inner} columns, {other} rows"
     if any(a != b and 1 not in (a, b) for a, b in zip(left[-3::-1], right[-3::-1], strict=False)):
         yield f"the batches of {format_shape(left)} and {format_shape(right)} do not stretch to one"
 
 
-def _joined(scene: Scene) -> Iterator[str]:
-    first = scene.shape("i0")
-    axis = scene.number("axis") or 0
+def _joined(op: PreparedOperator) -> Iterator[str]:
+    first = op.shape("i0")
+    axis = op.number("axis") or 0
     if first is None or not -len(first) <= axis < len(first):
         return
     axis = axis % len(first)
-    for slot in scene.slots("i*"):
-        shape = scene.shape(slot)
+    for slot in op.slots("i*"):
+        shape = op.shape(slot)
         if shape is None or len(shape) != len(first):
             continue
         if any(a != b for at, (a, b) in enumerate(zip(first, shape, strict=True)) if at != axis):
             words = f"input 0 is {format_shape(first)}; only dimension {axis} may differ"
-            yield f"{slot_words(scene, slot)} is {format_shape(shape)}, {words}"
+            yield f"{slot_words(op, slot)} is {format_shape(shape)}, {words}"
             return
 
 
-def _packed(scene: Scene) -> Iterator[str]:
-    first = scene.shape("i0")
-    for slot in scene.slots("i*"):
-        shape = scene.shape(slot)
+def _packed(op: PreparedOperator) -> Iterator[str]:
+    first = op.shape("i0")
+    for slot in op.slots("i*"):
+        shape = op.shape(slot)
         if first is not None and shape is not None and len(shape) == len(first) and shape != first:
-            yield f"{slot_words(scene, slot)} is {format_shape(shape)}, input 0 is {format_shape(first)}"
+            yield f"{slot_words(op, slot)} is {format_shape(shape)}, input 0 is {format_shape(first)}"
             return
 
 
-def _reshaped(scene: Scene) -> Iterator[str]:
-    source = scene.shape("i0")
+def _reshaped(op: PreparedOperator) -> Iterator[str]:
+    source = op.shape("i0")
     # reshape.cc: a shape that is no vector of int32 is not looked at.
-    by_tensor = len(scene.operator.inputs) > 1 and len(scene.shape("i1") or ()) == 1
-    by_tensor = by_tensor and scene.dtype("i1") == "int32"
-    wanted = scene.values("i1") if by_tensor else scene.view.numbers("new_shape")
-    if source is None or wanted is None or scene.dtype("o0") == "string" or any(size < -1 for size in wanted):
+    by_tensor = len(op.operator.inputs) > 1 and len(op.shape("i1") or ()) == 1
+    by_tensor = by_tensor and op.dtype("i1") == "int32"
+    wanted = op.values("i1") if by_tensor else op.view.numbers("new_shape")
+    if source is None or wanted is None or op.dtype("o0") == "string" or any(size < -1 for size in wanted):
         return
-    if len(scene.operator.inputs) > 1 and scene.shape("i1") is None:
+    if len(op.operator.inputs) > 1 and op.shape("i1") is None:
         return
     wanted = () if wanted == (0,) and not by_tensor else wanted
     have, rest = math.prod(source), math.prod(size for size in wanted if size != -1)
@@ -231,31 +231,31 @@ def _reshaped(scene: Scene) -> Iterator[str]:
         yield f"{format_shape(source)} has {have} values, the new shape is {list(wanted)}"
 
 
-def _even(scene: Scene) -> Iterator[str]:
-    source, axes, count = scene.shape("i1"), scene.values("i0"), scene.number("num_splits")
+def _even(op: PreparedOperator) -> Iterator[str]:
+    source, axes, count = op.shape("i1"), op.values("i0"), op.number("num_splits")
     if source is None or not axes or not count or not -len(source) <= axes[0] < len(source):
         return
-    if source[axes[0]] % count and count == len(scene.operator.outputs):
+    if source[axes[0]] % count and count == len(op.operator.outputs):
         yield f"dimension {axes[0]} has {source[axes[0]]}, which does not split into {count} equal parts"
 
 
-def _rnn(scene: Scene) -> Iterator[str]:
+def _rnn(op: PreparedOperator) -> Iterator[str]:
     """basic_rnn.cc, unidirectional_sequence_rnn.cc."""
-    source, weights, recurrent = scene.shape("i0"), scene.shape("i1"), scene.shape("i2")
+    source, weights, recurrent = op.shape("i0"), op.shape("i1"), op.shape("i2")
     if weights is None or len(weights) != 2:
         return
     if source and source[-1] != weights[1]:
         yield f"{source[-1]} values come in at each step, the weights take {weights[1]}"
     if recurrent is not None and recurrent != (weights[0], weights[0]):
-        yield f"{slot_words(scene, 'i2')} is {format_shape(recurrent)} for {weights[0]} units"
-    yield from _bias(scene, "i3", weights[0])
-    state = scene.shape("i4")
+        yield f"{slot_words(op, 'i2')} is {format_shape(recurrent)} for {weights[0]} units"
+    yield from _bias(op, "i3", weights[0])
+    state = op.shape("i4")
     if state is not None and len(state) == 2 and state[1] != weights[0]:
-        yield f"{slot_words(scene, 'i4')} is {format_shape(state)} for {weights[0]} units"
+        yield f"{slot_words(op, 'i4')} is {format_shape(state)} for {weights[0]} units"
 
 
-def _svdf(scene: Scene) -> Iterator[str]:
-    source, feature, time, state = (scene.shape(slot) for slot in ("i0", "i1", "i2", "i4"))
+def _svdf(op: PreparedOperator) -> Iterator[str]:
+    source, feature, time, state = (op.shape(slot) for slot in ("i0", "i1", "i2", "i4"))
     if feature is None or time is None or len(feature) != 2 or len(time) != 2:
         return
     if source is not None and len(source) == 2 and source[1] != feature[1]:
@@ -263,29 +263,29 @@ def _svdf(scene: Scene) -> Iterator[str]:
     if feature[0] != time[0]:
         yield f"{feature[0]} filters in the weights of features, {time[0]} in those of time"
     if state is not None and len(state) == 2 and state[1] != time[1] * feature[0]:
-        yield f"{slot_words(scene, 'i4')} is {format_shape(state)}, {time[1] * feature[0]} values are kept"
+        yield f"{slot_words(op, 'i4')} is {format_shape(state)}, {time[1] * feature[0]} values are kept"
 
 
-def _lstm(scene: Scene) -> Iterator[str]:
+def _lstm(op: PreparedOperator) -> Iterator[str]:
     """unidirectional_sequence_lstm.cc: CheckLstmTensorDimensionsAndTypes."""
-    source, forget, recurrent = scene.shape("i0"), scene.shape("i2"), scene.shape("i6")
+    source, forget, recurrent = op.shape("i0"), op.shape("i2"), op.shape("i6")
     if forget is None or recurrent is None or len(forget) != 2 or len(recurrent) != 2:
         return
     if source and source[-1] != forget[1]:
         yield f"{source[-1]} values come in at each step, the weights take {forget[1]}"
     for slot, wanted in (("i3", forget), ("i4", forget), ("i7", recurrent), ("i8", recurrent)):
-        shape = scene.shape(slot)
+        shape = op.shape(slot)
         if shape is not None and shape != wanted:
-            yield f"{slot_words(scene, slot)} is {format_shape(shape)}, {format_shape(wanted)} is needed"
+            yield f"{slot_words(op, slot)} is {format_shape(shape)}, {format_shape(wanted)} is needed"
     for slot in ("i13", "i14", "i15"):
-        yield from _bias(scene, slot, forget[0])
+        yield from _bias(op, slot, forget[0])
 
 
 def _two_values(slot: str) -> Check:
-    def check(scene: Scene) -> Iterator[str]:
-        row = scene.shape(slot)
+    def check(op: PreparedOperator) -> Iterator[str]:
+        row = op.shape(slot)
         if row is not None and math.prod(row) != 2:
-            yield f"{slot_words(scene, slot)} has {math.prod(row)} values instead of 2"
+            yield f"{slot_words(op, slot)} has {math.prod(row)} values instead of 2"
 
     return check
 
@@ -293,45 +293,45 @@ def _two_values(slot: str) -> Check:
 def _spare_bytes(slot: str) -> Check:
     """The kernel divides or copies the bytes of the constant, not those of its shape."""
 
-    def check(scene: Scene) -> Iterator[str]:
-        tensor = scene.tensor(slot)
+    def check(op: PreparedOperator) -> Iterator[str]:
+        tensor = op.tensor(slot)
         if tensor is None or not tensor.has_data or tensor.size_bytes is None or tensor.sparsity is not None:
             return
         if tensor.stored_bytes > tensor.size_bytes:
             words = f"{tensor.stored_bytes} bytes, {format_shape(tensor.shape)} takes {tensor.size_bytes}"
-            yield f"{slot_words(scene, slot)} has {words}; the kernel copies what is there"
+            yield f"{slot_words(op, slot)} has {words}; the kernel copies what is there"
 
     return check
 
 
-def _cut(scene: Scene) -> Iterator[str]:
+def _cut(op: PreparedOperator) -> Iterator[str]:
     """strided_slice.cc: as many ends and strides as begins."""
-    rows = [scene.shape(slot) for slot in ("i1", "i2", "i3")]
+    rows = [op.shape(slot) for slot in ("i1", "i2", "i3")]
     counts = [math.prod(row) for row in rows if row is not None]
     if len(set(counts)) > 1:
         yield f"begins, ends and strides have {', '.join(map(str, counts))} entries"
 
 
-def _update(scene: Scene) -> Iterator[str]:
-    whole, part = scene.shape("i0"), scene.shape("i1")
+def _update(op: PreparedOperator) -> Iterator[str]:
+    whole, part = op.shape("i0"), op.shape("i1")
     if whole is None or part is None or len(whole) != len(part):
         return
     if any(b > a for a, b in zip(whole, part, strict=True)):
         yield f"an update of {format_shape(part)} does not fit into {format_shape(whole)}"
 
 
-def _scattered(scene: Scene) -> Iterator[str]:
+def _scattered(op: PreparedOperator) -> Iterator[str]:
     """scatter_nd.cc: an update for each index."""
-    places, updates = scene.shape("i0"), scene.shape("i1")
+    places, updates = op.shape("i0"), op.shape("i1")
     if places and updates is not None and places[:-1] != updates[: len(places) - 1]:
         yield f"indices are {format_shape(places)}, updates {format_shape(updates)}"
 
 
-def _boxes(scene: Scene) -> Iterator[str]:
-    boxes, scores = scene.shape("i0"), scene.shape("i1")
+def _boxes(op: PreparedOperator) -> Iterator[str]:
+    boxes, scores = op.shape("i0"), op.shape("i1")
     if boxes is not None and len(boxes) == 2:
         if boxes[1] != 4:
-            yield f"{slot_words(scene, 'i0')} is {format_shape(boxes)}; a box has 4 values"
+            yield f"{slot_words(op, 'i0')} is {format_shape(boxes)}; a box has 4 values"
         elif scores is not None and scores != boxes[:1]:
             yield f"{boxes[0]} boxes, scores of {format_shape(scores)}"
 

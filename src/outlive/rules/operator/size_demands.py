@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from outlive.rules.operator.scene import Scene, slot_words
+from outlive.rules.operator.prepared import PreparedOperator, slot_words
 from outlive.units import format_shape
 
 _SCALARS = ("i0", "i1", "i2")
@@ -64,20 +64,20 @@ _BATCHED = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_PO
 _RESIZED = frozenset({"RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"})
 
 
-def empty_faults(scene: Scene) -> Iterator[str]:
+def empty_faults(op: PreparedOperator) -> Iterator[str]:
     """Slots that are empty and must not be, in words."""
-    for slot in _NEEDED.get(scene.operator.type, ()):
-        shape = scene.shape(slot)
+    for slot in _NEEDED.get(op.operator.type, ()):
+        shape = op.shape(slot)
         # An empty batch is nothing to do; sides and channels are divided by.
-        sides = shape[1:] if shape and slot == "i0" and scene.operator.type in _BATCHED else shape
-        if shape and slot == "i0" and scene.operator.type in _RESIZED:
+        sides = shape[1:] if shape and slot == "i0" and op.operator.type in _BATCHED else shape
+        if shape and slot == "i0" and op.operator.type in _RESIZED:
             sides = shape[1:3]  # it picks among them, and without channels there is nothing to pick
         if shape is not None and sides is not None and 0 in sides:
-            yield f"{slot_words(scene, slot)} is {format_shape(shape)}: it has no elements"
+            yield f"{slot_words(op, slot)} is {format_shape(shape)}: it has no elements"
 
 
-def vanished_faults(scene: Scene) -> Iterator[str]:
+def vanished_faults(op: PreparedOperator) -> Iterator[str]:
     """Windows that leave nothing: XNNPACK reshapes no convolution to that."""
-    shape = scene.shape("o0") if scene.operator.type in ("CONV_2D", "DEPTHWISE_CONV_2D") else None
+    shape = op.shape("o0") if op.operator.type in ("CONV_2D", "DEPTHWISE_CONV_2D") else None
     if shape is not None and min(shape[1:], default=1) <= 0:
-        yield f"{slot_words(scene, 'o0')} would be {format_shape(shape)}"
+        yield f"{slot_words(op, 'o0')} would be {format_shape(shape)}"

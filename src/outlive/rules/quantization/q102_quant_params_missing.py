@@ -15,8 +15,8 @@ Limits
 """
 
 from outlive.rules.api import Severity, rule
-from outlive.rules.operator.scene import operators_with
-from outlive.rules.quantization.demands import missing_parameters
+from outlive.rules.operator.prepared import operators_with
+from outlive.rules.quantization.parameter_demands import missing_parameters
 
 RULE = rule("Q102", "quant-params-missing", Severity.ERROR, since="0.1", cause="quant-params-missing")(
     operators_with(missing_parameters, "without parameters the integers stand for nothing")

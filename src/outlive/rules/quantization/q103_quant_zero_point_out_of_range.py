@@ -15,8 +15,8 @@ Limits
 """
 
 from outlive.rules.api import Severity, rule
-from outlive.rules.operator.scene import operators_with
-from outlive.rules.quantization.demands import zero_point_faults
+from outlive.rules.operator.prepared import operators_with
+from outlive.rules.quantization.parameter_demands import zero_point_faults
 
 RULE = rule(
     "Q103",

@@ -15,7 +15,7 @@ Limits
 """
 
 from outlive.rules.api import Severity, rule
-from outlive.rules.quantization.counting import count_fault, refused_tensors
+from outlive.rules.quantization.parameter_counts import count_fault, refused_tensors
 
 RULE = rule("Q104", "quant-params-count", Severity.ERROR, since="0.1", cause="quant-params-missing")(
     refused_tensors(count_fault)

@@ -15,7 +15,7 @@ Limits
 """
 
 from outlive.rules.api import Severity, rule
-from outlive.rules.quantization.counting import axis_fault, refused_tensors
+from outlive.rules.quantization.parameter_counts import axis_fault, refused_tensors
 
 RULE = rule("Q105", "quantized-axis", Severity.ERROR, since="0.1", cause="quant-params-missing")(
     refused_tensors(axis_fault)

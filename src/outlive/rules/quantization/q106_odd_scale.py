@@ -14,8 +14,8 @@ Limits
 """
 
 from outlive.rules.api import Severity, rule
-from outlive.rules.operator.scene import operators_with
-from outlive.rules.quantization.demands import odd_scales
+from outlive.rules.operator.prepared import operators_with
+from outlive.rules.quantization.parameter_demands import odd_scales
 
 RULE = rule("Q106", "odd-scale", Severity.WARNING, since="0.1", cause="quant-scale-invalid")(
     operators_with(odd_scales, "it hurts if the results depend on this tensor")

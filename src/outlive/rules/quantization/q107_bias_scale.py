@@ -16,8 +16,8 @@ Limits
 """
 
 from outlive.rules.api import Severity, rule
-from outlive.rules.operator.scene import operators_with
-from outlive.rules.quantization.demands import bias_faults
+from outlive.rules.operator.prepared import operators_with
+from outlive.rules.quantization.parameter_demands import bias_faults
 
 RULE = rule("Q107", "bias-scale", Severity.WARNING, since="0.1")(
     operators_with(

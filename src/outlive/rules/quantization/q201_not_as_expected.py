@@ -23,7 +23,7 @@ from collections import Counter
 
 from outlive.model import Model, Operator, Subgraph
 from outlive.rules.api import Evidence, Fault, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.quantization.expecting import (
+from outlive.rules.quantization.expectation import (
     Expectation,
     has_expected,
     judged_operators,

@@ -18,7 +18,7 @@ Limits
 from outlive.process.delegation import DelegationSeen
 from outlive.process.flight import Flight
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.witness import last_words
+from outlive.rules.flight_end import last_words
 from outlive.units import plural
 
 _SHOWN = 5
@@ -34,7 +34,7 @@ def delegate_fell_back(flight: Flight) -> Sightings:
     printed = (Evidence(f"printed last: {said}", "standard error"),) if said else ()
     yield Sighting(
         where=", ".join(seen.asked),
-        evidence=(*told_nodes(seen), *printed),
+        evidence=(*node_evidence(seen), *printed),
         why="what it does not take runs on the CPU"
         if seen.taken
         else "it took nothing: the model ran as if it had not been asked for",
@@ -50,7 +50,7 @@ def delegate_fell_back(flight: Flight) -> Sightings:
     )
 
 
-def told_nodes(seen: DelegationSeen) -> tuple[Evidence, ...]:
+def node_evidence(seen: DelegationSeen) -> tuple[Evidence, ...]:
     """What was taken and what was left, in words."""
     parts = f" in {plural(seen.parts, 'part')}" if seen.parts else ""
     taken = f"it took {seen.taken} of {plural(seen.operators, 'operator')}{parts}"

@@ -22,8 +22,8 @@ import sys
 import types
 from typing import Any
 
-from ..posix import own_process
-from ..posix.sandbox import enter
+from ..operating_system import own_process
+from ..operating_system import sandbox as system_sandbox
 from . import calibration_watch, standard_streams, variables
 from . import message_frames as wire
 from .lane import BLOCK_BYTES
@@ -58,7 +58,7 @@ def main(
     own_process.name_process("outlive-guard")
     applied = own_process.limit({})
     # Before the first import that starts threads: landlock holds for this one and those that it starts.
-    applied["sandbox"] = enter(sandbox, for_model=False)
+    applied["sandbox"] = system_sandbox.enter(sandbox, for_model=False)
     slots = mmap.mmap(block, BLOCK_BYTES)
     os.close(block)
     link = Link(socket.socket(fileno=talk), socket.socket(fileno=rights), slots, awake)

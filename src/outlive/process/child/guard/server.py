@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from ..posix import own_process
+from ..operating_system import own_process
 from . import caller_environment, exceptions, forks, pickling, plain_values, random_state, standard_streams
 from . import message_frames as wire
 from .link import CallersIterator, Link

@@ -10,7 +10,7 @@ import sys
 import time
 from typing import Any
 
-from ..posix import own_process
+from ..operating_system import own_process
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 

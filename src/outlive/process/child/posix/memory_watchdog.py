@@ -37,7 +37,7 @@ class Watchdog:
     """Knows how much each worker may hold, and when to look next."""
 
     def __init__(self) -> None:
-        """Nobody is watched yet."""
+        """No process is watched yet."""
         self._most: dict[int, int] = {}
         self._next: dict[int, float] = {}
         self._caught: set[int] = set()
@@ -112,7 +112,7 @@ class Watchdog:
 
 
 def watch_self(memory_bytes: int | None) -> None:
-    """For a worker that was not forked, and whom nobody else watches: the same, by a thread of its own."""
+    """The same by a thread of its own: for a worker that was not forked."""
     dog = Watchdog()
     if dog.watch(os.getpid(), memory_bytes) is None:
         return

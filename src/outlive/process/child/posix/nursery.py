@@ -23,18 +23,10 @@ from typing import Any
 
 from .. import runtimes
 from ..tracing import tracer
-from . import (
-    anonymous_files,
-    memory_watchdog,
-    own_process,
-    worker_cgroups,
-    worker_requests,
-)
+from . import anonymous_files, memory_watchdog, own_process, worker_cgroups, worker_requests
 
 _WALL = 0x40000000  # linux/wait.h: wait for threads of traced processes too
 _HELLO = 0
-# The name of no runtime: workers of such a nursery become other programs.
-NO_RUNTIME = "python"
 # Without a descriptor for the parent, how often to look whether it is still there.
 _LOOK_MS = 1000
 # How long a worker may take to leave word of what it was doing before it is ended without.
@@ -69,18 +61,18 @@ def main(
         facts.update({"hello": True, "threads": own_process.count_threads()})
     nursery.tell(_HELLO, facts)
     nursery.serve()
-    os._exit(0)  # no farewell of the runtime's: it may hang, and nobody would see
+    os._exit(0)  # no farewell of the runtime's: it may hang, unseen
 
 
 def _prepare(runtime: str) -> dict[str, Any]:
     """Load what workers need; nothing if they are fresh Pythons that load it themselves."""
-    if runtime == NO_RUNTIME:
+    if runtime == runtimes.NO_RUNTIME:
         return {"runtime": runtime}
     facts = runtimes.preload(runtime)
     # After the runtime, because it imports numpy too, and numpy starts threads if it comes first.
-    from .. import worker
+    from .. import worker_main
 
-    worker.prepare()
+    worker_main.prepare()
     return facts
 
 
@@ -341,12 +333,12 @@ class NurseryServer:
             own_process.restore_descriptor_limit(self._descriptor_limit)
             message, descriptors = get_order()
             if message is None:
-                os._exit(0)  # nobody will give one
+                os._exit(0)  # no request will come
             if "program" in message:
                 worker_requests.become_program(message, descriptors)
-            from .. import worker
+            from .. import worker_main
 
-            code = worker.run(message, descriptors)
+            code = worker_main.run(message, descriptors)
         except BaseException:
             sys.excepthook(*sys.exc_info())
         finally:

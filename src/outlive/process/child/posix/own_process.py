@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import select
 import signal
@@ -20,14 +21,38 @@ STACKS_AHEAD = 4
 # RLIMIT_DATA counts what is reserved, used or not; `memory_watchdog` watches what is used. Ruy
 # reserves its next room while it still has the pieces that did not fit the last (ruy/allocator.cc).
 RESERVED_PER_USED = 2
+_MAP_FAILED = ctypes.c_void_p(-1).value
 _ATTRIBUTES_BYTES = 128  # more than sizeof(pthread_attr_t) anywhere (glibc, bits/pthreadtypes-arch.h)
 
-_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+# The C library, for what Python does not pass on.
+libc = ctypes.CDLL(None, use_errno=True)
+yield_core: Any = getattr(os, "sched_yield", None)
+# Bytes of a file from an offset on.
+read_at = os.pread
+
+
+def check(result: int) -> int:
+    """The result of a system call; OSError if it is one."""
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
+
+
+def map_pages(address: int | None, size: int, flags: int, descriptor: int = -1, offset: int = 0) -> int:
+    """Map pages that can be read and written; where they lie. OSError if the system refuses."""
+    function = libc.mmap
+    function.restype = ctypes.c_void_p
+    function.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
+    found = function(address, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, descriptor, offset)
+    if found == _MAP_FAILED:
+        check(-1)
+    return int(found)
 
 
 def _prctl(option: int, argument: Any) -> None:
-    if _libc is not None:
-        _libc.prctl(option, argument, 0, 0, 0)
+    if sys.platform == "linux":
+        libc.prctl(option, argument, 0, 0, 0)
 
 
 def name_process(name: str) -> None:
@@ -105,7 +130,7 @@ def restore_descriptor_limit(limits: tuple[int, int] | None) -> None:
 
 def this_core() -> int:
     """The core that this thread runs on; -1 where the system does not say."""
-    here = getattr(_libc, "sched_getcpu", None)
+    here = getattr(libc, "sched_getcpu", None)
     return -1 if here is None else int(here())
 
 
@@ -175,14 +200,14 @@ def make_stacks_small() -> None:
 
     RLIMIT_STACK gives each 8 MiB of address space, which limits on address space and data count in full.
     """
-    set_default = getattr(_libc, "pthread_setattr_default_np", None)
-    if _libc is None or set_default is None:  # not the GNU C library
+    set_default = getattr(libc, "pthread_setattr_default_np", None)
+    if set_default is None:  # not the GNU C library
         return
     attributes = ctypes.create_string_buffer(_ATTRIBUTES_BYTES)
-    if not _libc.pthread_attr_init(attributes):
-        _libc.pthread_attr_setstacksize(attributes, ctypes.c_size_t(SMALL_STACK_BYTES))
+    if not libc.pthread_attr_init(attributes):
+        libc.pthread_attr_setstacksize(attributes, ctypes.c_size_t(SMALL_STACK_BYTES))
         set_default(attributes)
-        _libc.pthread_attr_destroy(attributes)
+        libc.pthread_attr_destroy(attributes)
 
 
 def stack_bytes() -> int:
@@ -198,7 +223,7 @@ def stack_bytes() -> int:
 
 def trim_heap() -> None:
     """Give unused memory back: a worker would fill it first, and what a model takes would look like less."""
-    trim = getattr(_libc, "malloc_trim", None)
+    trim = getattr(libc, "malloc_trim", None)
     if trim is not None:
         trim(0)
 
@@ -280,7 +305,7 @@ def memory(elsewhere: int = 0) -> dict[str, int]:
 def counters_are_exact() -> bool:
     """False for kernels 6.2 to 6.16, which keep these counters per CPU and do not add them up when asked.
 
-    Linux, f1a7941243c1 ("mm: convert mm's rss stats into percpu_counter") and what mended it in 6.17. Walking
+    Linux, f1a7941243c1 ("mm: convert mm's rss stats into percpu_counter") and its fix in 6.17. Walking
     the pages instead is exact everywhere, and takes half a millisecond and more.
     """
     numbers = [int(word) if word.isdigit() else 0 for word in os.uname().release.split(".")[:2]]
@@ -308,7 +333,7 @@ def count_threads() -> int:
 
 
 def is_traced() -> bool:
-    """True while another process is told of this one's signals and threads."""
+    """True while another process traces this one."""
     try:
         with open("/proc/self/status") as file:
             return any(line.startswith("TracerPid:") and line.split()[1] != "0" for line in file)
@@ -324,3 +349,27 @@ def _sizes(path: str, names: tuple[str, ...]) -> dict[str, int]:
         return {name: int(rest.split()[0]) * 1024 for name, _, rest in rows if name in names}
     except (OSError, ValueError, IndexError):
         return {}
+
+
+def input_poll(descriptor: int) -> Any:
+    """A poll object that looks whether something can be read."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return poll
+
+
+def is_writable(piece: Any) -> bool:
+    """True if the process may write there: the kernel is asked to put the first byte where it is already.
+
+    A hundred times quicker than looking it up in /proc/self/maps.
+    """
+    ours, theirs = os.pipe()
+    try:
+        os.write(theirs, piece[:1])
+        os.readv(ours, [piece[:1]])
+    except OSError:
+        return False
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    return True

@@ -21,7 +21,8 @@ import struct
 import sys
 from typing import Any, Dict, List, Tuple
 
-from . import own_process, syscalls
+from . import syscalls
+from .own_process import check, count_threads, libc
 from .syscall_filter import for_process, make_filter
 
 # Above what a worker keeps of what was printed (`worker._cut`), and above what one call may well print.
@@ -47,9 +48,8 @@ _OF_SYSTEM = """
 /proc/cpuinfo /proc/meminfo /proc/stat /proc/sys/vm/overcommit_memory
 /sys/devices/system /sys/kernel/mm/transparent_hugepage /dev/null /dev/zero /dev/urandom
 """
+_IS_LINUX = sys.platform == "linux"
 _RUNTIMES = ("numpy", "ai_edge_litert", "tflite_runtime", "tensorflow")
-
-_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 def prepare() -> None:
@@ -75,11 +75,11 @@ def enter(order: Dict[str, Any], for_model: bool = True) -> Dict[str, str]:
         _limit_files()
     for name, come_under in (("landlock", _come_under_landlock), ("seccomp", _come_under_seccomp)):
         try:
-            _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) if _libc is not None else 0)
+            check(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) if _IS_LINUX else 0)
             parts.append(come_under(order["read"], for_model))
         except OSError as error:
             missing.append("no %s: %s" % (name, error.strerror or error))
-    earlier = own_process.count_threads() - 1
+    earlier = count_threads() - 1
     if earlier and parts:
         missing.append("landlock does not hold for %d threads that ran before it" % earlier)
     return {"parts": ", ".join(parts), "why": "; ".join(missing)}
@@ -88,15 +88,15 @@ def enter(order: Dict[str, Any], for_model: bool = True) -> Dict[str, str]:
 @functools.lru_cache(None)
 def landlock_version() -> int:
     """The version of landlock that the kernel has; 0 for none."""
-    return 0 if _libc is None else max(0, _call(_CREATE_RULESET, None, ctypes.c_size_t(0), 1))
+    return 0 if not _IS_LINUX else max(0, _call(_CREATE_RULESET, None, ctypes.c_size_t(0), 1))
 
 
 @functools.lru_cache(None)
 def has_seccomp() -> bool:
     """True if the kernel filters system calls, and we know their numbers on this kind of machine."""
-    if _libc is None or platform.machine() not in syscalls.MACHINES or sys.maxsize < 2**32:
+    if not _IS_LINUX or platform.machine() not in syscalls.MACHINES or sys.maxsize < 2**32:
         return False
-    return bool(_libc.prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) >= 0)
+    return bool(libc.prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) >= 0)
 
 
 def _limit_files() -> None:
@@ -118,11 +118,11 @@ def _come_under_landlock(read: List[str], _: bool) -> str:
     # linux/landlock.h: struct landlock_ruleset_attr, which has grown.
     size = 8 if version < 4 else 16 if version < 6 else 24
     attributes = struct.pack("<QQQ", files, _ALL_TCP, _ALL_SCOPES)[:size]
-    rules = _check(_call(_CREATE_RULESET, attributes, ctypes.c_size_t(size), 0))
+    rules = check(_call(_CREATE_RULESET, attributes, ctypes.c_size_t(size), 0))
     try:
         for path in (*_usual_places(), *read):
             _allow_reading(rules, path)
-        _check(_call(_RESTRICT_SELF, rules, 0))
+        check(_call(_RESTRICT_SELF, rules, 0))
     finally:
         os.close(rules)
     return "landlock %d" % version
@@ -164,7 +164,7 @@ def _allow_reading(rules: int, path: str) -> None:
         # linux/landlock.h: struct landlock_path_beneath_attr, packed.
         added = _call(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("<Qi", rights, descriptor), 0)
         if added < 0 and ctypes.get_errno() != errno.EBADFD:  # a pipe and the like, which have no path
-            _check(added)
+            check(added)
     finally:
         os.close(descriptor)
 
@@ -177,7 +177,7 @@ def _come_under_seccomp(_: List[str], for_model: bool) -> str:
     code = ctypes.create_string_buffer(program, len(program))
     # linux/filter.h: struct sock_fprog, a count and a pointer.
     header = struct.pack("@HP", len(program) // 8, ctypes.addressof(code))
-    _check(_call(_SECCOMP[platform.machine()], _SET_MODE_FILTER, _FLAGS, header))
+    check(_call(_SECCOMP[platform.machine()], _SET_MODE_FILTER, _FLAGS, header))
     return "seccomp"
 
 
@@ -187,13 +187,4 @@ def _filter(for_model: bool) -> bytes:
 
 
 def _call(number: int, *arguments: Any) -> int:
-    assert _libc is not None
-    return int(_libc.syscall(ctypes.c_long(number), *arguments))
-
-
-def _check(result: int) -> int:
-    """The result of a system call; OSError if it is one."""
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-    return result
+    return int(libc.syscall(ctypes.c_long(number), *arguments))

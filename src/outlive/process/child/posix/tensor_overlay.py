@@ -16,13 +16,20 @@ import os
 import sys
 from typing import Any, List, Optional, Tuple
 
-from .. import tensor_memory
+from .own_process import map_pages
 
 # Below this a copy takes no longer than the messages around it.
 SMALLEST_BYTES = 64 << 10
 _PAGE = mmap.PAGESIZE
-_PROTECTION = mmap.PROT_READ | mmap.PROT_WRITE if hasattr(mmap, "PROT_READ") else 0
 _MAP_FIXED = 0x10  # asm-generic/mman-common.h
+
+
+def address(piece: Any) -> int:
+    """Where bytes lie."""
+    import numpy  # here, because a child process without a runtime loads this module too
+
+    found: int = numpy.frombuffer(piece, numpy.uint8).__array_interface__["data"][0]
+    return found
 
 
 def can_cover() -> bool:
@@ -36,12 +43,12 @@ class Overlay:
     def __init__(self, block: int, native: Any, shared: Any, offset: int) -> None:
         """Put them there, with what they hold; OSError if the kernel refuses."""
         self._block = block
-        start = tensor_memory.address(native)
+        start = address(native)
         self.first: int = -(-start // _PAGE) * _PAGE
         self.last: int = (start + native.nbytes) // _PAGE * _PAGE
         self._head, self._tail = self.first - start, self.last - start
         shared[self._head : self._tail] = native[self._head : self._tail]
-        _map(self.first, self.size, mmap.MAP_SHARED, block, offset + self._head)
+        map_pages(self.first, self.size, mmap.MAP_SHARED | _MAP_FIXED, block, offset + self._head)
 
     @property
     def size(self) -> int:
@@ -54,9 +61,9 @@ class Overlay:
         return [(native[start:stop], shared[start:stop]) for start, stop in spans if start < stop]
 
     def lift(self, keep: bool = True) -> None:
-        """Give the tensor memory of its own again, with what it holds unless nobody will look at it."""
+        """Give the tensor memory of its own again, with what it holds if that is still needed."""
         held = ctypes.string_at(self.first, self.size) if keep else b""
-        _map(self.first, self.size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
+        map_pages(self.first, self.size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED)
         ctypes.memmove(self.first, held, len(held))
 
     def is_there(self) -> bool:
@@ -76,7 +83,7 @@ def page_residue(native: Any) -> Optional[int]:
     """Where in a page the tensor starts, if it is one that is worth covering; None if not."""
     if native is None or native.nbytes < SMALLEST_BYTES or not can_cover():
         return None
-    return tensor_memory.address(native) % _PAGE
+    return address(native) % _PAGE
 
 
 def cover(block: int, rows: List[Tuple[int, Any, Any, int]]) -> dict[int, Overlay]:
@@ -85,17 +92,8 @@ def cover(block: int, rows: List[Tuple[int, Any, Any, int]]) -> dict[int, Overla
     None at all if two of them share memory, which a page can do for one only.
     """
     chosen = [row for row in rows if page_residue(row[1]) == row[3] % _PAGE]
-    spans = sorted((tensor_memory.address(native), native.nbytes) for _, native, _, _ in chosen)
+    spans = sorted((address(native), native.nbytes) for _, native, _, _ in chosen)
     for (start, size), (following, _) in zip(spans, spans[1:]):  # noqa: RUF007 - Python 3.8
         if following < start + size:
             return {}
     return {index: Overlay(block, native, shared, offset) for index, native, shared, offset in chosen}
-
-
-def _map(address: int, size: int, flags: int, descriptor: int, offset: int) -> None:
-    function = ctypes.CDLL(None, use_errno=True).mmap
-    function.restype = ctypes.c_void_p
-    function.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_int64)
-    if function(address, size, _PROTECTION, flags | _MAP_FIXED, descriptor, offset) != address:
-        number = ctypes.get_errno()
-        raise OSError(number, "pages of the shared block cannot be mapped: " + os.strerror(number))

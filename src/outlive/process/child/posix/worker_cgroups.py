@@ -33,7 +33,7 @@ class CgroupEnd(NamedTuple):
 
 
 class _WorkerCgroup(NamedTuple):
-    """The cgroup of a process; what the process may hold itself, None as long as nobody has said."""
+    """The cgroup of a process; what the process may hold itself, None before a limit is set."""
 
     folder: str
     most_bytes: int | None = None

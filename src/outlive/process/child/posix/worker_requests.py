@@ -129,7 +129,7 @@ def become_program(message: dict[str, Any], descriptors: list[int]) -> NoReturn:
     ends = dict(zip(message["names"], descriptors))
     for descriptor in descriptors:
         os.set_inheritable(descriptor, True)
-    # What goes wrong before the program has its own streams is told where it will look.
+    # What goes wrong before the program has its own streams is written where it will look.
     os.dup2(ends["errors"], 2)
     own = {name: message[name] for name in ("sys_path", "awake", "modules", "idle_s", "sandbox")}
     arguments = json.dumps(dict(ends, **own))

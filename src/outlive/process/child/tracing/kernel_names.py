@@ -4,7 +4,7 @@
 
 Where one function serves several ops it names them all: who knows the model can choose, and we do not guess.
 From the registrations in `tflite/kernels/*.cc` and the switch of the XNNPACK delegate
-(`tflite/delegates/xnnpack/xnnpack_delegate.cc`) in LiteRT 2.3, held against the symbols that its library has.
+(`tflite/delegates/xnnpack/xnnpack_delegate.cc`) in LiteRT, held against the symbols that its library has.
 """
 
 from __future__ import annotations

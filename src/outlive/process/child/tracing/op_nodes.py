@@ -161,7 +161,7 @@ def _place(
 def _is_held_for_itself(process: tracee.Tracee, frame: backtrace.NativeFrame, vector: _NodeVector) -> bool:
     """Whether a frame holds the first node twice, as start of the vector and as node, and no other's offset.
 
-    True of the builds for x86-64 that we know (LiteRT 2.3, tflite_runtime 2.14); others are not trusted.
+    True of the builds for x86-64 that we know (LiteRT, tflite_runtime 2.14); others are not trusted.
     """
     if backtrace.ARM_LINK_REGISTER in frame.registers:
         return False

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..posix.own_process import libc
 from . import tracee
 
 # linux/ptrace.h
@@ -78,10 +79,7 @@ class _IoVector(ctypes.Structure):
 def _load() -> Any:
     if not sys.platform.startswith("linux"):
         return None
-    try:
-        function = ctypes.CDLL(None, use_errno=True).ptrace
-    except (OSError, AttributeError):
-        return None
+    function = libc.ptrace
     function.restype = ctypes.c_long
     function.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
     return function

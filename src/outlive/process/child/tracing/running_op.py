@@ -3,7 +3,7 @@
     innermost frame ... kernel frame | interpreter frame (tflite::Subgraph::...) ... outermost frame
 
 The kernel is the function that the innermost interpreter frame called. Wrong is worse than unknown: names
-beyond a gap in the stack are not used, and ops that share a function are told apart by memory or not at all.
+beyond a gap in the stack are not used, and only memory distinguishes ops that share a function.
 """
 
 from __future__ import annotations

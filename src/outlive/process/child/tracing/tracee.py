@@ -37,7 +37,7 @@ class Tracee:
     """One look at one stopped thread: mappings read once, memory page by page."""
 
     def __init__(self, thread: int) -> None:
-        """Open what there is to read."""
+        """Read the mappings and open the memory."""
         self._mappings = read_mappings(thread)
         self._starts = [mapping.start for mapping in self._mappings]
         self._pages: dict[int, bytes] = {}

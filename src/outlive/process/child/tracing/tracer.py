@@ -1,4 +1,4 @@
-"""The tracer: sees a worker's fatal signal before the worker does, and writes down what there is to see.
+"""The tracer: sees a worker's fatal signal before the worker does, and records what is seen.
 
     worker's thread stops ──> waitpid in the nursery ──> Tracer.handle ──> registers, stack, op, memory
                                                               └─ lets the thread go on, with its signal

@@ -59,14 +59,14 @@ class UnwindTable:
         entry = self._search(vaddr)
         if entry is None:
             return None
-        body, size_told = self._body(entry)
+        body, announced = self._body(entry)
         common_at = entry + 4 - struct.unpack_from("<i", body, 0)[0]
         common = self._common(common_at)
         if common is None or common.signal_frame:
             return None
         begin = entry + 8 + struct.unpack_from("<i", body, 4)[0]
         size = struct.unpack_from("<I", body, 8)[0]
-        if len(body) < size_told or not begin <= vaddr < begin + size:
+        if len(body) < announced or not begin <= vaddr < begin + size:
             return None
         at = 12
         if common.augmented:

@@ -1,0 +1,170 @@
+"""What a kernel's Prepare sees and may ask for: temporary tensors, buffers of the tail, scratch buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from outlive.kernels.tflm.abi import Abi, int_array_bytes, size_of
+from outlive.kernels.tflm.allocator import Arena
+from outlive.kernels.tflm.tensors import TYPE_BYTES, MicroTensor
+from outlive.kernels.view import OperatorView
+from outlive.model import Operator
+
+MOST_SCRATCH_BUFFERS = 12  # kMaxScratchBuffersPerOp: micro_allocator.h
+PREPARE = "kernel prepare"
+INIT = "kernel init"
+
+
+class RefusedError(Exception):
+    """TFLM stops here: the reason, in words a user can act on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scratch:
+    """A scratch buffer a kernel asked for; it lives while its operator runs."""
+
+    size_bytes: int
+    subgraph: int
+    op: int
+
+
+@dataclass(slots=True, kw_only=True)
+class MicroAllocation:
+    """What all operators share while a model is prepared."""
+
+    abi: Abi
+    kernels: str
+    arena: Arena
+    tensors: Sequence[Sequence[MicroTensor]]  # by subgraph
+    subgraph_inputs: Sequence[int]
+    subgraph_outputs: Sequence[int]
+    scratch: list[Scratch]
+    resources: dict[tuple[str, str], int]  # ids of resource variables, by container and shared name
+    assigned: set[int]  # resource variables that have their buffer
+
+
+class MicroContext(OperatorView[MicroTensor]):
+    """One operator in Init or Prepare. Every tensor looked at costs temporary bytes until it is done."""
+
+    __slots__ = ("part", "shared", "subgraph")
+
+    def __init__(self, shared: MicroAllocation, subgraph: int, operator: Operator) -> None:
+        super().__init__(operator, shared.tensors[subgraph])
+        self.shared = shared
+        self.subgraph = subgraph
+        self.part = PREPARE
+
+    def input(self, position: int) -> MicroTensor:
+        """An input that must be there."""
+        found = super().input(position)
+        return found if found is not None else self.refuse(f"input {position} is missing")
+
+    def output(self, position: int = 0) -> MicroTensor:
+        """An output that must be there."""
+        found = super().output(position)
+        return found if found is not None else self.refuse(f"output {position} is missing")
+
+    def maybe_input(self, position: int) -> MicroTensor | None:
+        """An input, None if it was left out."""
+        return super().input(position)
+
+    def maybe_output(self, position: int) -> MicroTensor | None:
+        """An output, None if there is none at this position."""
+        return super().output(position)
+
+    def tensor(self, index: int) -> MicroTensor:
+        """A tensor of this subgraph by its index, without a temporary (GetEvalInput, GetEvalOutput)."""
+        if not 0 <= index < len(self.tensors):
+            self.refuse(f"tensor {index} does not exist")
+        return self.tensors[index]
+
+    def keep(self, size_bytes: int) -> None:
+        """AllocatePersistentBuffer."""
+        self.shared.arena.keep_buffer(max(size_bytes, 0), self.part)
+
+    def keep_struct(self, struct: str) -> None:
+        """AllocatePersistentBuffer for a struct."""
+        self.keep(size_of(struct, self.shared.abi))
+
+    def scratch(self, size_bytes: int) -> None:
+        """RequestScratchBufferInArena."""
+        request = Scratch(size_bytes=size_bytes, subgraph=self.subgraph, op=self.operator.index)
+        self.shared.scratch.append(request)
+
+    def rewrite_dims(self, output: MicroTensor, dims: Sequence[int]) -> None:
+        """Give an output dims of its own in the tail (CreateWritableTensorDimsWithCopy) and set them."""
+        self.keep(int_array_bytes(output.rank))
+        output.dims = tuple(dims)
+
+    @property
+    def fused(self) -> str:
+        """The fused activation."""
+        return self.text("fused_activation_function", "NONE")
+
+    def counts(self, inputs: int | tuple[int, ...], outputs: int | None = 1) -> None:
+        """Refuse unless the operator has this many inputs and outputs."""
+        wanted = inputs if isinstance(inputs, tuple) else (inputs,)
+        have = len(self.operator.inputs)
+        self.require(have in wanted, f"it has {have} inputs, not {' or '.join(map(str, wanted))}")
+        if outputs is not None:
+            self.require(
+                len(self.operator.outputs) == outputs,
+                f"it has {len(self.operator.outputs)} outputs, not {outputs}",
+            )
+
+    def require(self, condition: bool, reason: str) -> None:
+        """TF_LITE_ENSURE: refuse with a reason unless the condition holds."""
+        if not condition:
+            self.refuse(reason)
+
+    def one_of(self, tensor: MicroTensor, role: str, *types: str) -> None:
+        """Refuse unless the tensor's type is one of these."""
+        if tensor.type not in types:
+            self.refuse(f"{role} of type {tensor.type} is not supported, only {', '.join(types)}")
+
+    def same_type(self, first: MicroTensor, second: MicroTensor, roles: str = "input and output") -> None:
+        """Refuse unless two tensors are of one type."""
+        if first.type != second.type:
+            self.refuse(f"{roles} are {first.type} and {second.type}, not of one type")
+
+    def constant(self, tensor: MicroTensor, role: str) -> tuple[int, ...]:
+        """The values of a tensor that must be a constant."""
+        self.require(tensor.constant, f"{role} is not a constant")
+        return tensor.numbers() or ()
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Stop: TFLM does not prepare this operator."""
+        raise RefusedError(reason)
+
+    def _at(self, indices: tuple[int, ...], position: int) -> MicroTensor | None:
+        index = indices[position] if 0 <= position < len(indices) else -1
+        if index < 0:
+            return None
+        found = self.tensor(index)
+        if found.type not in TYPE_BYTES:
+            self.refuse(f"tensors of type {found.type} are not supported")
+        # AllocateTempTfLiteTensor: micro_allocator.cc
+        arena = self.shared.arena
+        arena.lend_struct("TfLiteTensor")
+        if found.quantized:
+            arena.lend_struct("TfLiteAffineQuantization")
+            arena.lend(int_array_bytes(len(found.scales)), 4)
+        return found
+
+
+Step = Callable[[MicroContext], None]
+
+
+@dataclass(frozen=True, slots=True)
+class MicroKernel:
+    """A kernel's Prepare (some have none), its Init, and the structs that tables/tflm.json gives it.
+
+    `options` is the struct its options are parsed into, `init_struct` the one that a plain Init keeps.
+    """
+
+    prepare: Step | None = None
+    init: Step | None = None
+    options: str | None = None
+    init_struct: str | None = None

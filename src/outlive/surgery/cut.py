@@ -1,0 +1,315 @@
+"""Cuts a part out of a model: some of its operators, as a model of their own.
+
+Model + CutRequest ──> selection ──> assembly ──> kept_metadata ──> write ──> Cut
+
+The words of a request are looked up here; a part never shares memory with the file it was cut from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outlive.keeping import write_whole
+from outlive.model import Model, Tensor
+from outlive.records import NOT_WRITTEN, ModelFile, in_document
+from outlive.surgery.archive import moved_archive
+from outlive.surgery.assembly import AssembledPart, Change, assemble
+from outlive.surgery.kept_metadata import KeptMetadata, keep, signed_subgraphs
+from outlive.surgery.lookup import Ops, TensorName, find_ops, find_tensor
+from outlive.surgery.selection import CutTarget, Selection, select_operators
+from outlive.surgery.tree import Tree, tree_of
+from outlive.surgery.writer import is_large, write
+from outlive.units import DTYPE_BITS, format_shape
+
+Shape = tuple[int, ...]
+ShapesFrom = Literal["file", "runtime"]
+
+_MOST_SIZE = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutTensor:
+    """An input or output of a part: where it is in it, and which tensor of the whole it was."""
+
+    index: int
+    original: int
+    name: str
+    shape: Shape
+    dtype: str
+
+
+class CutOperator(NamedTuple):
+    """An operator of a part, and which it was in the whole."""
+
+    index: int  # type: ignore[assignment]
+    original: int
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Cut:
+    """A part of a model as a model of its own.
+
+    `model` is the file's bytes, accepted wherever a source is. `ops[i]` and `tensors[i]` say which operator
+    and tensor of the whole number i of the part was; `came_along` are the operators that were not asked for
+    but make what cannot be fed from outside. `state` says what the part remembers between runs, `dropped`
+    what the whole says about itself that is not true of the part. `shapes_from` is "runtime" where LiteRT
+    carried new input shapes through the graph, and "file" where the shapes are those of the whole.
+    """
+
+    kind: ClassVar[str] = "cut"
+
+    model: bytes = field(repr=False, metadata=NOT_WRITTEN)
+    inputs: tuple[CutTensor, ...]
+    outputs: tuple[CutTensor, ...]
+    ops: tuple[int, ...] = field(metadata=NOT_WRITTEN)
+    tensors: tuple[int, ...] = field(repr=False)
+    subgraphs: tuple[int, ...]
+    came_along: tuple[int, ...] = ()
+    state: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    shapes_from: ShapesFrom = "file"
+    path: str | None = field(default=None, metadata=NOT_WRITTEN)  # where the part was written
+    whole: Model | None = field(default=None, repr=False, metadata=NOT_WRITTEN)  # what it was cut from
+
+    def __repr__(self) -> str:
+        """In a line: how many operators, and the size."""
+        return f"<Cut: {len(self.ops)} operators, {self.file_bytes:,} bytes>"
+
+    @property
+    @in_document("model")
+    def whole_file(self) -> ModelFile | None:
+        """The file that it was cut from."""
+        return None if self.whole is None else self.whole.model
+
+    @property
+    @in_document()
+    def part(self) -> ModelFile:
+        """The file of the part."""
+        digest = hashlib.sha256(self.model).hexdigest()
+        return ModelFile(path=self.path, sha256=digest, file_bytes=self.file_bytes)
+
+    @property
+    @in_document("ops")
+    def cut_ops(self) -> tuple[CutOperator, ...]:
+        """Its operators, and which they were in the whole."""
+        types = () if self.whole is None else self.whole.subgraphs[0].operators
+        return tuple(CutOperator(index, old, types[old].name) for index, old in enumerate(self.ops) if types)
+
+    @property
+    def file_bytes(self) -> int:
+        """The size of the part's file."""
+        return len(self.model)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the part to a file, whole or not at all."""
+        write_whole(path, self.model)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutRequest:
+    """What to cut, in the user's words; see `outlive.cut`."""
+
+    ops: Ops | None = None
+    until: int | None = None
+    outputs: Sequence[TensorName] | TensorName | None = None
+    input_shapes: Mapping[TensorName, Sequence[int]] = field(default_factory=dict)
+    make_input: Sequence[TensorName] | TensorName = ()
+    make_constant: Mapping[TensorName, object] = field(default_factory=dict)
+
+
+# Cutting again and again, as bisection does, reads the tables once.
+_trees: WeakKeyDictionary[Model, Tree] = WeakKeyDictionary()
+
+
+def cut_model(model: Model, request: CutRequest, shapes: Mapping[int, Shape] | None = None) -> Cut:
+    """The part asked for; `shapes` of its tensors, by their indices in the whole, take the file's place.
+
+    For a sound model only. ValueError for what is not there, and for a part that would be empty.
+    """
+    changes = _changes(model, request)
+    wanted = CutTarget(
+        ops=_ops(model, request),
+        outputs=None if request.outputs is None else _outputs(model, request.outputs),
+        new_inputs=frozenset(index for index, change in changes.items() if change.is_input),
+        new_constants=frozenset(index for index, change in changes.items() if change.data is not None),
+    )
+    chosen = select_operators(model, wanted)
+    changes |= _fixed_shapes(model, request, chosen, changes)
+    known = {
+        index: Change(shape=shape, stays_open=True)
+        for index, shape in (shapes or {}).items()
+        if index not in changes
+    }
+    if model not in _trees:
+        _trees[model] = tree_of(model.content)
+    whole = _trees[model]
+    signed = signed_subgraphs(model) if wanted.keeps_interface else ()
+    part = assemble(model, whole, chosen, {**changes, **known}, signed)
+    kept = keep(model, whole, part, chosen, bool(changes))
+    return _made(model, chosen, part, kept, "file" if shapes is None else "runtime")
+
+
+def _made(
+    model: Model, chosen: Selection, part: AssembledPart, kept: KeptMetadata, shapes_from: ShapesFrom
+) -> Cut:
+    numbers = {old: new for new, old in enumerate(part.tensors)}
+    tree = kept.into(part.tree)
+    rows = tree["subgraphs"][0]["tensors"]
+
+    def described(index: int) -> CutTensor:
+        tensor, row = model.subgraphs[0].tensors[index], rows[numbers[index]]
+        return CutTensor(
+            index=numbers[index],
+            original=index,
+            name=tensor.name,
+            shape=tuple(row["shape"] or ()),
+            dtype=tensor.dtype,
+        )
+
+    data = write(tree, outside=part.outside or is_large(tree))
+    archive = moved_archive(model, len(data)) if kept.keeps_card else None
+    left = ("attached files",) if model.attached_files and archive is None else ()
+    return Cut(
+        model=data + archive if archive else data,
+        inputs=tuple(map(described, chosen.inputs)),
+        outputs=tuple(map(described, chosen.outputs)),
+        ops=chosen.ops,
+        tensors=part.tensors,
+        subgraphs=part.subgraphs,
+        came_along=chosen.came_along,
+        state=chosen.state,
+        dropped=(*kept.dropped, *left),
+        shapes_from=shapes_from,
+    )
+
+
+def _ops(model: Model, request: CutRequest) -> tuple[int, ...] | None:
+    count = len(model.subgraphs[0].operators)
+    if request.until is None:
+        return None if request.ops is None else find_ops(request.ops, count)
+    if request.ops is not None:
+        raise ValueError("`ops` and `until` cannot be given together")
+    [last] = find_ops(request.until, count)
+    return tuple(range(last + 1))
+
+
+def _outputs(model: Model, words: Sequence[TensorName] | TensorName) -> tuple[int, ...]:
+    found = _indices(model, words)
+    if not found:
+        raise ValueError("no output was chosen: name at least one tensor")
+    return found
+
+
+def _indices(model: Model, words: Sequence[TensorName] | TensorName) -> tuple[int, ...]:
+    listed = [words] if isinstance(words, str) or not isinstance(words, Iterable) else words
+    return tuple(dict.fromkeys(find_tensor(model, word).index for word in listed))
+
+
+def _changes(model: Model, request: CutRequest) -> dict[int, Change]:
+    changes: dict[int, Change] = {}
+    for index in _indices(model, request.make_input):
+        changes[index] = Change(is_input=True)
+    for word, value in request.make_constant.items():
+        tensor = find_tensor(model, word)
+        if tensor.index in changes:
+            raise ValueError(f"tensor #{tensor.index} cannot be an input and a constant at once")
+        changes[tensor.index] = constant(tensor, value)
+    return changes
+
+
+def _fixed_shapes(
+    model: Model, request: CutRequest, chosen: Selection, changes: Mapping[int, Change]
+) -> dict[int, Change]:
+    found = {}
+    for word, given in request.input_shapes.items():
+        tensor = find_tensor(model, word)
+        if tensor.index not in chosen.inputs:
+            known = [model.subgraphs[0].tensors[index].name[:40] for index in chosen.inputs[:8]]
+            there = f"inputs are {', '.join(map(repr, known))}" if known else "it has none"
+            raise ValueError(f"tensor {str(word)[:80]!r} is not an input of this part; {there}")
+        shape = _possible(tensor, given)
+        found[tensor.index] = Change(shape=shape, is_input=tensor.index in changes)
+    return found
+
+
+def _possible(tensor: Tensor, given: Sequence[int]) -> Shape:
+    try:
+        shape = tuple(operator.index(size) for size in given)
+    except TypeError:
+        raise ValueError(
+            f"a shape is a sequence of sizes such as (1, 96, 96, 3), not {given!r:.80}"
+        ) from None
+    what = f"tensor #{tensor.index} {tensor.name[:80]!r}"
+    if any(not 0 < size <= _MOST_SIZE for size in shape):
+        raise ValueError(f"{what} cannot be {format_shape(shape)}: sizes are from 1 to {_MOST_SIZE}")
+    if tensor.shape and len(shape) != len(tensor.shape):
+        wanted = format_shape(tensor.shape_signature or tensor.shape)
+        raise ValueError(f"{what} is {wanted}: {format_shape(shape)} has another number of dimensions")
+    elements = 1
+    for size in shape:
+        elements *= size
+    if elements * DTYPE_BITS.get(tensor.dtype, 8) >= 2**63:
+        raise ValueError(f"{what} cannot be {format_shape(shape)}: no machine can hold it")
+    return shape
+
+
+_NOT_FROM_ARRAYS = frozenset(
+    {"resource", "variant", "bfloat16", "int4", "uint4", "int2", "float8_e4m3fn", "float8_e5m2"}
+)
+
+
+def constant(tensor: Tensor, value: object) -> Change:
+    """A tensor that has this value from now on. ValueError for an array of another type or shape."""
+    name = f"tensor #{tensor.index} {tensor.name[:80]!r}"
+    if tensor.dtype in _NOT_FROM_ARRAYS or tensor.dtype.startswith("unknown"):
+        raise ValueError(f"{name} is {tensor.dtype}, which no array can hold: it cannot be made a constant")
+    given = np.asarray(value)
+    if not isinstance(value, (np.ndarray, np.generic)) and tensor.dtype != "string":
+        given = _like(given, tensor.dtype)
+    if given.shape != tensor.shape and not tensor.says_open(given.shape):
+        wanted = format_shape(tensor.shape_signature or tensor.shape)
+        raise ValueError(f"{name} is {wanted}, and the array is {format_shape(given.shape)}")
+    if tensor.dtype == "string":
+        return Change(shape=given.shape, data=_strings(given, name))
+    if given.dtype != tensor.dtype:
+        raise ValueError(f"{name} is {tensor.dtype}, and the array is {given.dtype}")
+    little = np.ascontiguousarray(given, given.dtype.newbyteorder("<"))
+    return Change(shape=given.shape, data=little.tobytes())
+
+
+def _like(given: NDArray[Any], dtype: str) -> NDArray[Any]:
+    """Plain numbers in the tensor's own type, if that changes none of them."""
+    if given.dtype.kind not in "biuf":
+        return given
+    with np.errstate(all="ignore"):
+        converted = given.astype(dtype)
+    is_float = converted.dtype.kind in "fc"
+    return converted if is_float or np.array_equal(converted, given) else given
+
+
+def _strings(given: NDArray[Any], name: str) -> bytes:
+    """Strings as the runtime packs them: count, offsets, bytes (LiteRT, tflite/string_util.h)."""
+    words = [_encoded(item, name) for item in given.reshape(-1).tolist()]
+    start = 4 * (len(words) + 2)
+    ends = np.cumsum([start, *map(len, words)], dtype=np.int64)
+    if ends[-1] > np.iinfo(np.int32).max:
+        raise ValueError(f"{name}: the strings do not fit a tensor, which ends at 2 GiB")
+    return np.array([len(words), *ends], "<i4").tobytes() + b"".join(words)
+
+
+def _encoded(item: object, name: str) -> bytes:
+    if isinstance(item, bytes):
+        return item
+    if isinstance(item, str):
+        return item.encode()
+    raise ValueError(f"{name} holds strings, and the array holds {type(item).__name__}")
