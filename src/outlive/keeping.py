@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import io
 import os
 import secrets
@@ -52,6 +53,15 @@ def whole_file(path: FilePath, mode: int = 0o666) -> Iterator[IO[bytes]]:
         if error.errno is None or not _is_of_draft(error.filename):
             raise
         raise OSError(error.errno, error.strerror, name) from error
+
+
+def file_digest(path: FilePath) -> str:
+    """The SHA-256 of a file, read piece by piece; `hashlib.file_digest` comes with Python 3.11."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+    return digest.hexdigest()
 
 
 def _is_of_draft(name: str | None) -> bool:

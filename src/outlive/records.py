@@ -36,6 +36,7 @@ _FIRST, _LAST = "model", "findings"
 # What is counted fits 64 bits; a larger number is none of ours.
 _MOST = 2**63
 Getter = TypeVar("Getter", bound=Callable[..., Any])
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +167,17 @@ def _require(part: dict[str, Any]) -> None:
     required = {*part.get("required", ()), *always}
     if required:
         part["required"] = [name for name in named if name in required]
+
+
+def copy_fields(kind: type[Result], *sources: object, **given: Any) -> Result:
+    """A `kind` of the fields `given`; the others are taken from the first of the sources that has them."""
+    names = [item.name for item in fields(kind) if item.name not in given]  # type: ignore[arg-type]
+    for name in names:
+        for source in sources:
+            if hasattr(source, name):
+                given[name] = getattr(source, name)
+                break
+    return kind(**given)
 
 
 def _builtins(value: Any) -> Any:

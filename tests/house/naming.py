@@ -31,7 +31,7 @@ HOMELY_PARTS = frozenset(
     | {"jury", "cage", "kitchen", "ledger"}
 )
 HOMELY_NAMES = frozenset(
-    {"Asked", "Bench", "Calm", "Own", "Told", "Turns", "Wish", "_calm", "_minding", "_stand"}
+    {"Asked", "Bench", "Calm", "Own", "Told", "Turns", "PlanRequest", "_calm", "_minding", "_stand"}
 )
 HOMELY_MODULES = frozenset(["lining_up", "nouns", "quick", "swift", "telling", "turns", "weighing"])
 HOMELY_PROSE = re.compile(

@@ -1,6 +1,6 @@
 """Asks the right planner, with shapes from the runtime where the file's will not do.
 
-Wish + Model ──> new input shapes ──> prepare (handed in: a worker that never invokes) ──> Question ──> Plan
+PlanRequest + Model ──> new input shapes ──> prepare (handed in: a worker that never invokes) ──> Question ──> Plan
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from outlive.arena.plan import Plan, PlannedInput, Question, Shapes, weakest
-from outlive.arena.questions import Shape, Wish, input_shapes
+from outlive.arena.questions import PlanRequest, Shape, input_shapes
 from outlive.model import Model
 from outlive.units import format_shape
 
@@ -38,7 +38,7 @@ class CannotResize(ValueError):
     """The model does not take these shapes, or they cannot be found out; the text says why."""
 
 
-def answer(model: Model, wish: Wish, prepare: Prepare) -> Plan:
+def answer(model: Model, wish: PlanRequest, prepare: Prepare) -> Plan:
     """The plan for a wish. ValueError for shapes, names and settings that cannot be."""
     resized = input_shapes(model, wish)
     if resized:
@@ -60,7 +60,7 @@ def _ask(model: Model, question: Question) -> Plan:
     return planner(model, question)
 
 
-def _answer_resized(model: Model, wish: Wish, resized: Mapping[int, Shape], prepare: Prepare) -> Plan:
+def _answer_resized(model: Model, wish: PlanRequest, resized: Mapping[int, Shape], prepare: Prepare) -> Plan:
     shapes, problem = prepare(resized)
     larger = _extrapolate(resized, prepare) if "memory" in problem else None
     if problem and larger is None:

@@ -27,7 +27,7 @@ _CHANNELS = (1, 3, 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class PlanRequest:
     """A question before the model is looked at: inputs by name, the batch, the settings."""
 
     accelerator: str = "cpu"
@@ -109,7 +109,7 @@ def parse_sweep(word: str) -> tuple[str, tuple[Shape, ...]]:
     return name, tuple(parse_shape(part) for part in text.split(",") if part.strip())
 
 
-def parse_setting(word: str, wish: Wish) -> Wish:
+def parse_setting(word: str, wish: PlanRequest) -> PlanRequest:
     """The wish with what a word of `--compare` says: `builtin`, `cpu+weight-cache`, `tflm+int-enum`."""
     accelerator, *settings = word.strip().split("+")
     wish = replace(wish, accelerator=accelerator)
@@ -131,7 +131,9 @@ def parse_setting(word: str, wish: Wish) -> Wish:
     return wish
 
 
-def vary(model: Model, wish: Wish, sweeps: Sequence[str]) -> Iterator[tuple[dict[str, str], Wish]]:
+def vary(
+    model: Model, wish: PlanRequest, sweeps: Sequence[str]
+) -> Iterator[tuple[dict[str, str], PlanRequest]]:
     """Every combination of what is swept, each with its wish, the first sweep slowest."""
     axes = [parse_sweep(word) for word in sweeps]
     if math.prod(len(values) for _, values in axes) > _MOST_ROWS:
@@ -144,7 +146,7 @@ def vary(model: Model, wish: Wish, sweeps: Sequence[str]) -> Iterator[tuple[dict
         yield label, varied
 
 
-def input_shapes(model: Model, wish: Wish) -> dict[int, Shape]:
+def input_shapes(model: Model, wish: PlanRequest) -> dict[int, Shape]:
     """New shapes by tensor index, for the inputs whose shape is to change. ValueError for what cannot be.
 
     The file's own shapes are not judged here: what no machine can hold is planned all the same.
@@ -225,7 +227,7 @@ def check_shape(sizes: Sequence[object] | str) -> Shape:
     return _possible(numbers, format_shape(numbers))
 
 
-def _set(model: Model, wish: Wish, name: str, value: Shape) -> Wish:
+def _set(model: Model, wish: PlanRequest, name: str, value: Shape) -> PlanRequest:
     if name in ("batch", "threads"):
         if len(value) != 1:
             raise ValueError(f"{name} is a number, not {format_shape(value)}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from outlive.arena.arena_size import Arena, arena_for
+from outlive.arena.arena_size import ArenaSize, arena_for
 from outlive.arena.budget import Verdict
 from outlive.arena.plan import Plan, Word
 from outlive.exporting.foreign import identifier, is_namespace
@@ -52,7 +52,7 @@ class Export:
     name: str = field(metadata=written("namespace"))
     files: tuple[tuple[str, str], ...] = field(repr=False)
     layout: Layout = field(metadata=NOT_WRITTEN)
-    arena: Arena = field(metadata=written(flat=True))
+    arena: ArenaSize = field(metadata=written(flat=True))
     model_bytes: int
     adders: tuple[Adder, ...] = field(metadata=written("operators"))
     plan: Plan = field(repr=False, metadata=NOT_WRITTEN)
@@ -223,7 +223,7 @@ def _namespace(model: Model, name: str | None) -> str:
     return name
 
 
-def _check_margin(arena: Arena, verdict: Verdict | None) -> None:
+def _check_margin(arena: ArenaSize, verdict: Verdict | None) -> None:
     if verdict is not None and verdict.fits and arena.bytes > verdict.budget.ram_bytes:
         there = f"{verdict.budget.title} has {verdict.budget.ram_bytes:,} bytes of RAM"
         raise ValueError(
@@ -232,7 +232,7 @@ def _check_margin(arena: Arena, verdict: Verdict | None) -> None:
 
 
 def _values(
-    model: Model, plan: Plan, layout: Layout, arena: Arena, adders: tuple[Adder, ...]
+    model: Model, plan: Plan, layout: Layout, arena: ArenaSize, adders: tuple[Adder, ...]
 ) -> dict[str, object]:
     return {
         "layout": layout,

@@ -10,7 +10,7 @@ from outlive.arena.arena_size import arena_for
 from outlive.arena.budget import Budget, Verdict, certain_bytes, weigh
 from outlive.arena.plan import Plan
 from outlive.arena.planners import answer
-from outlive.arena.questions import Wish
+from outlive.arena.questions import PlanRequest
 from outlive.finding import Finding
 from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.meter import MachineMemory, read_machine
@@ -24,7 +24,7 @@ from outlive.rules.plan_facts import facts
 from outlive.units import format_bytes
 
 
-def judge_fit(model: Model, wish: Wish, plan: Plan, budget: Budget) -> Verdict:
+def judge_fit(model: Model, wish: PlanRequest, plan: Plan, budget: Budget) -> Verdict:
     """The verdict; where it does not fit, or may not, with the ways that would."""
     arena = arena_for(model, plan, wish.abi)
     verdict = weigh(plan, budget, arena=arena)
@@ -57,7 +57,7 @@ def here_budget(machine: MachineMemory | None = None) -> Budget:
     )
 
 
-def hopeless(model: Model, wish: Wish, limit_bytes: int) -> Finding | None:
+def hopeless(model: Model, wish: PlanRequest, limit_bytes: int) -> Finding | None:
     """The finding for a run that cannot fit its limit for certain; None if it may."""
     # No worker is asked whether it should be run; only then, what would fit.
     plan = answer(model, wish, lambda resized: ({}, "not asked"))
@@ -83,15 +83,15 @@ def with_plan(flight: Flight, source: str | bytes) -> Flight:
         return flight
 
 
-def _wish(flight: Flight) -> Wish | None:
+def _wish(flight: Flight) -> PlanRequest | None:
     """The question that a plan answers; None where other kernels than LiteRT's own ran it."""
     opened = flight.runtime.get("opened", {})
     kernels = {option.name: name for name, option in ACCELERATORS.items()} | {"BUILTIN": "cpu"}
     name = kernels.get(opened.get("kernels", ""))
-    return None if name is None else Wish(accelerator=name, threads=opened.get("threads"))
+    return None if name is None else PlanRequest(accelerator=name, threads=opened.get("threads"))
 
 
-def _planned_need(model: Model, wish: Wish, room_bytes: int) -> dict[str, Any]:
+def _planned_need(model: Model, wish: PlanRequest, room_bytes: int) -> dict[str, Any]:
     """What the model needs, as plain data for the record of a run: the peak, its worst moment, what fits."""
     plan = answer(model, wish, prepare_with(model, wish))
     budget = Budget(kind="limit", title="the memory there was", ram_bytes=room_bytes, source="limits")

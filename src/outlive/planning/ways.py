@@ -9,7 +9,7 @@ from typing import Any
 from outlive.arena.arena_size import arena_for
 from outlive.arena.budget import Budget, Way, weigh
 from outlive.arena.planners import Prepare, answer
-from outlive.arena.questions import Shape, Wish, input_shapes
+from outlive.arena.questions import PlanRequest, Shape, input_shapes
 from outlive.model import Model, Tensor
 from outlive.units import format_shape
 
@@ -17,10 +17,10 @@ _HALVINGS = 4
 _LEAST_SIDE = 8
 
 # What is changed, and the changed wish.
-Variant = tuple[str, Wish]
+Variant = tuple[str, PlanRequest]
 
 
-def find_ways(model: Model, wish: Wish, budget: Budget, prepare: Prepare) -> tuple[Way, ...]:
+def find_ways(model: Model, wish: PlanRequest, budget: Budget, prepare: Prepare) -> tuple[Way, ...]:
     """Other ways that would fit: other settings, and the largest smaller batch or picture."""
     ways = [way for way in (_try(model, *item, budget, prepare) for item in _settings(wish)) if way]
     for item in _smaller(model, wish):
@@ -30,9 +30,9 @@ def find_ways(model: Model, wish: Wish, budget: Budget, prepare: Prepare) -> tup
     return tuple(ways)
 
 
-def options_of(wish: Wish) -> tuple[str, ...]:
+def options_of(wish: PlanRequest) -> tuple[str, ...]:
     """The words of a command line that ask for this."""
-    plain = Wish()
+    plain = PlanRequest()
     words = [] if wish.accelerator == plain.accelerator else ["--accelerator", wish.accelerator]
     for name, shape in wish.inputs.items():
         words += ["--input", f"{name}={format_shape(shape)}"]
@@ -46,7 +46,12 @@ def options_of(wish: Wish) -> tuple[str, ...]:
 
 
 def _try(
-    model: Model, what: str, wish: Wish, budget: Budget, prepare: Prepare, changes_results: bool = False
+    model: Model,
+    what: str,
+    wish: PlanRequest,
+    budget: Budget,
+    prepare: Prepare,
+    changes_results: bool = False,
 ) -> Way | None:
     try:
         plan = answer(model, wish, prepare)
@@ -60,7 +65,7 @@ def _try(
     return Way(what=what, options=options, needed_bytes=verdict.needed_bytes, changes_results=changes_results)
 
 
-def _settings(wish: Wish) -> Iterator[Variant]:
+def _settings(wish: PlanRequest) -> Iterator[Variant]:
     """Settings that give the same results (kernels differ in the last bits)."""
     cpu = {"accelerator": "cpu", "weight_cache": False}
     options: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -76,7 +81,7 @@ def _settings(wish: Wish) -> Iterator[Variant]:
             yield what, other
 
 
-def _smaller(model: Model, wish: Wish) -> Iterator[Variant]:
+def _smaller(model: Model, wish: PlanRequest) -> Iterator[Variant]:
     """Batches and pictures, each half of the one before."""
     shapes = {tensor.index: tensor.shape for tensor in model.inputs} | input_shapes(model, wish)
     batch = max((shape[0] for shape in shapes.values() if shape), default=1)
@@ -89,7 +94,7 @@ def _smaller(model: Model, wish: Wish) -> Iterator[Variant]:
         yield from _smaller_pictures(picture, shapes[picture.index], wish)
 
 
-def _smaller_pictures(picture: Tensor, shape: Shape, wish: Wish) -> Iterator[Variant]:
+def _smaller_pictures(picture: Tensor, shape: Shape, wish: PlanRequest) -> Iterator[Variant]:
     for halving in range(1, _HALVINGS + 1):
         high, wide = shape[1] >> halving, shape[2] >> halving
         if min(high, wide) < _LEAST_SIDE:

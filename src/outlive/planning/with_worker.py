@@ -11,7 +11,7 @@ from outlive.arena.accuracy import expected_error
 from outlive.arena.measured import set_beside, set_micro_beside
 from outlive.arena.plan import Plan, is_exact
 from outlive.arena.planners import Prepare, answer
-from outlive.arena.questions import Wish, input_shapes
+from outlive.arena.questions import PlanRequest, input_shapes
 from outlive.errors import OutliveError
 from outlive.interpreter.prepared_shapes import preparer
 from outlive.interpreter.recorded_run import measure
@@ -20,7 +20,7 @@ from outlive.model import Model
 _SHOWN = 4
 
 
-def plan_model(model: Model, wish: Wish, measuring: bool = False) -> Plan:
+def plan_model(model: Model, wish: PlanRequest, measuring: bool = False) -> Plan:
     """The plan for a wish, measured as well if that is asked for."""
     found = answer(model, wish, prepare_with(model, wish))
     exact = is_exact(found)
@@ -46,7 +46,7 @@ def left_out(model: Model, what: str = "planned") -> tuple[str, ...]:
     return (f"only the main subgraph is {what}: {told}",)
 
 
-def prepare_with(model: Model, wish: Wish) -> Prepare:
+def prepare_with(model: Model, wish: PlanRequest) -> Prepare:
     """How the runtime is asked for shapes."""
     return preparer(for_worker(model), wish.threads)
 
@@ -56,7 +56,7 @@ def for_worker(model: Model) -> str | bytes:
     return model.path if model.path is not None and os.path.isfile(model.path) else bytes(model.content)
 
 
-def _run(model: Model, wish: Wish, found: Plan) -> Mapping[str, Any]:
+def _run(model: Model, wish: PlanRequest, found: Plan) -> Mapping[str, Any]:
     try:
         seen = measure(
             for_worker(model),
@@ -76,7 +76,7 @@ def _run(model: Model, wish: Wish, found: Plan) -> Mapping[str, Any]:
     return set_beside(found, sizes, seen.problem)
 
 
-def _measure_micro(model: Model, wish: Wish) -> Mapping[str, Any]:
+def _measure_micro(model: Model, wish: PlanRequest) -> Mapping[str, Any]:
     """The real TensorFlow Lite Micro, in wasm32, beside the plan for just that build."""
     from outlive.arena.tflm.planning import plan_tflm
     from outlive.interpreter.tflm_benchmark import MicroMeasure, measure_micro

@@ -66,8 +66,7 @@ def with_factory(
 
 def _start(kind: WorkerKind, deadline: float | None) -> WorkerFactory:
     if not can_fork(kind):
-        _factories[kind] = made = SpawnFactory(kind)
-        return made
+        return _factories.setdefault(kind, SpawnFactory(kind))
     nursery = _factories.get(kind)
     if not isinstance(nursery, Nursery):
         _factories[kind] = nursery = Nursery(kind)
@@ -81,8 +80,7 @@ def _start(kind: WorkerKind, deadline: float | None) -> WorkerFactory:
     if threads == 1:
         return nursery
     _drop(kind, nursery)
-    _factories[kind] = fresh = SpawnFactory(kind)
-    return fresh
+    return _factories.setdefault(kind, SpawnFactory(kind))
 
 
 def _drop(kind: WorkerKind, nursery: Nursery) -> None:

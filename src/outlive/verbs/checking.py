@@ -11,7 +11,7 @@ from typing import Any
 from outlive.arena.budget import device_budget
 from outlive.arena.devices import Device, find_device
 from outlive.arena.plan import WORDS, Budget, Plan, Verdict
-from outlive.arena.questions import ACCELERATORS, Wish, choose_abi, input_rows
+from outlive.arena.questions import ACCELERATORS, PlanRequest, choose_abi, input_rows
 from outlive.environment.surroundings import Surroundings, look_around
 from outlive.errors import ModelError
 from outlive.finding import Finding
@@ -59,7 +59,7 @@ class Criteria:
     """What is to be checked: against which memory, with which values, by which rules."""
 
     rules: tuple[Rule, ...]
-    wish: Wish
+    wish: PlanRequest
     budget: Budget | None = None
     inputs: Any = None
     expectation: Expectation | None = None
@@ -169,13 +169,13 @@ def _why(item: NotChecked, problem: str) -> NotChecked:
     return replace(item, reason=problem) if unplanned else item
 
 
-def device_wish(device: Device | None, accelerator: str | None) -> Wish:
+def device_wish(device: Device | None, accelerator: str | None) -> PlanRequest:
     """The question for a plan on a device, or on a machine like this one."""
     if device is None or not device.is_micro:
-        return Wish(accelerator=accelerator or "cpu")
+        return PlanRequest(accelerator=accelerator or "cpu")
     if accelerator not in (None, "cpu", "tflm"):
         raise ValueError(f"{device.title} runs TensorFlow Lite Micro: leave {accelerator} out")
-    return Wish(accelerator="tflm", abi=choose_abi(None, device.abi or None), kernels=device.kernels)
+    return PlanRequest(accelerator="tflm", abi=choose_abi(None, device.abi or None), kernels=device.kernels)
 
 
 def _granted(ram: str | int | None) -> Budget | None:

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from outlive.guarding.worker_errors import CannotSend
 from outlive.model import Model, read_source
 from outlive.quant.comparison_plan import CompareTask
-from outlive.quant.converter_child import calibrated_models, quantized_model
 from outlive.quant.debugger_runs import (
     DEFAULTS,
     LayerStatistics,
@@ -34,6 +33,7 @@ from outlive.quant.debugger_runs import (
 from outlive.quant.quantization import QuantizeTask, quantize_model
 from outlive.quant.recipes import RECIPES, narrowed
 from outlive.quant.samples import Samples
+from outlive.quant.worker_functions import calibrated_models, quantized_model
 from outlive.verbs.guard import guarded
 from outlive.verbs.interpreter import Interpreter
 from outlive.verbs.judging import JUDGE
@@ -230,8 +230,7 @@ class QuantizationDebugger:
                 for engine in (candidate, reference):
                     feed_model(engine, feed, first=number == 0)
                     engine.invoke()
-                for name, metric in metrics.items():
-                    means.add(name, metric(outputs_of(reference), outputs_of(candidate)))
+                means.add(metrics, outputs_of(reference), outputs_of(candidate))
         return means.means()
 
 

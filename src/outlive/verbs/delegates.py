@@ -50,10 +50,10 @@ def delegates(
     costly to find out; `tell` hears what is being tried. ValueError for unknown accelerators. `probe` is the
     same under its old name.
     """
-    from outlive.accelerators.probe import probe_source
+    from outlive.accelerators.probe import probe_model
 
     model = sound(source)
-    coverage = probe_source(
+    coverage = probe_model(
         model,
         os.fspath(source) if isinstance(source, (str, os.PathLike)) else content_of(model),
         [name.strip() for name in only.split(",") if name.strip()] if isinstance(only, str) else only,

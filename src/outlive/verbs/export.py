@@ -14,7 +14,7 @@ from outlive.verbs.read import read
 
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
-    from outlive.arena.questions import Wish
+    from outlive.arena.questions import PlanRequest
     from outlive.exporting.micro import Export, NotExported
 
 __all__ = ["ABIS", "KERNELS", "export"]
@@ -96,10 +96,10 @@ def _find_device(given: str | Device | None) -> Device | None:
     return device
 
 
-def _wish(word: int | None, abi: str | None, kernels: str | None, device: Device | None) -> Wish:
-    from outlive.arena.questions import Wish, choose_abi
+def _wish(word: int | None, abi: str | None, kernels: str | None, device: Device | None) -> PlanRequest:
+    from outlive.arena.questions import PlanRequest, choose_abi
 
     if device is not None:
         abi = abi or (None if word else device.abi)
         kernels = kernels or device.kernels
-    return Wish(accelerator="tflm", abi=choose_abi(word, abi), kernels=kernels or "reference")
+    return PlanRequest(accelerator="tflm", abi=choose_abi(word, abi), kernels=kernels or "reference")

@@ -14,7 +14,7 @@ from outlive.verbs.read import read
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
     from outlive.arena.plan import Budget, PlannedSetting
-    from outlive.arena.questions import Wish
+    from outlive.arena.questions import PlanRequest
 
 __all__ = ["ABIS", "ACCELERATORS", "KERNELS", "Plan", "Verdict", "find_budget", "named_shapes", "plan"]
 
@@ -115,9 +115,9 @@ def _wish(
     abi: str | None,
     kernels: str | None,
     **settings: object,
-) -> Wish:
+) -> PlanRequest:
     """The question, with what the device decides."""
-    from outlive.arena.questions import Wish, check_shape, choose_abi
+    from outlive.arena.questions import PlanRequest, check_shape, choose_abi
 
     micro = device is not None and device.is_micro
     chosen = accelerator or ("tflm" if micro else "cpu")
@@ -128,7 +128,7 @@ def _wish(
     if device is not None and micro:
         abi = abi or (None if word else device.abi)
         kernels = kernels or device.kernels
-    return Wish(
+    return PlanRequest(
         accelerator=chosen,
         inputs={name: check_shape(shape) for name, shape in (inputs or {}).items()},
         abi=choose_abi(word, abi),
@@ -146,8 +146,8 @@ def _note_word(found: Plan, device: Device | None) -> Plan:
 
 
 def _settings(
-    model: Model, wish: Wish, sweep: Sequence[str], compared: Sequence[str]
-) -> list[tuple[dict[str, str], Wish]]:
+    model: Model, wish: PlanRequest, sweep: Sequence[str], compared: Sequence[str]
+) -> list[tuple[dict[str, str], PlanRequest]]:
     """What is planned beside the plan itself: every combination of a sweep with every setting compared."""
     from outlive.arena.questions import parse_setting, vary
 
@@ -162,7 +162,7 @@ def _settings(
     return found
 
 
-def _row(model: Model, label: dict[str, str], wish: Wish, budget: Budget | None) -> PlannedSetting:
+def _row(model: Model, label: dict[str, str], wish: PlanRequest, budget: Budget | None) -> PlannedSetting:
     from outlive.arena.arena_size import arena_for
     from outlive.arena.budget import weigh
     from outlive.arena.plan import PlannedSetting

@@ -69,7 +69,7 @@ def read_files(
 
     `sparsity` counts zeros among the weights and plans what they are worth; `measure` runs it in a worker.
     """
-    from outlive.planning.sparsity import weigh_zeros
+    from outlive.planning.sparsity import measure_sparsity
     from outlive.rules import assess
 
     if measure and not sparsity:
@@ -80,7 +80,7 @@ def read_files(
         reading = reading_of(path)
         judgement = assess(reading)
         model = None if judgement.errors else reading.model
-        zeros = weigh_zeros(model, measure, tell) if sparsity and model is not None else None
+        zeros = measure_sparsity(model, measure, tell) if sparsity and model is not None else None
         files.append(ReadFile(reading=reading, judgement=judgement, sparsity=zeros))
     lists = (*shown, *(["sparsity"] if sparsity else []))
     return ReadFiles(files=tuple(files), shown=lists, tolerant=tolerant)

@@ -158,7 +158,7 @@ def _refuse_hopeless(
     source: Source | Model, inputs: Any, accelerator: str, limit_bytes: int, threads: Any
 ) -> None:
     """LimitReached if the plan says for certain that the limit is not enough."""
-    from outlive.arena.questions import Wish, input_rows
+    from outlive.arena.questions import PlanRequest, input_rows
     from outlive.interpreter.feeds import given_shapes
     from outlive.planning.verdicts import hopeless
     from outlive.rendering.finding_text import plain_finding
@@ -168,6 +168,6 @@ def _refuse_hopeless(
         return  # the runtime will say what it thinks of it
     if given_shapes(input_rows(model), inputs):
         return  # only the runtime knows the shapes that follow from these
-    finding = hopeless(model, Wish(accelerator=accelerator, threads=threads), limit_bytes)
+    finding = hopeless(model, PlanRequest(accelerator=accelerator, threads=threads), limit_bytes)
     if finding is not None:
         raise LimitReached(finding, plain_finding(finding))

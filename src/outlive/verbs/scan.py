@@ -78,8 +78,8 @@ def scan(
         tolerances = find_tolerances(shares)
     named: list[Any] = list(device) if isinstance(device, (list, tuple)) else [device]
     order = make_options(
-        [*named, *devices], run, delegates, memory=memory, repeat=repeat, seconds=seconds,
-        accelerator=accelerator, select=_words(select), ignore=_words(ignore),
+        [*named, *devices], memory, run=run, delegates=delegates, repeat=repeat, seconds=seconds,
+        accelerator=accelerator, select=tuple(_words(select)), ignore=tuple(_words(ignore)),
     )  # fmt: skip
     engine = {
         "on": on,
@@ -115,9 +115,8 @@ def examine_task(task: ScanTask) -> Row:
     from outlive.fleet.idle_workers import WORKER_LIFETIME, end_with
 
     if task.owner == os.getpid():
-        return scan_file(
-            task, _examine, reading_of
-        )  # threads of the user's own process: its workers may be in use
+        # Threads of the user's own process: its workers may be in use.
+        return scan_file(task, _examine, reading_of)
     end_with(task.owner)
     with WORKER_LIFETIME.task():
         return scan_file(task, _examine, reading_of)

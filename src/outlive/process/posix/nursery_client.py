@@ -211,7 +211,7 @@ class Nursery:
 
     def words(self, number: int) -> dict[str, str]:
         """What a living worker has printed last; nothing if its maker does not answer."""
-        answer = self._ask({"words_of": number}) or {}
+        answer = self._ask({"to": number, "do": "words"}) or {}
         return {name: str(answer.get(name, "")) for name in ("stderr_tail", "fault_trace")}
 
     def end(self, number: int) -> None:

@@ -1,4 +1,4 @@
-"""What runs in the worker: TensorFlow's converter, which the caller's process never imports.
+"""What runs in workers: TensorFlow's converter and ai-edge-quantizer; the caller never imports them.
 
 Settings are those of tf.lite.TFLiteConverter and of its target_spec, by name; their values may be words, so
 that the caller needs no TensorFlow: optimizations=["DEFAULT"], supported_ops=["TFLITE_BUILTINS_INT8"],
@@ -6,6 +6,8 @@ inference_input_type="int8". Input shapes can be changed before the conversion:
 
 .keras, .h5 ─► saved once more ─► the inputs of its description changed ─► loaded: same weights, or ValueError
 SavedModel  ─► the signature's function, called with these shapes, if its own leave them open, or ValueError
+
+The quantizer is fed one sample at a time.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import sys
 import tempfile
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +38,7 @@ def convert_source(
 ) -> bytes:
     """The bytes of the converted model; `shapes` are other ones for the inputs of a signature, by name."""
     with warnings.catch_warnings():
-        # Of its own parts, mostly: that its interpreter will go, and statistics that nobody can give it.
+        # TensorFlow warns of its own parts: an interpreter that will go, statistics that are missing.
         warnings.simplefilter("ignore")
         import tensorflow as tf
 
@@ -73,13 +75,11 @@ def _converter(tf: Any, kind: str, what: Any, specs: list[Any] | None) -> Any:
         return make.from_keras_model(tf.keras.models.load_model(what, compile=False))
     if kind == "script":
         what = _function(*what)
-    if specs is not None:
-        signature = [tf.TensorSpec(shape, dtype) for shape, dtype in specs]
-        function = what if hasattr(what, "get_concrete_function") else tf.function(what)
-        return make.from_concrete_functions([function.get_concrete_function(*signature)], function)
-    if hasattr(what, "get_concrete_function"):
-        return make.from_concrete_functions([what.get_concrete_function()], what)
-    return _of_made(tf, what())
+    if specs is None and not hasattr(what, "get_concrete_function"):
+        return _of_made(tf, what())
+    signature = [tf.TensorSpec(shape, dtype) for shape, dtype in specs or ()]
+    function = what if hasattr(what, "get_concrete_function") else tf.function(what)
+    return make.from_concrete_functions([function.get_concrete_function(*signature)], function)
 
 
 def _function(path: str, name: str) -> Any:
@@ -109,26 +109,19 @@ def _of_made(tf: Any, made: Any) -> Any:
 
 
 def _set(tf: Any, converter: Any, name: str, value: Any) -> None:
-    if hasattr(converter.target_spec, name):
-        setattr(converter.target_spec, name, _value(tf, name, value))
-    elif hasattr(converter, name) and not callable(getattr(converter, name)):
-        setattr(converter, name, _value(tf, name, value))
-    else:
-        known = sorted(
-            setting
-            for place in (converter, converter.target_spec)
-            for setting in vars(place)
-            if not setting.startswith("_")
-        )
+    is_target = hasattr(converter.target_spec, name)
+    if not is_target and (not hasattr(converter, name) or callable(getattr(converter, name))):
+        settings = {**vars(converter), **vars(converter.target_spec)}
+        known = sorted(setting for setting in settings if not setting.startswith("_"))
         raise TypeError(f"the converter has no setting {name!r}; it has {', '.join(known)}")
+    setattr(converter.target_spec if is_target else converter, name, _value(tf, name, value))
 
 
 def _value(tf: Any, name: str, value: Any) -> Any:
     """A word as what it stands for."""
-    if name == "optimizations":
-        return [getattr(tf.lite.Optimize, one.upper()) if isinstance(one, str) else one for one in value]
-    if name == "supported_ops":
-        return [getattr(tf.lite.OpsSet, one.upper()) if isinstance(one, str) else one for one in value]
+    kinds = {"optimizations": tf.lite.Optimize, "supported_ops": tf.lite.OpsSet}
+    if name in kinds:
+        return [getattr(kinds[name], one.upper()) if isinstance(one, str) else one for one in value]
     if name == "supported_types":
         return [tf.as_dtype(one) for one in value]
     return tf.as_dtype(value) if name in _TYPES and isinstance(value, str) else value
@@ -319,3 +312,76 @@ def quantized_model(
         denylisted_nodes=denied_nodes,
     )
     return bytes(made)
+
+
+_PLAIN = "min_max_uniform_quantize"
+
+
+def quantize_content(
+    content: bytes,
+    recipe: Sequence[Mapping[str, Any]],
+    signature: str | None,
+    samples: Iterable[Mapping[str, Any]] | None,
+    careful: bool,
+) -> tuple[bytes, int]:
+    """The quantized model, and how many samples it was calibrated with.
+
+    Ranges are measured by the runtime itself as it runs, or, if that is to be done with care, by looking at
+    every tensor after each run, which takes five times as long and knows more operators.
+    """
+    from ai_edge_quantizer import quantizer
+
+    _silence_bars()
+    warnings.simplefilter("ignore")  # that keeping all tensors takes memory: it is meant to
+    engine = quantizer.Quantizer(content, list(recipe))
+    ranges, count = None, 0
+    if engine.need_calibration:
+        ranges, count = _calibrated(content, recipe, signature, samples or (), careful)
+        if not ranges:
+            return content, count  # it has nothing for any operator, and would refuse to say so
+    made = engine.quantize(ranges, enable_progress_bar=False, enable_progress_report=False)
+    assert made.quantized_model is not None
+    return bytes(made.quantized_model), count
+
+
+def _silence_bars() -> None:
+    """Turn off the quantizer's own progress bars: the caller shows progress."""
+    from ai_edge_quantizer.utils import progress_utils
+
+    class Silent(progress_utils.ProgressBar):  # type: ignore[misc,unused-ignore]
+        def __init__(self, *words: Any, **named: Any) -> None:
+            super().__init__(*words, **{**named, "enable": False})
+
+    if progress_utils.ProgressBar.__name__ != Silent.__name__:
+        progress_utils.ProgressBar = Silent
+
+
+def _calibrated(
+    content: bytes,
+    recipe: Sequence[Mapping[str, Any]],
+    signature: str | None,
+    samples: Iterable[Mapping[str, Any]],
+    careful: bool,
+) -> tuple[Any, int]:
+    """The ranges of all tensors over the samples.
+
+    Each sample is a data set of its own: given all at once, the calibrator would make a list of them first.
+    Ranges are the least and greatest value of any sample, as TensorFlow's converter takes them; the moving
+    average that the calibrator has by itself nearly forgets all but the first sample.
+    """
+    from ai_edge_quantizer import calibrator, recipe_manager
+    from ai_edge_quantizer.utils import qsv_utils
+
+    manager = recipe_manager.RecipeManager()
+    manager.load_quantization_recipe(list(recipe))
+    own = any(row["algorithm_key"] not in (_PLAIN, "no_quantize") for row in recipe)
+    kinds = calibrator.CalibrationMode
+    looking = own or careful
+    options = {} if own else {"qsv_update_func": qsv_utils.min_max_update}
+    options["mode"] = kinds.CALIBRATION_PRESERVE_ALL_TENSORS if looking else kinds.CALIBRATION_PROFILER_BASED
+    watcher = calibrator.Calibrator(content, num_threads=os.cpu_count() or 1, **options)
+    count = 0
+    for sample in samples:
+        watcher.calibrate({signature: [dict(sample)]}, manager)
+        count += 1
+    return watcher.get_model_qsvs(), count

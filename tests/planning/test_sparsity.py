@@ -11,7 +11,7 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.cli.main import main
-from outlive.planning.sparsity import Pruning, weigh_zeros
+from outlive.planning.sparsity import Pruning, measure_sparsity
 from outlive.surgery.sparse_weights import sparsify
 from tests.surgery.test_sparse_weights import pruned
 
@@ -25,7 +25,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def measured(file: Path) -> Pruning:
-    return weigh_zeros(outlive.read(file), measuring=True)
+    return measure_sparsity(outlive.read(file), measuring=True)
 
 
 def test_sizes_are_those_of_files(file: Path, measured: Pruning) -> None:
@@ -44,11 +44,15 @@ def test_sparse_weights_take_no_less_memory(measured: Pruning) -> None:
     dense, sparse = measured.forms
     assert not dense.problem
     assert not sparse.problem
-    for (way, before), (_, after) in zip(dense.planned_bytes, sparse.planned_bytes, strict=True):
+    for way, before in dense.planned_peak_bytes.items():
+        after = sparse.planned_peak_bytes[way]
         assert before is not None
         assert after is not None
         assert after > before, way
-    for (_, before), (_, after) in zip(dense.measured_bytes, sparse.measured_bytes, strict=True):
+    assert dense.measured_peak_bytes is not None
+    assert sparse.measured_peak_bytes is not None
+    for way, before in dense.measured_peak_bytes.items():
+        after = sparse.measured_peak_bytes[way]
         assert before is not None
         assert after is not None
         # Pages are counted: a few more or fewer are chance.
@@ -56,8 +60,8 @@ def test_sparse_weights_take_no_less_memory(measured: Pruning) -> None:
 
 
 def test_a_model_that_cannot_run_says_so(tmp_path: Path) -> None:
-    found = weigh_zeros(outlive.read(demo_models.path("deadly")), measuring=True)
-    assert found.forms[0].measured_bytes == (("cpu", None), ("builtin", None))
+    found = measure_sparsity(outlive.read(demo_models.path("deadly")), measuring=True)
+    assert found.forms[0].measured_peak_bytes == {"cpu": None, "builtin": None}
     assert "SIGSEGV" in found.forms[0].problem
 
 
