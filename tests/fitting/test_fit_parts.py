@@ -36,9 +36,9 @@ from outlive.fitting.loss import (
 from outlive.fitting.predictor import Predictor, count_arguments, load_metric, scaled
 from outlive.process.flight import Flight
 from outlive.rendering import page_of
-from outlive.rendering.fit_plot import draw_fit
 from outlive.rendering.media.notebook import card_bundle
-from outlive.rendering.plan_plot import svg
+from outlive.rendering.picture import svg
+from outlive.rendering.plots.fit import marks
 from outlive.verbs.judging import JUDGE
 
 HEALTHY = outlive.read(demo_models.path("healthy"))
@@ -371,7 +371,7 @@ def test_a_picture_can_be_drawn_of_anything() -> None:
         Fit(chosen=None, candidates=(), budget=budget),
         Fit(chosen=rows[0], candidates=rows, budget=budget, source="<x>&.tflite", loss_by="<&>"),
     ):
-        picture = svg(list(draw_fit(fit)))
+        picture = svg(list(marks(fit)))
         ElementTree.fromstring(picture)
         assert "budget" in picture
 

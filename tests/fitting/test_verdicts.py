@@ -12,10 +12,16 @@ from outlive.arena.budget import Budget, needed_bytes
 from outlive.arena.questions import PlanRequest
 from outlive.interpreter import tflm_benchmark as micro
 from outlive.meter import MachineMemory
-from outlive.planning import with_worker
-from outlive.planning.verdicts import here_budget, hopeless, judge_fit, judge_plan
-from outlive.planning.ways import find_ways, options_of
-from outlive.planning.with_worker import plan_model, prepare_with
+from outlive.planning import planner as with_worker
+from outlive.planning.planner import plan_model, prepare_with
+from outlive.planning.verdicts import (
+    find_ways,
+    here_budget,
+    hopeless,
+    judge_fit,
+    judge_plan,
+    options_of,
+)
 
 GIB = 2**30
 BIG = outlive.read(demo_models.path("too_big"))

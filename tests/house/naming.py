@@ -18,6 +18,7 @@ FAMILIES = {
     "cli/commands": "named after the verb",
     "rendering/pages": "named after the kind of result",
     "rendering/media": "named after the medium",
+    "rendering/plots": "named after the kind of result",
     "rules": "one file per rule, and the facts that its family reads",
     "kernels": "the same operators, runtime by runtime",
 }

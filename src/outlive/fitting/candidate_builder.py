@@ -20,8 +20,8 @@ from outlive.fitting.reconversion import Origin, words_of
 from outlive.fitting.sample_set import SampleSet
 from outlive.guarding.guarded import Guarded
 from outlive.model import Model, Tensor, read_source
+from outlive.planning.planner import for_worker
 from outlive.planning.reshaping import cut_part
-from outlive.planning.with_worker import for_worker
 from outlive.quant.comparison import ModelComparison
 from outlive.quant.comparison_plan import CompareTask
 from outlive.quant.quantization import QuantizeTask, quantize_model

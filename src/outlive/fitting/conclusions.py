@@ -13,7 +13,7 @@ from outlive.fitting.evaluation import EvaluatedCandidate
 from outlive.fitting.fit_result import NamedSize, Outcome, Shortage
 from outlive.fitting.sample_set import SampleSet
 from outlive.model import Model
-from outlive.planning.with_worker import left_out
+from outlive.planning.planner import left_out
 from outlive.quant.recipes import find_recipe, needs_samples
 from outlive.units import format_bytes, format_shape
 

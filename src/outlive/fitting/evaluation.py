@@ -17,7 +17,7 @@ from outlive.fitting.candidate_builder import Built, CandidateBuilder, NotBuilt
 from outlive.fitting.fit_result import Candidate, Outcome, VerdictWord
 from outlive.fitting.limited_runs import LimitedRuns
 from outlive.fitting.loss import LossMeter, LossUnknown, TimeIsUp
-from outlive.planning.with_worker import plan_model
+from outlive.planning.planner import plan_model
 
 # How far a plan may be off: what pages, the allocator's reserve and the runtime's first use account for.
 SLACK_BYTES, SLACK_SHARE = 1_048_576, 0.1

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple
 
 from outlive.arena.budget import Budget
+from outlive.atomic_files import write_whole
 from outlive.finding import Tag
-from outlive.keeping import write_whole
 from outlive.names import safe
 from outlive.records import NOT_WRITTEN, FileSize, in_document, written
 from outlive.units import format_shape, plural

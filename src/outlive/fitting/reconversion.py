@@ -13,12 +13,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from outlive.atomic_files import file_digest
 from outlive.cache import ResultCache
 from outlive.errors import ModelError
 from outlive.fitting.fit_result import Shape
 from outlive.interpreter.judge import Judge
 from outlive.interpreter.prepared_shapes import preparer
-from outlive.keeping import file_digest
 from outlive.model import Model, read_source
 from outlive.quant.conversion import convert_with_shapes
 

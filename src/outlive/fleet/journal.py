@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from outlive.atomic_files import whole_file
 from outlive.fleet.rows import Row, read_row
-from outlive.keeping import whole_file
 from outlive.process.operating_system import lock_file, write_at
 
 # A row is some kilobytes; a longer line is none of ours.

@@ -18,13 +18,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from outlive.atomic_files import file_digest
 from outlive.cache import ResultCache
 from outlive.fleet.file_discovery import FoundFile
 from outlive.fleet.file_scan import row_without_scan
 from outlive.fleet.journal import Journal
 from outlive.fleet.rows import Row, row_of
 from outlive.fleet.scan_options import EngineError, ScanOptions, ScanTask, versions
-from outlive.keeping import file_digest
 from outlive.records import copy_fields, document_of
 
 # How often a task may be lost among others before it has to show that it is not to blame, alone.

@@ -163,7 +163,7 @@ class Session:
         runtime, limits, content = options.kind.runtime, options.limits, options.content
         path, extras = self._arguments().get("model_path"), (options.custom_ops, options.compiled)
         room = {"threads": options.threads, "mapped_bytes": _file_bytes(path)}
-        order = sandbox_policy.make_order(options.sandbox, options.kind, path, options.delegates, *extras)
+        order = sandbox_policy.make_settings(options.sandbox, options.kind, path, options.delegates, *extras)
 
         def start(maker: WorkerFactory) -> Worker:
             return Worker(maker, runtime, limits, content, deadline, order, room)
@@ -277,7 +277,7 @@ class Session:
         """End the worker at once, without freeing anything; a call of another thread ends with an error."""
         self.enter(SessionState.CLOSED)
         with contextlib.suppress(OSError):
-            self.worker.strike()
+            self.worker.kill_during_call()
             if self.lock.acquire(blocking=False):
                 try:
                     self.worker.kill()

@@ -18,11 +18,12 @@ from outlive.model.identity import Identity
 from outlive.model.model import Model, Operator, OperatorCode, Options, Signature, Subgraph
 from outlive.model.reader import Reading, read_source
 from outlive.model.source import Source
-from outlive.model.tensor import ExternalBuffer, Quantization, SparseDimension, Sparsity, Tensor
+from outlive.model.tensor import NOT_IN_NUMPY, ExternalBuffer, Quantization, SparseDimension, Sparsity, Tensor
 
 PUBLIC_MODULES = ("file_bytes", "file_parts", "flatbuffer", "flaw", "schema", "zeros")
 
 __all__ = [
+    "NOT_IN_NUMPY",
     "AttachedFile",
     "Buffer",
     "Conversion",

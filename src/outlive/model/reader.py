@@ -210,11 +210,8 @@ class _ModelReader:
         for record in root["external_buffers"] or ():
             group = record["group"]
             if group >= len(groups):
-                self._note(
-                    "dangling-index",
-                    f"refers to group {group}, and there are {len(groups)}",
-                    "external_buffers",
-                )
+                detail = f"refers to group {group}, and there are {len(groups)}"
+                self._note("dangling-index", detail, "external_buffers")
             found[record["id"]] = ExternalBuffer(
                 id=record["id"],
                 group=groups[group] if group < len(groups) else "",
@@ -245,11 +242,8 @@ class _ModelReader:
         if record["signature_key"] is None:
             self._note("missing", "a signature without a name", "signature_defs")
         if graph >= len(subgraphs):
-            self._note(
-                "dangling-index",
-                f"refers to subgraph {graph}, and there are {len(subgraphs)}",
-                "signature_defs",
-            )
+            detail = f"refers to subgraph {graph}, and there are {len(subgraphs)}"
+            self._note("dangling-index", detail, "signature_defs")
         tensors = len(subgraphs[graph].tensors) if graph < len(subgraphs) else None
         sides = []
         for side in ("inputs", "outputs"):

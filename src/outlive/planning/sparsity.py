@@ -18,7 +18,7 @@ from outlive.errors import OutliveError
 from outlive.interpreter.recorded_run import measure
 from outlive.model import Model, read_source
 from outlive.model.zeros import WeightZeros, count_zeros
-from outlive.planning.with_worker import plan_model
+from outlive.planning.planner import plan_model
 from outlive.records import in_document
 from outlive.surgery import sparsify
 

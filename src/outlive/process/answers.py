@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import DecodeError, Meta, Struct, ValidationError
 from msgspec.json import Decoder
 
-if TYPE_CHECKING:  # who runs no model does not load it
+if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
@@ -177,15 +177,15 @@ def counted(answer: Arrays, count: int) -> Arrays:
     return answer
 
 
+def _item_bytes(dtype: str) -> int:
+    import numpy as np  # who only guards functions does without it
+
+    return np.dtype(dtype).itemsize
+
+
 def size_of(row: EndRow) -> int:
     """Bytes of a tensor, from its shape and type: a worker's own count is not believed."""
     return math.prod(row.shape) * _item_bytes(row.dtype)
-
-
-def _item_bytes(dtype: str) -> int:
-    import numpy as np
-
-    return np.dtype(dtype).itemsize
 
 
 def split(answer: Arrays, count: int, payload: memoryview) -> list[NDArray[Any]]:

@@ -71,7 +71,7 @@ def _start(kind: WorkerKind, deadline: float | None) -> WorkerFactory:
     if not isinstance(nursery, Nursery):
         _factories[kind] = nursery = Nursery(kind)
     try:
-        threads = nursery.greet(deadline).get("threads")
+        threads = nursery.wait_ready(deadline).get("threads")
     except StartTooSlow:
         raise  # it goes on loading, for the next caller
     except BaseException:

@@ -131,7 +131,7 @@ def _check_fit(
     __tracebackhide__ = True
     from outlive.errors import ModelError
     from outlive.rendering.finding_text import plain_finding
-    from outlive.verbs import plan
+    from outlive.verbs.plan import plan
 
     if device is None and ram is None:
         raise TypeError("assert_fits needs device= or ram=: what is the model to fit?")
@@ -161,7 +161,7 @@ def assert_no_leak() -> Callable[..., Any]:
 def _check_leak(function_or_model: Any, *, unclear: bool = False, **options: Any) -> Any:
     __tracebackhide__ = True
     from outlive.rendering.finding_text import plain_finding
-    from outlive.verbs import leak
+    from outlive.verbs.leak import leak
 
     growth = leak(function_or_model, **options)
     if growth.verdict != "no leak" and not (unclear and growth.verdict == "not enough evidence"):

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from outlive.atomic_files import write_whole
 from outlive.errors import ModelError
 from outlive.finding import Evidence, Finding, Remedy, Tag
 from outlive.interpreter.judge import Call, Judge
-from outlive.keeping import write_whole
 from outlive.model import Tensor, read_source
 from outlive.names import foreign_lines, safe
 from outlive.quant.quantization import Guard

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.errors import ModelError
 from outlive.model import Model, Source, read_source
-from outlive.verbs.opening import sound
+from outlive.verbs.read import sound
 
 if TYPE_CHECKING:
     from outlive.surgery import Cut, Ops, TensorName
@@ -53,7 +53,7 @@ def cut(
 
 
 def _uncopied(model: Model, error: Exception) -> ModelError:
-    """The error for a part of the file that nobody can copy, since nobody knows its kind."""
+    """The error for a part of the file that cannot be copied, since its kind is unknown."""
     from outlive.rendering.finding_text import plain_finding
     from outlive.rules import assess
 

@@ -24,10 +24,10 @@ class RulesJudge(Judge):
     __slots__ = ()
 
     def find(self, kind: str, fact: Any, source: Source | None = None) -> tuple[Finding, str, Any]:
-        """The finding for a fact and its drawn text; a flight comes back with all that can be told of it.
+        """The finding for a fact and its drawn text; a flight comes back with all that is known of it.
 
-        A flight without a file is judged by a few rules, and the others are not even loaded: whoever called a
-        function that died should not grow by them.
+        A flight without a file is judged by a few rules, and the others are not even loaded: a process that
+        called a function that died should not grow by them.
         """
         from outlive.rendering.finding_text import plain_finding
 
@@ -40,7 +40,7 @@ class RulesJudge(Judge):
         return finding, plain_finding(finding), fact
 
     def find_all(self, flight: Flight) -> tuple[Finding, ...]:
-        """What there is to say of a run: why it ended badly, or what went wrong without a word."""
+        """The findings on a run: why it ended badly, or what went wrong without a word."""
         from outlive.model import read_source
         from outlive.rules import assess_run
 
@@ -50,7 +50,7 @@ class RulesJudge(Judge):
         return tuple(_name_file(finding, flight.source) for finding in assess_run(flight, reading))
 
     def attached(self, flight: Flight) -> Flight:
-        """The record with this judge at hand for whoever asks for its `findings`."""
+        """The record with this judge at hand, which makes its `findings`."""
         return replace(flight, judge=self)
 
     def changed_file(self, change: Any) -> ModelError:

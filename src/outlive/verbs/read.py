@@ -110,3 +110,20 @@ def read(source: Source | Model, *, tolerant: bool = False) -> Model:
 def reading_of(source: Source | Model) -> Reading:
     """What came of opening a file. Bad bytes never raise; `ModelError` where it has changed later on."""
     return read_source(source, JUDGE.changed_file)
+
+
+def sound(source: Source | Model) -> Model:
+    """The model, with nothing wrong in its file; one that was read with `tolerant` is looked at again."""
+    model = read(source)
+    if model.flaws:
+        from outlive.rules import file_errors
+
+        errors = file_errors(read_source(model))
+        if errors:
+            raise refusal(errors)
+    return model
+
+
+def content_of(source: Any) -> bytes:
+    """The bytes of a model, or of what was given in its place."""
+    return bytes(source.content if isinstance(source, Model) else source)

@@ -9,23 +9,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from outlive.atomic_files import whole_file
 from outlive.errors import LimitReached, OutliveError
 from outlive.interpreter.compiled_accelerators import AcceleratorWarning
-from outlive.keeping import whole_file
 from outlive.model import Model, Source
 from outlive.process.limits import Limits
-from outlive.process.sandbox_policy import MODES as SANDBOX_MODES
-from outlive.process.worker_factory import RUNTIMES
 from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.judging import JUDGE
-from outlive.verbs.opening import content_of
-from outlive.verbs.read import read, reading_of
+from outlive.verbs.read import content_of, read, reading_of
 
 if TYPE_CHECKING:
     from outlive.interpreter.interpreter_options import Delegate
     from outlive.process.flight import Flight
 
-__all__ = ["RUNTIMES", "SANDBOX_MODES", "AcceleratorWarning", "run", "with_plan"]
+__all__ = ["AcceleratorWarning", "run", "with_plan"]
 
 
 def run(

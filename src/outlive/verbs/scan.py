@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from outlive.keeping import whole_file, write_whole
+from outlive.atomic_files import whole_file, write_whole
 from outlive.verbs.read import reading_of
 
 if TYPE_CHECKING:
@@ -125,9 +125,9 @@ def examine_task(task: ScanTask) -> Row:
 def _examine(reading: Reading, order: ScanOptions, admit: Admit) -> Examination:
     from outlive.process.limits import Limits
     from outlive.verbs.checking import make_criteria
-    from outlive.verbs.examine import Request, examine
+    from outlive.verbs.examine import ExamineRequest, examine_model
 
-    request = Request(
+    request = ExamineRequest(
         criteria=make_criteria(accelerator=order.accelerator, select=order.select, ignore=order.ignore),
         devices=order.devices,
         run=order.run,
@@ -136,14 +136,13 @@ def _examine(reading: Reading, order: ScanOptions, admit: Admit) -> Examination:
         briefly=True,
         delegates=order.delegates,
     )
-    return examine(reading, request, admit=admit)
+    return examine_model(reading, request, admit=admit)
 
 
 def find_tolerances(shares: dict[str, Share]) -> Tolerances:
     """What the caller says, else what the project says, else what is usual."""
     from outlive.fleet.regressions import Tolerances
-    from outlive.project.config import find_config
-    from outlive.project.values import UnreadableConfig, parse_share
+    from outlive.project.config import UnreadableConfig, find_config, parse_share
 
     said = {
         name: parse_share(share, f"tolerance_{name}") for name, share in shares.items() if share is not None

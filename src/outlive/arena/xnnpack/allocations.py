@@ -14,8 +14,7 @@ from outlive.arena.xnnpack.structures import graph_bytes, node_bytes, runtime_by
 from outlive.arena.xnnpack.workspace import Workspace, plan_workspace
 from outlive.kernels.litert.tensor_table import sparse_bytes
 from outlive.kernels.xnnpack.graph import Graph
-from outlive.kernels.xnnpack.instruction_sets import InstructionSet
-from outlive.kernels.xnnpack.microkernels import Cost
+from outlive.kernels.xnnpack.microkernels import Cost, InstructionSet
 from outlive.kernels.xnnpack.node_memory import cost
 from outlive.model import Subgraph
 

@@ -18,7 +18,7 @@ from outlive.arena.xnnpack.undelegated import (
     variables_bytes,
 )
 from outlive.kernels.tables import LITERT_VERSION
-from outlive.kernels.xnnpack.instruction_sets import instruction_set, this_machine
+from outlive.kernels.xnnpack.microkernels import instruction_set, this_machine
 from outlive.model import Model, Subgraph
 
 _ARENAS = ("arena", "called subgraphs", "persistent arena")

@@ -7,11 +7,11 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.options import add_output_options, option
-from outlive.cli.output import complain
+from outlive.cli.arguments import add_output_options, option
 from outlive.cli.present import check_output, present
+from outlive.cli.terminal import complain
+from outlive.verbs.autopsy import autopsy
 
 EXAMPLES = """\
 examples:
@@ -34,10 +34,10 @@ def run(args: argparse.Namespace) -> int:
     check_output(args, args.file)
     try:
         if args.file == "-":
-            autopsy = replace(verbs.autopsy(sys.stdin.buffer.read()), source="standard input")
+            found = replace(autopsy(sys.stdin.buffer.read()), source="standard input")
         else:
-            autopsy = verbs.autopsy(Path(args.file))
+            found = autopsy(Path(args.file))
     except OSError as error:
         complain(f"outlive autopsy: cannot read {args.file}: {error.strerror}")
         return exits.USAGE
-    return present(args, autopsy)
+    return present(args, found)

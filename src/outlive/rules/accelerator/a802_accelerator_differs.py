@@ -16,8 +16,9 @@ Limits
 """
 
 from outlive.accelerators import Accelerator, Coverage
-from outlive.rules.accelerator.coverage_wording import command, culprit, others_that_run, place
+from outlive.rules.accelerator.coverage_wording import culprit, others_that_run, place
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import command
 
 
 @rule("A802", "accelerator-differs", Severity.ERROR, since="0.1")
@@ -53,6 +54,6 @@ def _precise(coverage: Coverage, one: Accelerator) -> tuple[Remedy, ...]:
         Remedy(
             "see whether single precision helps (GpuOptions(enforce_f32=True))",
             Tag.CHANGES_RESULTS,
-            command=command(coverage, "outlive", "delegates", "--only", "gpu-float32"),
+            command=command("outlive delegates", coverage.path, "--only", "gpu-float32"),
         ),
     )

@@ -15,8 +15,7 @@ Limits
 """
 
 from outlive.accelerators import Accelerator, Coverage
-from outlive.rules.accelerator.coverage_wording import others_that_run, place, refusals
-from outlive.rules.accelerator.remedies import advice
+from outlive.rules.accelerator.coverage_wording import advice, others_that_run, place, refusals
 from outlive.rules.api import Evidence, Fault, Severity, Sighting, Sightings, rule
 
 

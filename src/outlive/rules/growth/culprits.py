@@ -76,6 +76,15 @@ def rate(stage: CycleGrowth) -> Evidence:
     return Evidence(f"{size} more per round, {low} to {high} (99 %)", f"{stage.calls:,} rounds")
 
 
+def counted(stage: CycleGrowth, what: str, *more: Evidence) -> Iterator[Evidence]:
+    """How many more of something per round, what else is known of it, and when that would end."""
+    trend = stage.trends[what]
+    spread = f"{trend.low:.3g} to {trend.high:.3g} (99 %)"
+    yield Evidence(f"{trend.per_round:.3g} more per round, {spread}", f"{stage.calls:,} rounds")
+    yield from more
+    yield from (Evidence(describe_forecast(end), "this rate") for end in stage.ends if end.what == what)
+
+
 def parts(stage: CycleGrowth) -> Iterator[Evidence]:
     """Which memory grew by how much."""
     words = {"held_bytes": "memory in RAM", "heap_bytes": "given out by malloc", "mapped_bytes": "mapped"}

@@ -17,7 +17,7 @@ Limits
 from outlive.model import Model
 from outlive.rules.api import Iterator, Severity, rule
 from outlive.rules.operator.graph_demands import overwritten_constants, unfilled
-from outlive.rules.operator.prepared import PreparedOperator, operators_of, operators_with, slot_words
+from outlive.rules.operator.prepared import PreparedOperator, operators_of, operators_with
 
 
 def _unreported(model: Model) -> Iterator[PreparedOperator]:
@@ -29,7 +29,7 @@ def _faults(op: PreparedOperator) -> Iterator[str]:
     for slot in overwritten_constants(op):
         tensor = op.tensor(slot)
         if tensor is not None:
-            yield f"{slot_words(op, slot)} has buffer {tensor.buffer_index}, which holds bytes of the file"
+            yield f"{op.describe(slot)} has buffer {tensor.buffer_index}, which holds bytes of the file"
 
 
 RULE = rule("O105", "output-is-constant", Severity.ERROR, since="0.1", cause="buffer-aliased")(

@@ -97,6 +97,21 @@ class PreparedOperator:
         value = self.operator.options.get(name) if self.operator.options is not None else None
         return int(value) if isinstance(value, (int, bool)) else None
 
+    def describe(self, slot: str) -> str:
+        """A slot in words: `input 1 (tensor 4 "weights")`."""
+        kind, tensor = "input" if slot[0] == "i" else "output", self.tensor(slot)
+        named = "" if tensor is None else f' (tensor {tensor.index} "{tensor.name}")'
+        return f"{kind} {slot[1:]}{named}"
+
+    def missing_slots(self) -> list[str]:
+        """Slots that need a tensor and have none, in words."""
+        if self.signature is None:
+            return []
+        optional, sides = self.signature.optional, (self.operator.inputs, self.operator.outputs)
+        inputs, outputs = ([at for at, tensor in enumerate(side) if tensor < 0] for side in sides)
+        needed = [f"input {at}" for at in inputs if at not in optional]
+        return needed + [f"output {at}" for at in outputs]
+
     @property
     def is_whole(self) -> bool:
         """True if it has as many tensors as its kernel wants, and none that is needed is left out."""
@@ -106,28 +121,7 @@ class PreparedOperator:
         if not low <= len(self.operator.inputs) <= high:
             return False
         low, high = self.signature.outputs
-        return low <= len(self.operator.outputs) <= high and not missing_slots(self)
-
-
-def missing_slots(op: PreparedOperator) -> list[str]:
-    """Slots that need a tensor and have none."""
-    if op.signature is None:
-        return []
-    inputs = [
-        f"input {position}"
-        for position, tensor in enumerate(op.operator.inputs)
-        if tensor < 0 and position not in op.signature.optional
-    ]
-    outputs = [f"output {position}" for position, tensor in enumerate(op.operator.outputs) if tensor < 0]
-    return inputs + outputs
-
-
-def slot_words(op: PreparedOperator, slot: str) -> str:
-    """A slot in words: `input 1 (tensor 4 "weights")`."""
-    kind = "input" if slot[0] == "i" else "output"
-    tensor = op.tensor(slot)
-    named = "" if tensor is None else f' (tensor {tensor.index} "{tensor.name}")'
-    return f"{kind} {slot[1:]}{named}"
+        return low <= len(self.operator.outputs) <= high and not self.missing_slots()
 
 
 def sight(

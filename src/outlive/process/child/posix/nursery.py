@@ -176,7 +176,7 @@ class NurseryServer:
                 worker.kill_at = None
 
     def _end_those(self, suspects: dict[int, int]) -> None:
-        """End those that hold too much, unless an order that came meanwhile gives them another limit."""
+        """End those that hold too much, unless a request that came meanwhile gives them another limit."""
         poll = own_process.input_poll(self._channel.fileno())
         while suspects and poll.poll(0) and self._request():
             pass
@@ -314,18 +314,18 @@ class NurseryServer:
         return process
 
     def _become_spare(self, channel: socket.socket) -> None:
-        """In the child: wait for an order, and for nothing else."""
+        """In the child: wait for a request, and for nothing else."""
 
-        def await_order() -> tuple[dict[str, Any] | None, list[int]]:
+        def await_request() -> tuple[dict[str, Any] | None, list[int]]:
             own_process.name_process("outlive-spare")
             with channel:
                 message, descriptors, is_whole = worker_requests.receive_request(channel)
             return message if is_whole else None, descriptors
 
-        self._become(await_order)
+        self._become(await_request)
 
-    def _become(self, get_order: Callable[[], tuple[dict[str, Any] | None, list[int]]]) -> None:
-        """In the child: forget the nursery, become what the order says, and never come back."""
+    def _become(self, get_request: Callable[[], tuple[dict[str, Any] | None, list[int]]]) -> None:
+        """In the child: forget the nursery, become what the request says, and never come back."""
         code = 70
         try:
             signal.set_wakeup_fd(-1)
@@ -337,7 +337,7 @@ class NurseryServer:
             _close([self._wake_read, self._wake_write, self._parent_end, *others])
             own_process.adopt_orphans()
             own_process.restore_descriptor_limit(self._descriptor_limit)
-            message, descriptors = get_order()
+            message, descriptors = get_request()
             if message is None:
                 os._exit(0)  # no request will come
             if "program" in message:

@@ -99,7 +99,7 @@ def add_run_options(parser: argparse.ArgumentParser, *inputs: str, seconds: str 
 
 def add_micro_options(group: argparse._ActionsContainer) -> None:
     """How a program for TensorFlow Lite Micro is built."""
-    from outlive.verbs.plan import ABIS, KERNELS
+    from outlive.verbs.choices import ABIS, KERNELS
 
     option(group, "--word", "word size (default 32)", type=int, choices=(32, 64))
     option(group, "--abi", "layout of structures (default cortex-m)", choices=ABIS)
@@ -108,7 +108,7 @@ def add_micro_options(group: argparse._ActionsContainer) -> None:
 
 def add_sandbox_option(parser: argparse.ArgumentParser, default: str | None, when: str) -> None:
     """Whether it runs in a sandbox of the operating system; `when` says what goes without the option."""
-    from outlive.verbs.run import SANDBOX_MODES
+    from outlive.verbs.choices import SANDBOX_MODES
 
     words = f"no files but those it needs, no network, no other processes (Linux): {when}"
     option(parser, "--sandbox", words, choices=SANDBOX_MODES, default=default)

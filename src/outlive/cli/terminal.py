@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from outlive.atomic_files import FilePath, whole_text, write_whole
 from outlive.errors import OutliveError
-from outlive.keeping import FilePath, whole_text, write_whole
 from outlive.names import safe, safe_lines
 from outlive.rendering.console import print_parts
 
@@ -64,7 +64,7 @@ def _is_same(path: str, output: str) -> bool:
 
 @contextmanager
 def progress(what: str = "") -> Iterator[Callable[[str], None]]:
-    """A line on the terminal that says what is done, and how far it is; nothing where nobody watches."""
+    """A line on the terminal that says what is done, and how far it is; nothing in a pipe."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -77,7 +77,7 @@ def progress(what: str = "") -> Iterator[Callable[[str], None]]:
 
 
 def write_text(args: argparse.Namespace, parts: Iterable[RenderableType]) -> None:
-    """Print the parts in colour, or plain where nobody sees colours."""
+    """Print the parts: in colour to a terminal, plain to a pipe or a file."""
     if args.output is None:
         print_parts(parts, sys.stdout)
         return

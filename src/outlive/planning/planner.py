@@ -42,8 +42,8 @@ def left_out(model: Model, what: str = "planned") -> tuple[str, ...]:
         return ()
     shown = ", ".join(repr(key[:40]) for key in others[:_SHOWN])
     more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-    told = f"what signature {shown}{more} needs is not counted, and may be more"
-    return (f"only the main subgraph is {what}: {told}",)
+    warning = f"what signature {shown}{more} needs is not counted, and may be more"
+    return (f"only the main subgraph is {what}: {warning}",)
 
 
 def prepare_with(model: Model, wish: PlanRequest) -> Prepare:

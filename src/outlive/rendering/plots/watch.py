@@ -8,12 +8,11 @@ from typing import Any
 
 from outlive.meter import Timeline
 from outlive.names import safe
-from outlive.rendering.plan_drawing import HEIGHT, WIDTH, Label, Line, Mark
-from outlive.rendering.plan_plot import write_picture
+from outlive.rendering.picture import HEIGHT, PALE, WIDTH, LineMark, Mark, TextMark, write_picture
 from outlive.units import format_bytes
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 100, 30, 50, 60
-_INK, _PALE, _CURVE = "#222222", "#d8d8d8", "#4e79a7"
+_CURVE = "#4e79a7"
 
 
 def _signed(size: int) -> str:
@@ -37,7 +36,7 @@ def _figure(timeline: Timeline) -> Any:
     axes = figure.add_subplot()
     axes.plot([point.seconds for point in timeline.points], [point.bytes / 1e6 for point in timeline.points])
     for point in timeline.marks:
-        axes.axvline(point.seconds, color=_PALE)
+        axes.axvline(point.seconds, color=PALE)
         axes.annotate(safe(point.mark or "", 24), (point.seconds, point.bytes / 1e6), rotation=90, fontsize=8)
     axes.set_xlabel("seconds")
     axes.set_ylabel("MB above the start")
@@ -46,7 +45,9 @@ def _figure(timeline: Timeline) -> Any:
 
 def _marks(timeline: Timeline) -> Iterator[Mark]:
     points = timeline.points
-    yield Label(_LEFT, 30, f"memory of this block: {format_bytes(max(0, timeline.peak_bytes))} at most", 16)
+    yield TextMark(
+        _LEFT, 30, f"memory of this block: {format_bytes(max(0, timeline.peak_bytes))} at most", 16
+    )
     if len(points) < 2:
         return
     end = points[-1].seconds or 1.0
@@ -59,11 +60,11 @@ def _marks(timeline: Timeline) -> Iterator[Mark]:
     for quarter in range(5):
         size = low + (high - low) * quarter // 4
         _, y = place(0, size)
-        yield Line(_LEFT, y, WIDTH - _RIGHT, y, _PALE)
-        yield Label(_LEFT - 8, y + 4, _signed(size), 11, anchor="end")
+        yield LineMark(_LEFT, y, WIDTH - _RIGHT, y, PALE)
+        yield TextMark(_LEFT - 8, y + 4, _signed(size), 11, anchor="end")
     for point in timeline.marks:
         x, _ = place(point.seconds, 0)
-        yield Line(x, _TOP, x, _TOP + tall, _PALE)
-        yield Label(x, _TOP + tall + 18, safe(point.mark or "", 24), 11, anchor="middle")
+        yield LineMark(x, _TOP, x, _TOP + tall, PALE)
+        yield TextMark(x, _TOP + tall + 18, safe(point.mark or "", 24), 11, anchor="middle")
     for one, other in pairwise(points):
-        yield Line(*place(one.seconds, one.bytes), *place(other.seconds, other.bytes), _CURVE)
+        yield LineMark(*place(one.seconds, one.bytes), *place(other.seconds, other.bytes), _CURVE)

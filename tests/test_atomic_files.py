@@ -18,9 +18,9 @@ import pytest
 
 import outlive
 from outlive import demo_models
+from outlive.atomic_files import whole_file, whole_text, write_whole
 from outlive.cli.main import main
 from outlive.exporting.micro import FILES
-from outlive.keeping import whole_file, whole_text, write_whole
 
 MODEL = str(demo_models.path("healthy"))
 OLD = b"what was there before"
@@ -121,7 +121,7 @@ def test_a_fifo_is_written_to(tmp_path: Path) -> None:
 
 
 def test_the_file_behind_standard_output_stays_that_file(tmp_path: Path) -> None:
-    script = "from outlive.keeping import write_whole; write_whole('/dev/stdout', b'new')"
+    script = "from outlive.atomic_files import write_whole; write_whole('/dev/stdout', b'new')"
     with (tmp_path / "out").open("wb") as stream:
         subprocess.run([sys.executable, "-c", script], stdout=stream, check=True, timeout=60)
         assert os.fstat(stream.fileno()).st_ino == (tmp_path / "out").stat().st_ino

@@ -15,15 +15,13 @@ from pathlib import Path
 from outlive.fitting import Fit, Outcome
 from outlive.names import safe
 from outlive.rendering.pages.fit import least_loss, loss_words
-from outlive.rendering.plan_drawing import HEIGHT, WIDTH, Box, Label, Line, Mark
-from outlive.rendering.plan_plot import write_picture
+from outlive.rendering.picture import GREY, HEIGHT, INK, PALE, RED, WIDTH, LineMark, Mark, RectMark, TextMark
 from outlive.units import format_bytes
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 110, 40, 90, 100
 _ACROSS, _TALL = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
 _FLOOR = _TOP + _TALL
-_INK, _PALE, _GREY = "#222222", "#d8d8d8", "#666666"
-_FITS, _MISSES, _CHOSEN, _FRONT = "#59a14f", "#c8443c", "#f28e2b", "#4e79a7"
+_FITS, _CHOSEN, _FRONT = "#59a14f", "#f28e2b", "#4e79a7"
 _DOT, _RING = 9.0, 17.0
 # Less than this is shown at the bottom: the last bits of kernels are no loss that anybody sees.
 _LEAST_LOSS = 1e-5
@@ -33,48 +31,43 @@ _NAME, _LETTER, _LINE = 60, 6.2, 14.0
 Spot = tuple[float, float]
 
 
-def plot_fit(fit: Fit, path: str) -> None:
-    """Write the picture to an .svg or .png file; ValueError for other names, OSError if that fails."""
-    write_picture(draw_fit(fit), path)
-
-
-def draw_fit(fit: Fit) -> Iterator[Mark]:
+def marks(fit: Fit) -> Iterator[Mark]:
     """The picture as boxes, lines and words."""
     budget = fit.budget.ram_bytes
     near = [row for row in fit.candidates if row.needed_bytes and row.needed_bytes <= _MOST_TIMES * budget]
     rows = [row for row in near if row.loss is not None]
     title = "nothing fits" if fit.chosen is None else str(fit.chosen.candidate)
-    yield Label(_LEFT, 30, safe(f"{Path(fit.source).name or 'the model'}: {title}", 100), 18, colour=_INK)
-    yield Label(_LEFT, 52, f"loss: {safe(fit.loss_by, 110)}", 12, colour=_GREY)
+    yield TextMark(_LEFT, 30, safe(f"{Path(fit.source).name or 'the model'}: {title}", 100), 18, colour=INK)
+    yield TextMark(_LEFT, 52, f"loss: {safe(fit.loss_by, 110)}", 12, colour=GREY)
     most = 1.1 * max([budget, *(row.needed_bytes or 0 for row in near)])
     worst = max([_LEAST_LOSS * 10, *(row.loss or 0.0 for row in rows)])
     yield from _axes(fit, most, worst)
     edge = _x(budget, most)
-    yield Line(edge, _TOP - 20, edge, _FLOOR + 30, _MISSES)
-    yield Label(edge - 6, _TOP - 10, f"budget {format_bytes(budget)}", 12, "end", _MISSES)
+    yield LineMark(edge, _TOP - 20, edge, _FLOOR + 30, RED)
+    yield TextMark(edge - 6, _TOP - 10, f"budget {format_bytes(budget)}", 12, "end", RED)
     for row in near:
         if row.loss is None:
             x, words = _x(row.needed_bytes or 0, most), f"{row.candidate}: {row.verdict}, {row.reason}"
-            yield Box(x - 2, _FLOOR + 8, 4, 14, _MISSES, safe(words, 200))
+            yield RectMark(x - 2, _FLOOR + 8, 4, 14, RED, safe(words, 200))
     if len(rows) < len(near):
-        yield Label(_LEFT - 8, _FLOOR + 20, "not compared", 11, "end", _GREY)
+        yield TextMark(_LEFT - 8, _FLOOR + 20, "not compared", 11, "end", GREY)
     yield from _dots(fit, rows, most, worst)
 
 
 def _axes(fit: Fit, most: float, worst: float) -> Iterator[Mark]:
-    yield Line(_LEFT, _FLOOR, WIDTH - _RIGHT, _FLOOR, _INK)
-    yield Line(_LEFT, _TOP, _LEFT, _FLOOR, _INK)
+    yield LineMark(_LEFT, _FLOOR, WIDTH - _RIGHT, _FLOOR, INK)
+    yield LineMark(_LEFT, _TOP, _LEFT, _FLOOR, INK)
     for quarter in range(5):
         size = int(most * quarter / 4)
-        yield Label(_x(size, most), _FLOOR + 46, format_bytes(size), 12, "middle", _GREY)
-    yield Label(_LEFT + _ACROSS / 2, _FLOOR + 74, "memory that it adds", 13, "middle", _INK)
-    yield Label(_LEFT - 8, _FLOOR + 4, loss_words(fit, 0), 12, "end", _GREY)
+        yield TextMark(_x(size, most), _FLOOR + 46, format_bytes(size), 12, "middle", GREY)
+    yield TextMark(_LEFT + _ACROSS / 2, _FLOOR + 74, "memory that it adds", 13, "middle", INK)
+    yield TextMark(_LEFT - 8, _FLOOR + 4, loss_words(fit, 0), 12, "end", GREY)
     loss = _LEAST_LOSS
     while (loss := loss * 10) <= worst * 1.0001:
         y = _y(loss, worst)
-        yield Line(_LEFT, y, WIDTH - _RIGHT, y, _PALE)
-        yield Label(_LEFT - 8, y + 4, loss_words(fit, loss), 12, "end", _GREY)
-    yield Label(_LEFT - 8, _TOP - 14, "loss", 13, "end", _INK)
+        yield LineMark(_LEFT, y, WIDTH - _RIGHT, y, PALE)
+        yield TextMark(_LEFT - 8, y + 4, loss_words(fit, loss), 12, "end", GREY)
+    yield TextMark(_LEFT - 8, _TOP - 14, "loss", 13, "end", INK)
 
 
 def _dots(fit: Fit, rows: Sequence[Outcome], most: float, worst: float) -> Iterator[Mark]:
@@ -82,15 +75,15 @@ def _dots(fit: Fit, rows: Sequence[Outcome], most: float, worst: float) -> Itera
     places = {row.rank: (_x(row.needed_bytes or 0, most), _y(row.loss or 0.0, worst)) for row in rows}
     stairs = least_loss(rows)
     for (left, high), (right, low) in pairwise(places[row.rank] for row in stairs):
-        yield Line(left, high, right, high, _FRONT)
-        yield Line(right, high, right, low, _FRONT)
+        yield LineMark(left, high, right, high, _FRONT)
+        yield LineMark(right, high, right, low, _FRONT)
     for row in rows:
         x, y = places[row.rank]
         words = f"{row.candidate}: {format_bytes(row.needed_bytes or 0)}, {loss_words(fit, row.loss or 0.0)}"
         if row is chosen:
-            yield Box(x - _RING / 2, y - _RING / 2, _RING, _RING, _CHOSEN, safe(words, 200))
-        fill = _FITS if row.fits else _MISSES
-        yield Box(x - _DOT / 2, y - _DOT / 2, _DOT, _DOT, fill, safe(words, 200), True)
+            yield RectMark(x - _RING / 2, y - _RING / 2, _RING, _RING, _CHOSEN, safe(words, 200))
+        fill = _FITS if row.fits else RED
+        yield RectMark(x - _DOT / 2, y - _DOT / 2, _DOT, _DOT, fill, safe(words, 200), True)
     named = [*([] if chosen is None else [chosen]), *stairs]
     yield from _labels([(str(row.candidate), places[row.rank]) for row in dict.fromkeys(named)])
 
@@ -110,7 +103,7 @@ def _labels(named: Sequence[tuple[str, Spot]]) -> Iterator[Mark]:
             )
             if free and _TOP - 30 < line < _FLOOR + 6:
                 taken.append((left, left + width, line))
-                yield Label(left, line, name, 11, "start", _INK)
+                yield TextMark(left, line, name, 11, "start", INK)
                 break
 
 

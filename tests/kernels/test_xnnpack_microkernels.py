@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.kernels.xnnpack.instruction_sets import instruction_set, instruction_sets, this_machine
+from outlive.kernels.xnnpack.microkernels import instruction_set, instruction_sets, this_machine
 
 AVX2 = "fpu sse2 sse4_1 avx f16c fma avx2"
 AVX512 = f"{AVX2} avx512f avx512bw avx512dq avx512vl"

@@ -8,13 +8,12 @@ bytes │  ▂▄█▆▂            offset │ ██▓▓▓▓
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from outlive.arena.plan import OpLoad, Placement, Plan
 from outlive.names import safe
+from outlive.rendering.picture import GREY, HEIGHT, RED, WIDTH, Mark, RectMark, TextMark, grid
 from outlive.units import format_bytes, plural
 
-WIDTH, HEIGHT = 1000, 680
 _LEFT, _RIGHT = 90, 20
 _TOP, _BARS, _GAP = 70, 200, 60
 _MAP = HEIGHT - _TOP - _BARS - _GAP - 50
@@ -23,71 +22,32 @@ _ACROSS = WIDTH - _LEFT - _RIGHT
 _MOST_BOXES = 4000
 _MOST_BARS = 800
 _COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#b6992d", "#499894", "#d37295", "#79706e", "#b07aa1")
-_BAR_COLOUR, _WORST_COLOUR, _INK, _PALE = "#7a9cc6", "#c8443c", "#222222", "#d8d8d8"
+_BAR_COLOUR = "#7a9cc6"
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A filled rectangle; `words` appear when a pointer rests on it."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    fill: str
-    words: str = ""
-    outline: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A thin line."""
-
-    x1: float
-    y1: float
-    x2: float
-    y2: float
-    colour: str = _PALE
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """Words; `anchor` is the end of them that is at x: start, middle or end."""
-
-    x: float
-    y: float
-    text: str
-    size: int = 12
-    anchor: str = "start"
-    colour: str = _INK
-
-
-Mark = Box | Line | Label
-
-
-def draw_plan(plan: Plan) -> tuple[Mark, ...]:
+def marks(plan: Plan) -> tuple[Mark, ...]:
     """Everything there is to draw, in the order it is drawn."""
     return (*_title(plan), *_bars(plan), *_arena(plan))
 
 
 def _title(plan: Plan) -> Iterator[Mark]:
     name = safe(plan.path or "model given as bytes", 90)
-    yield Label(_LEFT, 28, name, 16)
+    yield TextMark(_LEFT, 28, name, 16)
     facts = [f"accelerator {plan.accelerator}"]
     if plan.arena_bytes is not None:
         facts.append(f"arena {plan.arena_bytes:,} bytes")
     if plan.peak_bytes is not None:
         facts.append(f"peak {format_bytes(plan.peak_bytes)}")
-    yield Label(_LEFT, 48, ", ".join(facts), 12, colour="#666666")
+    yield TextMark(_LEFT, 48, ", ".join(facts), 12, colour=GREY)
 
 
 def _bars(plan: Plan) -> Iterator[Mark]:
     bottom = _TOP + _BARS
-    yield Label(_LEFT, _TOP - 4, "bytes alive in the arena while each operator runs", 11, colour="#666666")
+    yield TextMark(_LEFT, _TOP - 4, "bytes alive in the arena while each operator runs", 11, colour=GREY)
     most = max((load.live_bytes for load in plan.ops), default=0)
     yield from _scale(_TOP, _BARS, most)
     if not most:
-        yield Label(_LEFT + 10, bottom - 10, "nothing is alive in the arena", 12)
+        yield TextMark(_LEFT + 10, bottom - 10, "nothing is alive in the arena", 12)
         return
     size = -(-len(plan.ops) // _MOST_BARS)
     groups = [plan.ops[start : start + size] for start in range(0, len(plan.ops), size)]
@@ -98,10 +58,10 @@ def _bars(plan: Plan) -> Iterator[Mark]:
         tall = _BARS * high.live_bytes / most
         x = _LEFT + (group[0].index - plan.ops[0].index + 1) * step
         wide = max(0.5, step * len(group) - 0.5)
-        colour = _WORST_COLOUR if worst in group else _BAR_COLOUR
-        yield Box(x, bottom - tall, wide, tall, colour, _bar_words(high))
-    told = f"the most at op {worst.index} {safe(worst.type, 30)}: {worst.live_bytes:,} bytes"
-    yield Label(WIDTH - _RIGHT, _TOP - 4, told, 11, "end", _WORST_COLOUR)
+        colour = RED if worst in group else _BAR_COLOUR
+        yield RectMark(x, bottom - tall, wide, tall, colour, _bar_words(high))
+    text = f"the most at op {worst.index} {safe(worst.type, 30)}: {worst.live_bytes:,} bytes"
+    yield TextMark(WIDTH - _RIGHT, _TOP - 4, text, 11, "end", RED)
     yield from _op_axis(bottom, plan.ops)
 
 
@@ -115,19 +75,19 @@ def _arena(plan: Plan) -> Iterator[Mark]:
     places.sort(key=lambda place: -place.size_bytes)
     hidden = len(places) - _MOST_BOXES
     said = "the arena: offset against operator, a box per tensor"
-    yield Label(_LEFT, top - 4, said, 11, colour="#666666")
+    yield TextMark(_LEFT, top - 4, said, 11, colour=GREY)
     most = max((place.end_bytes for place in places), default=0)
     yield from _scale(top, _MAP, most)
     if not most or not plan.ops:
-        yield Label(_LEFT + 10, bottom - 10, "this plan places no tensors in an arena", 12)
+        yield TextMark(_LEFT + 10, bottom - 10, "this plan places no tensors in an arena", 12)
         return
     step = _ACROSS / (len(plan.ops) + 2)
     for place in places[:_MOST_BOXES]:
         yield from _tensor(place, len(plan.ops), bottom, _MAP / most, step)
     yield from _op_axis(bottom, plan.ops)
     if hidden > 0:
-        yield Label(
-            WIDTH - _RIGHT, top - 4, f"{plural(hidden, 'small tensor')} not drawn", 11, "end", "#666666"
+        yield TextMark(
+            WIDTH - _RIGHT, top - 4, f"{plural(hidden, 'small tensor')} not drawn", 11, "end", GREY
         )
 
 
@@ -140,21 +100,19 @@ def _tensor(place: Placement, ops: int, bottom: float, scale: float, step: float
     y = bottom - place.offset_bytes * scale - tall
     name = safe(place.name, 60) or f"tensor {place.tensor}"
     words = f"{name}: {place.size_bytes:,} bytes at {place.offset_bytes:,}, op {first} to {last}"
-    yield Box(x, y, wide, tall, _COLOURS[place.tensor % len(_COLOURS)], words, outline=True)
+    yield RectMark(x, y, wide, tall, _COLOURS[place.tensor % len(_COLOURS)], words, outline=True)
     room = int(wide / 6.2)
     if tall >= 14 and room >= 5:
-        yield Label(x + 3, y + tall / 2 + 4, safe(name, room), 10, colour="#ffffff")
+        yield TextMark(x + 3, y + tall / 2 + 4, safe(name, room), 10, colour="#ffffff")
 
 
 def _scale(top: float, tall: float, most: int) -> Iterator[Mark]:
     """Four lines across, each with its amount."""
-    for quarter in range(5):
-        y = top + tall * (1 - quarter / 4)
-        yield Line(_LEFT, y, WIDTH - _RIGHT, y, _INK if quarter == 0 else _PALE)
-        yield Label(_LEFT - 6, y + 4, format_bytes(most * quarter // 4), 10, "end", "#666666")
+    amounts = [format_bytes(most * quarter // 4) for quarter in range(5)]
+    return grid(_LEFT, WIDTH - _RIGHT, top, tall, amounts)
 
 
 def _op_axis(bottom: float, ops: Sequence[OpLoad]) -> Iterator[Mark]:
-    yield Label(_LEFT, bottom + 16, "before the first operator", 10, colour="#666666")
+    yield TextMark(_LEFT, bottom + 16, "before the first operator", 10, colour=GREY)
     last = f"after the last of {plural(len(ops), 'operator')}"
-    yield Label(WIDTH - _RIGHT, bottom + 16, last, 10, "end", "#666666")
+    yield TextMark(WIDTH - _RIGHT, bottom + 16, last, 10, "end", GREY)

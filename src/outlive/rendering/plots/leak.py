@@ -8,12 +8,10 @@ from itertools import pairwise
 from outlive.growth.growth import LEAKS, CycleGrowth, Growth
 from outlive.growth.trend import WARM_UP_SHARE
 from outlive.names import safe
-from outlive.rendering.plan_drawing import HEIGHT, WIDTH, Box, Label, Line, Mark
-from outlive.rendering.plan_plot import write_picture
+from outlive.rendering.picture import GREY, HEIGHT, INK, RED, WIDTH, LineMark, Mark, RectMark, TextMark, grid
 from outlive.units import format_bytes
 
 _LEFT, _RIGHT, _TOP, _BOTTOM, _GAP = 100, 30, 60, 40, 46
-_INK, _PALE, _GREY = "#222222", "#d8d8d8", "#666666"
 _CURVES = (("held_bytes", "#4e79a7"), ("heap_bytes", "#f28e2b"), ("mapped_bytes", "#b6992d"))
 _WORDS = {"held_bytes": "memory in RAM", "heap_bytes": "native heap", "mapped_bytes": "mapped memory"}
 _MOST_POINTS = 300
@@ -21,16 +19,12 @@ _MOST_POINTS = 300
 _LEAST_SPAN = 1 << 18
 
 
-def draw_growth(growth: Growth, path: str) -> None:
-    """Write the picture to an .svg file, or a .png through matplotlib; OSError if that cannot be."""
-    write_picture(_marks(growth), path)
-
-
-def _marks(growth: Growth) -> Iterator[Mark]:
-    yield Label(_LEFT, 30, f"{safe(growth.what, 80)}: {growth.verdict}", 16)
+def marks(growth: Growth) -> Iterator[Mark]:
+    """A panel for each stage."""
+    yield TextMark(_LEFT, 30, f"{safe(growth.what, 80)}: {growth.verdict}", 16)
     stages = [stage for stage in growth.stages if len(stage.rounds) > 1]
     if not stages:
-        yield Label(_LEFT, _TOP + 20, "nothing was measured", 12)
+        yield TextMark(_LEFT, _TOP + 20, "nothing was measured", 12)
         return
     tall = (HEIGHT - _TOP - _BOTTOM) / len(stages)
     for number, stage in enumerate(stages):
@@ -46,23 +40,23 @@ def _panel(stage: CycleGrowth, top: float, tall: float) -> Iterator[Mark]:
     span = max(_LEAST_SPAN, highest - lowest)
     across = WIDTH - _LEFT - _RIGHT
     calls = stage.rounds[-1].calls
-    yield Box(_LEFT, top + 8, across * WARM_UP_SHARE, tall - 8, "#f4f4f4", "warm-up, left out of the rate")
-    yield Label(_LEFT, top + 2, f"cycle {stage.cycle}: {safe(str(stage), 110)}", 12, colour=_title(stage))
-    for quarter in range(3):
-        y = top + tall - (tall - 8) * quarter / 2
-        yield Line(_LEFT, y, WIDTH - _RIGHT, y, _INK if quarter == 0 else _PALE)
-        yield Label(_LEFT - 6, y + 4, format_bytes(lowest + span * quarter // 2), 10, "end", _GREY)
-    yield Label(WIDTH - _RIGHT, top + tall + 14, f"{calls:,} rounds", 10, "end", _GREY)
+    yield RectMark(
+        _LEFT, top + 8, across * WARM_UP_SHARE, tall - 8, "#f4f4f4", "warm-up, left out of the rate"
+    )
+    yield TextMark(_LEFT, top + 2, f"cycle {stage.cycle}: {safe(str(stage), 110)}", 12, colour=_title(stage))
+    amounts = [format_bytes(lowest + span * half // 2) for half in range(3)]
+    yield from grid(_LEFT, WIDTH - _RIGHT, top + 8, tall - 8, amounts)
+    yield TextMark(WIDTH - _RIGHT, top + tall + 14, f"{calls:,} rounds", 10, "end", GREY)
     for place, (name, colour, points) in enumerate(curves):
-        yield Label(_LEFT + 130 * place, top + tall + 14, _WORDS[name], 10, colour=colour)
+        yield TextMark(_LEFT + 130 * place, top + tall + 14, _WORDS[name], 10, colour=colour)
         spots = [
             (_LEFT + across * x / calls, top + tall - (tall - 8) * (y - lowest) / span) for x, y in points
         ]
-        yield from (Line(*a, *b, colour) for a, b in pairwise(spots))
+        yield from (LineMark(*a, *b, colour) for a, b in pairwise(spots))
 
 
 def _title(stage: CycleGrowth) -> str:
-    return "#c8443c" if stage.verdict == LEAKS else _INK
+    return RED if stage.verdict == LEAKS else INK
 
 
 def _gains(stage: CycleGrowth, name: str) -> Sequence[tuple[int, int]]:
