@@ -16,7 +16,7 @@ from outlive.model.file_bytes import FileChanged
 from outlive.model.flaw import Flaw, FlawKind
 from outlive.model.identity import Identity
 from outlive.model.model import Model, Operator, OperatorCode, Options, Signature, Subgraph
-from outlive.model.reader import Reading, read_source
+from outlive.model.reader import Reading, identify_source, read_source
 from outlive.model.source import Source
 from outlive.model.tensor import NOT_IN_NUMPY, ExternalBuffer, Quantization, SparseDimension, Sparsity, Tensor
 
@@ -47,5 +47,6 @@ __all__ = [
     "Subgraph",
     "Tensor",
     "TensorCard",
+    "identify_source",
     "read_source",
 ]

@@ -51,6 +51,16 @@ def read_source(source: Source | Model, refusal: Refusal = as_it_is) -> Reading:
     return reading
 
 
+def identify_source(source: Source) -> Identity:
+    """What a path, bytes or a file object is, by its first bytes."""
+    content = open_source(source)
+    try:
+        return identify(content)
+    finally:
+        content.file.close()
+        content.file.release()
+
+
 def _read(content: Content) -> Reading:
     identity, log, model = identify(content), FlawLog(), None
     if identity.kind == "model":

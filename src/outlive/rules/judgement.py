@@ -67,7 +67,7 @@ def judge(facts: Mapping[str, object], rules: Iterable[Rule] | None = None) -> J
             reason = f"the rule failed: {type(error).__name__}: {error}"
             skipped.append(NotChecked(code=entry.code, name=entry.name, reason=reason))
             continue
-        findings += [_sign(entry, sighting) for sighting in sightings]
+        findings += [sign(entry, sighting) for sighting in sightings]
     findings.sort(key=by_weight)
     return Judgement(findings=tuple(findings), not_checked=tuple(skipped))
 
@@ -77,7 +77,8 @@ def by_weight(finding: Finding) -> tuple[int, str]:
     return _ORDER[finding.severity], finding.code
 
 
-def _sign(entry: Rule, sighting: Sighting) -> Finding:
+def sign(entry: Rule, sighting: Sighting) -> Finding:
+    """The finding that a rule makes of what was seen."""
     return Finding(
         code=entry.code,
         name=entry.name,

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from outlive.finding import Finding
 
 
+_OF_RUNTIMES = re.compile(r"\b(?:ai_edge_litert|tflite_runtime|tensorflow|keras|pycoral)\b")
+# What no runtime takes for a model; one without the identifier may still be one, for a lenient runtime.
+_NO_MODELS = frozenset(
+    {"unreadable", "directory", "empty", "git-lfs-pointer", "web-page", "zip-archive", "text", "other-format"}
+)
+
+
 class RulesJudge(Judge):
     """Asks the rules."""
 
@@ -48,6 +55,30 @@ class RulesJudge(Judge):
             return (self.find("flight", flight, flight.source)[0],)
         reading = None if flight.source is None else read_source(flight.source, self.changed_file)
         return tuple(_name_file(finding, flight.source) for finding in assess_run(flight, reading))
+
+    def find_in_words(self, text: str) -> tuple[Finding, ...]:
+        """What a traceback of a runtime says, as `autopsy` tells it; other tracebacks are left alone."""
+        if not _OF_RUNTIMES.search(text):
+            return ()
+        from outlive.diagnosis.autopsy import read_text
+        from outlive.diagnosis.log_model import named_model, with_model
+
+        told, model = read_text(text), named_model(text, "")
+        finding = (with_model(told, model) if model else told).finding
+        return () if finding is None else (finding,)
+
+    def refuse_file(self, source: Source) -> None:
+        """Raise ModelError for what is missing, a folder, empty or another kind of file.
+
+        Only its first bytes are looked at; a model that is damaged further on is judged when it is refused.
+        """
+        from outlive.model import identify_source
+
+        if identify_source(source).kind in _NO_MODELS:
+            from outlive.model import read_source
+            from outlive.rules.judgement import file_errors
+
+            raise refusal(tuple(_name_file(item, source) for item in file_errors(read_source(source))))
 
     def attached(self, flight: Flight) -> Flight:
         """The record with this judge at hand, which makes its `findings`."""
