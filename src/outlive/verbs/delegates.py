@@ -11,7 +11,7 @@ from outlive.accelerators import Coverage
 from outlive.accelerators.probe import probe_model
 from outlive.atomic_files import write_whole
 from outlive.finding import Finding
-from outlive.interpreter.options import Delegate, load_delegate
+from outlive.interpreter.interpreter_options import Delegate, load_delegate
 from outlive.model import Model, Source
 from outlive.process.limits import Limits
 from outlive.rules import judge

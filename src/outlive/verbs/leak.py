@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.arena.devices import Device
-from outlive.growth.growth import Growth, Stage
-from outlive.growth.measurement import Order, choose_room, find_targets, measure_growth
+from outlive.growth.growth import Growth
+from outlive.growth.measurement import choose_room, find_targets, measure_growth
 from outlive.guarding.worker_errors import WorkerTraceback
 from outlive.model import Model, Source
 from outlive.process.limits import Limits
@@ -31,7 +31,7 @@ def leak(
     accelerator: str = "cpu",
     threads: int | None = None,
     runtime: str = "litert",
-    tell: Callable[[str, Stage], None] = lambda cycle, stage: None,
+    tell: Callable[[str, CycleGrowth], None] = lambda cycle, stage: None,
 ) -> Growth:
     """Whether something grows when it is repeated in a worker: how much per round, what, and until when.
 
@@ -48,7 +48,9 @@ def leak(
         read(function_or_model, tolerant=True)  # it says better than a runtime what is wrong
     limit = Limits(memory=memory, seconds=seconds)
     room = choose_room(ram, device)
-    order = Order(judge=JUDGE, repeat=repeat, seconds=seconds, memory_bytes=limit.memory_bytes, room=room)
+    order = LeakSettings(
+        judge=JUDGE, repeat=repeat, seconds=seconds, memory_bytes=limit.memory_bytes, room=room
+    )
     return _judged(measure_growth(what, targets, order, tell))
 
 
