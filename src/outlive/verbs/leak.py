@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.arena.devices import Device
-from outlive.growth.growth import Growth
-from outlive.growth.measurement import choose_room, find_targets, measure_growth
+from outlive.growth.growth import CycleGrowth, Growth
+from outlive.growth.measurement import LeakSettings, choose_room, find_targets, measure_growth
 from outlive.guarding.worker_errors import WorkerTraceback
 from outlive.model import Model, Source
 from outlive.process.limits import Limits
