@@ -40,7 +40,7 @@ from outlive.arena.budget import Budget, error_bytes, weigh
 from outlive.arena.builtin.planning import plan_builtin
 from outlive.arena.plan import Plan, Question
 from outlive.errors import OutliveError
-from outlive.kernels.xnnpack.instruction_sets import this_machine
+from outlive.kernels.xnnpack.microkernels import this_machine
 from outlive.model import read_source
 
 REPOSITORY = Path(__file__).resolve().parent.parent

@@ -23,7 +23,7 @@ import outlive
 from outlive import demo_models
 from outlive.model import Model
 from outlive.model.zeros import count_zeros
-from outlive.planning.sparsity import weigh_zeros
+from outlive.planning.sparsity import measure_sparsity
 from outlive.surgery import tree_of, write
 
 PACKAGES = ("outlive", "ai-edge-litert", "numpy")
@@ -64,8 +64,8 @@ def prune(model: Model, share: float) -> bytes:
 def rows_of(name: str, content: bytes, pruned: float | None = None) -> list[Row]:
     """The model as it is, and with sparse weights where that is smaller."""
     rows = []
-    for form in weigh_zeros(outlive.read(content), measuring=True).forms:
-        peaks = dict(form.measured_bytes)
+    for form in measure_sparsity(outlive.read(content), measuring=True).forms:
+        peaks = dict(form.measured_peak_bytes or {})
         rows.append(
             Row(
                 model=name,

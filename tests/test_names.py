@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from outlive.outlive.read import ReadFile, ReadFiles, read_files
 
-from outlive import verbs
+import outlive
 from outlive.model import Model, read_source
 from outlive.names import safe, shorten
 from outlive.rendering import page_of
@@ -19,7 +20,6 @@ from outlive.rendering.finding_text import plain_finding, rich_finding
 from outlive.rendering.media.text import draw_text
 from outlive.rules import Judgement
 from outlive.surgery import write
-from outlive.verbs.read import ReadFile, ReadFiles, read_files
 from tests.rendering.stage import HOSTILE, named, plain, unsafe
 from tests.rules.small import dense
 
@@ -97,7 +97,7 @@ def test_the_ends_of_a_name_of_a_megabyte_are_kept() -> None:
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_names_cannot_change_the_terminal(name: str, view: str) -> None:
-    model = verbs.read(named(name))
+    model = outlive.read(named(name))
     text = plain(VIEWS[view](model))
     assert unsafe(text) == set()
     assert len(text) < 20_000
@@ -107,7 +107,7 @@ def test_hostile_names_cannot_change_the_terminal(name: str, view: str) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_names_cannot_hide_in_findings(name: str) -> None:
-    findings = verbs.check(named(name)).findings
+    findings = outlive.check(named(name)).findings
     assert {"M101", "M103", "M104", "M105"} <= {finding.code for finding in findings}
     for text in (plain([rich_finding(item)]) for item in findings):
         assert unsafe(text) == set()
@@ -120,7 +120,7 @@ def test_hostile_names_cannot_hide_in_an_error(name: str) -> None:
     """A signature of a tensor that is not there shows its name in the message of the exception."""
     ends = {"inputs": [{"name": name, "tensor_index": 99}], "outputs": []}
     with pytest.raises(ValueError, match="F112") as caught:
-        verbs.read(write(dense(signature_defs=[{"signature_key": name, **ends}])))
+        outlive.read(write(dense(signature_defs=[{"signature_key": name, **ends}])))
     assert unsafe(str(caught.value)) == set()
 
 
@@ -134,10 +134,10 @@ def test_a_hostile_path_cannot_change_the_table_of_files(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["[red]x[/red]", "[/]", ":smile:", "[link=http://x]y[/link]", "\\[bold]"])
 def test_names_that_look_like_markup_appear_as_they_are(name: str) -> None:
-    model = verbs.read(named(name))
+    model = outlive.read(named(name))
     for view in VIEWS.values():
         assert name in plain(view(model))
-    assert name in plain(map(rich_finding, verbs.check(model)))
+    assert name in plain(map(rich_finding, outlive.check(model)))
 
 
 class Terminal(io.StringIO):
@@ -154,7 +154,7 @@ def test_a_terminal_gets_no_escape_from_a_name(name: str, monkeypatch: pytest.Mo
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    model, stream = verbs.read(named(name)), Terminal()
+    model, stream = outlive.read(named(name)), Terminal()
     for view in VIEWS.values():
         print_parts(view(model), stream)
     text = stream.getvalue()

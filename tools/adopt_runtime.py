@@ -33,7 +33,7 @@ from runtime_facts import RuntimeFacts, facts_of  # noqa: E402
 
 from outlive import demo_models  # noqa: E402
 from outlive.kernels import tables  # noqa: E402
-from outlive.kernels.xnnpack.instruction_sets import instruction_set, instruction_sets  # noqa: E402
+from outlive.kernels.xnnpack.microkernels import instruction_set, instruction_sets  # noqa: E402
 from outlive.process.child.tracing import kernel_names  # noqa: E402
 
 SCRATCH = REPOSITORY / "build" / "runtimes"

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from canvas import Canvas
 from large_networks import NETWORKS, PackageMissing, find_package, make, quantize
 
-from outlive.keeping import write_whole
+from outlive.atomic_files import write_whole
 
 PRECISIONS = ("float", "half", "dynamic", "int8")
 # Drawn for some families only: what a converter or ai-edge-quantizer makes of them as well.

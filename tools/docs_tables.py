@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 
 from outlive.arena.devices import Device, read_device
-from outlive.cli.completion import subcommands
-from outlive.cli.main import build_parser
+from outlive.cli.main import build_parser, subcommands
 from outlive.rules.catalogue import load_rules
 from outlive.units import format_bytes
 

@@ -20,9 +20,8 @@ from rich.text import Text
 
 import outlive
 from outlive import demo_models
-from outlive.rendering.drift_plot import plot_drift
 from outlive.rendering.finding_text import rich_finding
-from outlive.rendering.plan_plot import draw
+from outlive.rendering.picture import plot
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -95,7 +94,7 @@ def _terminal(parts: Iterable[RenderableType], title: str, path: Path) -> None:
 
 def draw_arena(path: Path) -> None:
     """Where each tensor of the healthy model will lie."""
-    draw(outlive.plan("healthy.tflite", accelerator="builtin"), str(path))
+    plot(outlive.plan("healthy.tflite", accelerator="builtin"), str(path))
 
 
 def draw_drift(path: Path) -> None:
@@ -103,7 +102,7 @@ def draw_drift(path: Path) -> None:
     import numpy as np
 
     pictures = np.random.default_rng(0).uniform(-1, 1, (8, 64, 64, 3)).astype(np.float32)
-    plot_drift(outlive.compare("healthy.tflite", "healthy_int8.tflite", pictures), str(path))
+    plot(outlive.compare("healthy.tflite", "healthy_int8.tflite", pictures), str(path))
 
 
 def main() -> int:

@@ -7,6 +7,7 @@
     faults    every operating-system call of every verb fails in turn
     mutants   damaged models: 1,000,000 through read and check, 100,000 through plan and cut, 20,000 run
     limits    threads x containers x verbs: what runs plainly runs with outlive, and the same comes out
+    repeats   the tests that repeat a guarantee, with as many rounds as tests/repetition.py says for a soak
     fuzz      the reader and the decoders of workers' answers, guided by coverage
 
 A session of so many minutes does what it can; what each part has done is kept in the folder, and the next
@@ -24,7 +25,7 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -196,6 +197,23 @@ def fuzz(state: State) -> None:
     state.body["holds"] = done.returncode == 0 and state.body.get("holds", True)
 
 
+def repeats(state: State) -> None:
+    """The tests marked `repeats`, file by file, each in a process of its own."""
+    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "repeats"]
+    soak = {"OUTLIVE_SOAK": "1"}
+    files = _run([*command, "--collect-only"], environment=soak).stdout.splitlines()
+    rows = state.body.setdefault("rows", {})
+    for name in sorted({line.partition("::")[0] for line in files if "::" in line}):
+        if name in rows:
+            continue
+        if not state.left_s:
+            return
+        done = _run([*command, "-o", "timeout=0", name], environment=soak)
+        rows[name] = {"holds": done.returncode == 0, "said": done.stdout.strip().splitlines()[-1:]}
+        state.save()
+    state.body |= {"done": True, "holds": bool(rows) and all(row["holds"] for row in rows.values())}
+
+
 PARTS: dict[str, Part] = {
     "growth": growth,
     "failures": failures,
@@ -204,6 +222,7 @@ PARTS: dict[str, Part] = {
     "faults": faults,
     "mutants": mutants,
     "limits": limits,
+    "repeats": repeats,
     "fuzz": fuzz,
 }
 
@@ -251,11 +270,14 @@ def _state(folder: Path, name: str, stop_at: float) -> State:
     return State(path=path, stop_at=stop_at, body=body)
 
 
-def _run(words: list[str], most_s: float | None = None) -> subprocess.CompletedProcess[str]:
+def _run(
+    words: list[str], most_s: float | None = None, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """A program of ours, and what it said; what it complained about is shown."""
     path = os.pathsep.join(filter(None, [str(REPOSITORY), os.environ.get("PYTHONPATH", "")]))
     done = subprocess.run(
-        [sys.executable, *words], cwd=REPOSITORY, env={**os.environ, "PYTHONPATH": path},
+        [sys.executable, *words],
+        cwd=REPOSITORY, env={**os.environ, "PYTHONPATH": path, **(environment or {})},
         capture_output=True, text=True, check=False, timeout=most_s,
     )  # fmt: skip
     if done.returncode not in (0, GOES_ON):

@@ -16,7 +16,7 @@
     print(outlive.explain("F104"))        what a finding means
 
 Importing outlive is quick and loads no native machine-learning runtime: each name below is
-fetched from its room when it is first used.
+fetched from its module when it is first used.
 """
 
 from __future__ import annotations
@@ -55,38 +55,33 @@ if TYPE_CHECKING:
     from outlive.quant import Drift, Quantized
     from outlive.quant.conversion import Converted
     from outlive.surgery import Cut, CutTensor
-    from outlive.verbs import (
-        autopsy,
-        blackbox,
-        check,
-        compare,
-        convert,
-        cut,
-        delegates,
-        dequantize_output,
-        devices,
-        diagnose,
-        doctor,
-        explain,
-        export,
-        fit,
-        guard,
-        leak,
-        plan,
-        probe,
-        quantize,
-        quantize_input,
-        read,
-        report,
-        run,
-        scan,
-        snippet,
-        watch,
-    )
+    from outlive.verbs.autopsy import autopsy
+    from outlive.verbs.blackbox import blackbox
+    from outlive.verbs.check import check
+    from outlive.verbs.compare import compare
     from outlive.verbs.compiled_model import CompiledModel, HardwareAccelerator
+    from outlive.verbs.convert import convert
+    from outlive.verbs.cut import cut
     from outlive.verbs.debugger import QuantizationDebugger, QuantizationDebugOptions
+    from outlive.verbs.delegates import delegates, probe
+    from outlive.verbs.devices import devices
+    from outlive.verbs.diagnose import diagnose
+    from outlive.verbs.doctor import doctor
+    from outlive.verbs.explain import explain
+    from outlive.verbs.export import export
+    from outlive.verbs.fit import fit
+    from outlive.verbs.guard import guard
     from outlive.verbs.interpreter import Interpreter, InterpreterWithCustomOps
+    from outlive.verbs.leak import leak
+    from outlive.verbs.plan import plan
+    from outlive.verbs.quantize import dequantize_output, quantize, quantize_input
+    from outlive.verbs.read import read
+    from outlive.verbs.report import report
+    from outlive.verbs.run import run
+    from outlive.verbs.scan import scan
+    from outlive.verbs.snippet import snippet
     from outlive.verbs.tensor_buffer import TensorBuffer
+    from outlive.verbs.watch import watch
 
 __all__ = [
     "Accelerator",
@@ -171,50 +166,11 @@ __all__ = [
     "watch",
 ]
 
-_ROOMS = {
-    "outlive.verbs": (
-        "autopsy",
-        "blackbox",
-        "check",
-        "compare",
-        "convert",
-        "cut",
-        "delegates",
-        "dequantize_output",
-        "devices",
-        "diagnose",
-        "doctor",
-        "explain",
-        "export",
-        "fit",
-        "guard",
-        "leak",
-        "plan",
-        "probe",
-        "quantize",
-        "quantize_input",
-        "read",
-        "report",
-        "run",
-        "scan",
-        "snippet",
-        "watch",
-    ),
+# Where a name comes from; those that are not named here are verbs and errors.
+_ORIGINS = {
     "outlive.arena.plan": ("Placement", "Plan"),
     "outlive.accelerators": ("Accelerator", "Coverage"),
     "outlive.diagnosis.nouns": ("Diagnosis",),
-    "outlive.errors": (
-        "InputError",
-        "InternalError",
-        "LimitReached",
-        "ModelDied",
-        "ModelError",
-        "OutliveError",
-        "RunError",
-        "RuntimeMissing",
-        "SilentFailure",
-        "WorkerUnavailable",
-    ),
     "outlive.finding": ("Evidence", "Finding", "Remedy", "Severity"),
     "outlive.fitting": ("Candidate", "Fit", "Outcome"),
     "outlive.fleet": ("Row",),
@@ -226,6 +182,8 @@ _ROOMS = {
     "outlive.jupyter.protection": ("protect", "unprotect"),
     "outlive.surgery": ("Cut", "CutTensor"),
     "outlive.verbs.compiled_model": ("CompiledModel", "HardwareAccelerator"),
+    "outlive.verbs.delegates": ("probe",),
+    "outlive.verbs.quantize": ("dequantize_output", "quantize_input"),
     "outlive.verbs.debugger": ("QuantizationDebugOptions", "QuantizationDebugger"),
     "outlive.verbs.interpreter": ("Interpreter", "InterpreterWithCustomOps"),
     "outlive.verbs.tensor_buffer": ("TensorBuffer",),
@@ -234,16 +192,17 @@ _ROOMS = {
     "outlive.interpreter.options": ("Delegate", "OpResolverType", "load_delegate"),
     "outlive.interpreter.signature": ("SignatureRunner",),
 }
-_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+_ORIGIN_OF = {name: module for module, names in _ORIGINS.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    """A public name, fetched from the room it lives in and kept."""
-    if name not in _HOME:
+    """A public name, fetched from its module when it is first used, and kept."""
+    if name not in __all__:
         raise AttributeError(f"module 'outlive' has no attribute {name!r}")
     from importlib import import_module
 
-    value: object = getattr(import_module(_HOME[name]), name)
+    module = _ORIGIN_OF.get(name, f"outlive.verbs.{name}" if name.islower() else "outlive.errors")
+    value: object = getattr(import_module(module), name)
     globals()[name] = value
     return value
 

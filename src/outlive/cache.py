@@ -22,7 +22,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from outlive.keeping import DRAFT, DRAFT_END, write_whole
+from outlive.atomic_files import DRAFT, DRAFT_END, write_whole
 from outlive.records import written
 from outlive.units import parse_bytes
 
@@ -38,7 +38,7 @@ _DAY_S = 86_400
 _EVERY_BYTES = 64 << 20
 _BLOCK_BYTES = 4096
 _STAMP = f"{DRAFT}tidied"
-_SHELF = re.compile(r"[0-9a-f]{2}")
+_SUBFOLDER = re.compile(r"[0-9a-f]{2}")
 _ENTRY = re.compile(r"[0-9a-f]{64}\.(?:json|tflite)")
 _DRAFT = re.compile(re.escape(DRAFT) + r"[0-9a-f]{16}" + re.escape(DRAFT_END))
 # Folders and files that we make for the length of a call: our words, and the letters that tempfile adds.
@@ -240,7 +240,7 @@ def _entries(room: str) -> Iterator[CacheEntry]:
     if os.path.islink(folder):
         return
     for item in _list(folder):
-        if _SHELF.fullmatch(item.name) and item.is_dir(follow_symlinks=False):
+        if _SUBFOLDER.fullmatch(item.name) and item.is_dir(follow_symlinks=False):
             yield from filter(None, map(_entry, _list(item.path)))
         elif entry := _entry(item):
             yield entry
@@ -255,7 +255,7 @@ def _entry(item: os.DirEntry[str]) -> CacheEntry | None:
 
 
 def _leftovers() -> Iterator[CacheEntry]:
-    """What nobody has touched for a day; a call that lasts longer writes to its folder now and then."""
+    """What no program has touched for a day; a call that lasts longer writes to its folder now and then."""
     for item in _list(tempfile.gettempdir()):
         if _TEMPORARY.fullmatch(item.name) and (found := _look(item, _is_plain, _DAY_S)):
             yield found

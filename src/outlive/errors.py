@@ -36,7 +36,7 @@ class InputError(OutliveError, ValueError):
 
 
 class RunError(OutliveError, RuntimeError):
-    """The runtime refused to go on, in its own words; nobody died. Also a RuntimeError, as LiteRT raises."""
+    """The runtime refused to go on, in its own words, and lives. A RuntimeError too, as LiteRT raises."""
 
     def __init__(
         self, finding: Finding, message: str = "", others: tuple[Finding, ...] = (), flight: Any = None

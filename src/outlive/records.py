@@ -18,7 +18,7 @@ from enum import Enum
 from functools import cache, reduce
 from inspect import cleandoc
 from keyword import iskeyword
-from operator import or_
+from operator import attrgetter, itemgetter, or_
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -36,6 +36,7 @@ _FIRST, _LAST = "model", "findings"
 # What is counted fits 64 bits; a larger number is none of ours.
 _MOST = 2**63
 Getter = TypeVar("Getter", bound=Callable[..., Any])
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,9 +117,9 @@ def document_of(result: Any, **given: Any) -> Json:
     What is `given` stands in the place of what the result says itself: findings that somebody else had. A
     result that is written as another one says so by `as_document`.
     """
-    told = getattr(result, "as_document", result)
-    kind: Any = type(told)
-    document: Json = _builtins(_class_codec(kind, True).write(told, **given))
+    written = getattr(result, "as_document", result)
+    kind: Any = type(written)
+    document: Json = _builtins(_class_codec(kind, True).write(written, **given))
     return document
 
 
@@ -166,6 +167,17 @@ def _require(part: dict[str, Any]) -> None:
     required = {*part.get("required", ()), *always}
     if required:
         part["required"] = [name for name in named if name in required]
+
+
+def copy_fields(kind: type[Result], *sources: object, **given: Any) -> Result:
+    """A `kind` of the fields `given`; the others are taken from the first of the sources that has them."""
+    names = [item.name for item in fields(kind) if item.name not in given]  # type: ignore[arg-type]
+    for name in names:
+        for source in sources:
+            if hasattr(source, name):
+                given[name] = getattr(source, name)
+                break
+    return kind(**given)
 
 
 def _builtins(value: Any) -> Any:
@@ -219,11 +231,8 @@ class _Item:
         """The arguments of the class that it gives."""
         import msgspec
 
-        if (
-            value is msgspec.UNSET
-            or (value is None and self.how.null)
-            or not (self.how.back or self.argument)
-        ):
+        is_missing = value is msgspec.UNSET or (value is None and self.how.null)
+        if is_missing or not (self.how.back or self.argument):
             return {}
         found = self.codec.read(value)
         return {self.argument: found} if self.how.back is None else self.how.back(found)
@@ -264,38 +273,50 @@ def _plain(value: Any) -> Any:
 def _codec(hint: Any) -> _Codec:
     """What msgspec and we have to know of a type."""
     origin, inner = get_origin(hint), get_args(hint)
+    found = origin or hint
     if origin in (Union, UnionType):
         return _union_codec(inner)
-    if origin in (tuple, list, Sequence) and (origin is not tuple or inner[-1] is Ellipsis):
-        one, made = _codec(inner[0]), list if origin is list else tuple
-        return _Codec(
-            list[one.type],  # type: ignore[name-defined]
-            lambda rows: [one.write(row) for row in rows],
-            lambda rows: made(one.read(row) for row in rows),
-        )
-    if origin is tuple:
-        parts = [_codec(part) for part in inner]
-        return _Codec(
-            tuple.__class_getitem__(tuple(part.type for part in parts)),
-            lambda row: [part.write(item) for part, item in zip(parts, row, strict=True)],
-            lambda row: tuple(part.read(item) for part, item in zip(parts, row, strict=True)),
-        )
-    found = origin or hint
+    if origin is tuple and inner[-1] is not Ellipsis:
+        return _row_codec([_codec(part) for part in inner])
+    if origin in (tuple, list, Sequence):
+        return _list_codec(_codec(inner[0]), list if origin is list else tuple)
     if isinstance(found, type) and issubclass(found, Mapping):
-        return _mapping_codec(inner)
+        key, one = (*inner, str)[0], _codec(inner[1] if len(inner) > 1 else int if inner else Any)
+        return _mapping_codec(key, one)
     if is_dataclass(hint) or hasattr(hint, "_fields"):
         return _class_codec(hint, False)
     if hint is float:
         return _Codec(float | Literal["NaN", "Infinity", "-Infinity"], _finite, float)
-    if isinstance(hint, type) and issubclass(hint, Path):
-        return _Codec(str, str, hint)
     if hint is int:
         return _Codec(int, _same, _whole)
-    if hint in (str, bool, None, NoneType) or origin is Literal:
-        return _Codec(hint, _same, _same)
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return _Codec(hint, _same, _same)
-    return _Codec(Any, _plain, _same)
+    if isinstance(hint, type) and issubclass(hint, Path):
+        return _Codec(str, str, hint)
+    is_plain = hint in (str, bool, None, NoneType) or (isinstance(hint, type) and issubclass(hint, Enum))
+    return _Codec(hint, _same, _same) if is_plain or origin is Literal else _Codec(Any, _plain, _same)
+
+
+def _list_codec(one: _Codec, made: Callable[[Any], Any]) -> _Codec:
+    return _Codec(
+        list[one.type],  # type: ignore[name-defined]
+        lambda rows: [one.write(row) for row in rows],
+        lambda rows: made(map(one.read, rows)),
+    )
+
+
+def _row_codec(parts: Sequence[_Codec]) -> _Codec:
+    return _Codec(
+        tuple.__class_getitem__(tuple(part.type for part in parts)),
+        lambda row: [part.write(item) for part, item in zip(parts, row, strict=True)],
+        lambda row: tuple(part.read(item) for part, item in zip(parts, row, strict=True)),
+    )
+
+
+def _mapping_codec(key: Any, one: _Codec) -> _Codec:
+    return _Codec(
+        dict[key, one.type],  # type: ignore[name-defined]
+        lambda rows: {name: one.write(value) for name, value in rows.items()},
+        lambda rows: {name: one.read(value) for name, value in rows.items()},
+    )
 
 
 def _union_codec(hints: Sequence[Any]) -> _Codec:
@@ -309,15 +330,6 @@ def _union_codec(hints: Sequence[Any]) -> _Codec:
         )
     types = [_codec(hint).type for hint in hints]
     return _Codec(Any if Any in types else reduce(or_, types), _plain, _same)
-
-
-def _mapping_codec(inner: Sequence[Any]) -> _Codec:
-    kind, one = (*inner, str)[0], _codec(inner[1] if len(inner) > 1 else int if inner else Any)
-    return _Codec(
-        dict[kind, one.type],  # type: ignore[valid-type,name-defined]
-        lambda rows: {key: one.write(value) for key, value in rows.items()},
-        lambda rows: {key: one.read(value) for key, value in rows.items()},
-    )
 
 
 @cache
@@ -341,14 +353,14 @@ def _class_codec(cls: Any, whole: bool) -> _Codec:
         namespace={"__doc__": cleandoc(cls.__doc__ or "")},
         module=cls.__module__,
     )
-    told = {"schema": SCHEMA, "kind": cls.kind} if whole else {}
 
     def write(result: Any, **given: Any) -> Any:
+        first = {"schema": SCHEMA, "kind": given.get("kind", cls.kind)} if whole else {}
         values = {
             keys[item.name]: item.codec.write(given[item.name]) if item.name in given else item.write(result)
             for item in items
         }
-        return struct(**{**told, **({"kind": given["kind"]} if "kind" in given else {})}, **values)
+        return struct(**first, **values)
 
     def read(document: Any) -> Any:
         arguments: dict[str, Any] = {}
@@ -362,26 +374,23 @@ def _class_codec(cls: Any, whole: bool) -> _Codec:
 @cache
 def _items(cls: Any) -> tuple[_Item, ...]:
     """The fields of a class's document, in order."""
-    bases = reversed(cls.__mro__)
+    hints, bases = get_type_hints(cls), cls.__mro__
     if not is_dataclass(cls):
-        hints = get_type_hints(cls)
         return tuple(
-            _Item(name, _at(number), _codec(hints[name]), Written(), name, MISSING)
+            _Item(name, itemgetter(number), _codec(hints[name]), Written(), name, MISSING)
             for number, name in enumerate(cls._fields)
         )
     found: dict[str, _Item] = {}
-    hints = get_type_hints(cls)
     for field in fields(cls):
         how = field.metadata.get(_KEY, Written())
         if how is not None:
             usual = field.default if field.default_factory is MISSING else field.default_factory()
             _put(found, field.name, how, hints[field.name], field.name, usual)
-    for base in bases:
-        for name, value in vars(base).items():
-            getter = getattr(value, "fget", None) or getattr(value, "func", None)
-            how = getattr(getter, _MARK, None)
-            if how is not None:
-                _put(found, name, how, get_type_hints(getter)["return"])
+    for name, value in (pair for base in reversed(bases) for pair in vars(base).items()):
+        getter = getattr(value, "fget", None) or getattr(value, "func", None)
+        how = getattr(getter, _MARK, None)
+        if how is not None:
+            _put(found, name, how, get_type_hints(getter)["return"])
     order = {_FIRST: 0, _LAST: 2}
     return tuple(sorted(found.values(), key=lambda item: order.get(item.name, 1)))
 
@@ -389,13 +398,12 @@ def _items(cls: Any) -> tuple[_Item, ...]:
 def _put(
     found: dict[str, _Item], attribute: str, how: Written, hint: Any, argument: str = "", default: Any = None
 ) -> None:
-    get = _named(attribute)
     if how.flat:
-        _put_flat(found, get, hint)
+        _put_flat(found, attrgetter(attribute), hint)
         return
     codec = _document_codec(hint) if how.document else _codec(hint)
     name = how.name or attribute
-    found[name] = _Item(name, get, codec, how, argument, default)
+    found[name] = _Item(name, attrgetter(attribute), codec, how, argument, default)
 
 
 def _put_flat(found: dict[str, _Item], get: Callable[[Any], Any], hint: Any) -> None:
@@ -409,22 +417,14 @@ def _put_flat(found: dict[str, _Item], get: Callable[[Any], Any], hint: Any) -> 
 
 def _document_codec(hint: Any) -> _Codec:
     """A part that is a document of its own, or several, or something else in its place."""
+    inner = get_args(hint)
     if get_origin(hint) is tuple:
-        one = _document_codec(get_args(hint)[0])
-        return _Codec(list[one.type], lambda rows: [one.write(row) for row in rows], _same)  # type: ignore[name-defined]
-    if not get_args(hint):
+        return _list_codec(_document_codec(inner[0]), list)
+    if not inner:
         return _class_codec(hint, True) if hasattr(hint, "__dataclass_fields__") else _codec(hint)
-    parts = {get_origin(part) or part: _document_codec(part) for part in get_args(hint)}
+    parts = {get_origin(part) or part: _document_codec(part) for part in inner}
     types = [part.type for part in parts.values()]
     return _Codec(reduce(or_, types), lambda value: parts[type(value)].write(value), _same)
-
-
-def _named(attribute: str) -> Callable[[Any], Any]:
-    return lambda result: getattr(result, attribute)
-
-
-def _at(number: int) -> Callable[[Any], Any]:
-    return lambda row: row[number]
 
 
 def _after(second: Callable[[Any], Any], first: Callable[[Any], Any]) -> Callable[[Any], Any]:

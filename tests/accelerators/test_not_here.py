@@ -40,7 +40,7 @@ def compiled() -> VelaResult:
 
 def test_what_is_still_in_the_compiled_model_stays_on_the_cpu() -> None:
     taken = see_vela(outlive.read(line("ADD", "MUL", "ADD")), compiled())
-    assert (taken.operators, taken.partitions) == ((0, 2), 2)
+    assert (taken.taken, taken.partitions) == ((0, 2), 2)
     (refusal,) = taken.refused
     assert (refusal.op, refusal.type) == (1, "MUL")
     assert "unsupported DataType Float32 (t1)" in refusal.reason
@@ -49,7 +49,7 @@ def test_what_is_still_in_the_compiled_model_stays_on_the_cpu() -> None:
 
 def test_a_model_that_it_does_not_compile_has_its_words() -> None:
     taken = see_vela(outlive.read(line("ADD")), VelaResult(words="", model=None, error="no networks"))
-    assert (taken.count, taken.error) == (None, "no networks")
+    assert (taken.ops_taken, taken.error) == (None, "no networks")
 
 
 def test_without_vela_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from outlive.arena.arena_size import Arena
+from outlive.arena.arena_size import ArenaSize
 from outlive.arena.budget import (
     Budget,
     certain_bytes,
@@ -123,7 +123,7 @@ def test_an_arena_larger_than_any_bank_does_not_fit() -> None:
 
 
 def test_a_bank_has_to_hold_the_variables_and_the_margin_too() -> None:
-    arena = Arena(
+    arena = ArenaSize(
         planned_bytes=82 * KIB, variables=2, variable_bytes=80, margin_bytes=5 * KIB, margin_words="5%"
     )
     for block, word in ((82 * KIB, "does not fit"), (arena.bytes - 1, "does not fit"), (arena.bytes, "fits")):

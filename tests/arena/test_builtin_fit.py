@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive.arena.builtin import best_fit
-from outlive.arena.builtin.best_fit import FOREVER, Arena, aligned
+from outlive.arena.builtin.best_fit import FOREVER, BestFitArena, aligned
 
 # Bytes, first operator, last operator.
 Request = tuple[int, int, int]
@@ -47,14 +47,14 @@ def requests(draw: st.DrawFn) -> Request:
 def test_offsets_are_those_of_the_plain_way(crowded: int, wanted: list[Request]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(best_fit, "_CROWDED", crowded)  # 0: all through the arrays
-        arena = Arena(OPERATORS)
+        arena = BestFitArena(OPERATORS)
         assert [arena.place(*request) for request in wanted] == plainly(wanted)
     assert not arena.exhausted
 
 
 def test_a_gap_is_compared_aligned_and_kept_unaligned() -> None:
     """Two gaps of 128 bytes, one behind a tensor of 65: by its true start it is larger, so the other wins."""
-    arena = Arena(4)
+    arena = BestFitArena(4)
     blocks = [(65, 0, 3), (128, 0, 0), (64, 0, 3), (128, 0, 0), (64, 0, 3)]
     assert [arena.place(*block) for block in blocks] == [0, 128, 256, 320, 448]
     assert arena.place(60, 1, 3) == 320
@@ -62,7 +62,7 @@ def test_a_gap_is_compared_aligned_and_kept_unaligned() -> None:
 
 def test_the_work_grows_with_the_operators_not_with_their_square() -> None:
     def work(operators: int) -> int:
-        arena = Arena(operators)
+        arena = BestFitArena(operators)
         for index in range(operators):
             arena.place(64 + index % 7, index, min(index + 1 + index % 5, operators - 1))
         return arena._work
@@ -71,14 +71,14 @@ def test_the_work_grows_with_the_operators_not_with_their_square() -> None:
 
 
 def test_an_empty_tensor_takes_no_place() -> None:
-    arena = Arena(2)
+    arena = BestFitArena(2)
     assert arena.place(0, 0, 1) == 0
     assert arena.size_bytes == 0
 
 
 def test_too_much_work_ends_in_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(best_fit, "_PATIENCE", 1000)
-    arena = Arena(200)
+    arena = BestFitArena(200)
     for index in range(200):
         arena.place(64, index, 199)
     assert arena.exhausted
@@ -86,7 +86,7 @@ def test_too_much_work_ends_in_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_absurd_sizes_end_in_a_bound() -> None:
-    arena = Arena(4)
+    arena = BestFitArena(4)
     arena.place(64, 0, 1)
     assert arena.place(2**60, 1, 2) >= 64
     assert arena.exhausted

@@ -7,14 +7,14 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.arena.glibc_heap import Heap, Piece
+from outlive.arena.glibc_heap import GlibcHeap, HeapBlock
 
 KIB = 1024
 MIB = 1024 * KIB
 
 
 def test_a_large_piece_is_given_back_and_a_small_one_stays() -> None:
-    heap = Heap()
+    heap = GlibcHeap()
     heap.free(heap.allocate(4 * MIB))
     assert heap.resident_bytes == 0
     small = heap.allocate(64 * KIB)
@@ -24,7 +24,7 @@ def test_a_large_piece_is_given_back_and_a_small_one_stays() -> None:
 
 
 def test_what_was_mapped_once_comes_from_the_heap_afterwards() -> None:
-    heap = Heap()
+    heap = GlibcHeap()
     heap.free(heap.allocate(4 * MIB))
     temporary = heap.allocate(2 * MIB)
     heap.allocate(1 * MIB)
@@ -35,7 +35,7 @@ def test_what_was_mapped_once_comes_from_the_heap_afterwards() -> None:
 
 
 def test_the_free_end_is_given_back() -> None:
-    heap = Heap()
+    heap = GlibcHeap()
     pieces = [heap.allocate(100 * KIB) for _ in range(10)]
     for piece in reversed(pieces):
         heap.free(piece)
@@ -43,7 +43,7 @@ def test_the_free_end_is_given_back() -> None:
 
 
 def test_what_would_be_mapped_takes_the_free_end_where_it_fits() -> None:
-    heap = Heap()
+    heap = GlibcHeap()
     heap.free(heap.allocate(4 * MIB))
     heap.free(heap.allocate(3 * MIB))
     before = heap.resident_bytes
@@ -52,7 +52,7 @@ def test_what_would_be_mapped_takes_the_free_end_where_it_fits() -> None:
 
 
 def test_a_freed_aligned_piece_holds_no_other_of_its_size() -> None:
-    heap = Heap()
+    heap = GlibcHeap()
     heap.free(heap.allocate(64 * KIB, aligned=True))
     heap.allocate(64 * KIB, aligned=True)
     assert heap.resident_bytes >= 128 * KIB
@@ -61,7 +61,7 @@ def test_a_freed_aligned_piece_holds_no_other_of_its_size() -> None:
 
 
 def test_what_nobody_writes_to_is_not_resident() -> None:
-    heap = Heap()
+    heap = GlibcHeap()
     for size in (100 * KIB, 4 * MIB):
         before = heap.resident_bytes
         piece = heap.allocate(size, written=False)
@@ -73,8 +73,8 @@ def test_what_nobody_writes_to_is_not_resident() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 3 * MIB), st.booleans()), max_size=60))
 def test_all_that_is_held_is_resident(steps: list[tuple[int, bool]]) -> None:
-    heap = Heap()
-    held: list[tuple[int, Piece]] = []
+    heap = GlibcHeap()
+    held: list[tuple[int, HeapBlock]] = []
     for size, free in steps:
         if free and held:
             heap.free(held.pop(size % len(held))[1])

@@ -13,7 +13,7 @@ from outlive import demo_models
 from outlive.arena import planners as asking
 from outlive.arena.plan import Plan, Question
 from outlive.arena.questions import (
-    Wish,
+    PlanRequest,
     check_shape,
     choose_abi,
     find_input,
@@ -83,10 +83,10 @@ def test_impossible_shapes_from_python_are_refused(shape: Any) -> None:
 
 
 def test_batch_replaces_the_first_dimension_of_every_input_that_has_one() -> None:
-    assert input_shapes(MODEL, Wish(batch=8)) == {MODEL.inputs[0].index: (8, 64, 64, 3)}
-    assert input_shapes(MODEL, Wish(batch=1)) == {}
-    assert input_shapes(two_inputs(), Wish(batch=2)) == {0: (2, 8, 8, 3)}
-    both = Wish(batch=2, inputs={"image": (1, 32, 32, 3)})
+    assert input_shapes(MODEL, PlanRequest(batch=8)) == {MODEL.inputs[0].index: (8, 64, 64, 3)}
+    assert input_shapes(MODEL, PlanRequest(batch=1)) == {}
+    assert input_shapes(two_inputs(), PlanRequest(batch=2)) == {0: (2, 8, 8, 3)}
+    both = PlanRequest(batch=2, inputs={"image": (1, 32, 32, 3)})
     assert input_shapes(MODEL, both) == {MODEL.inputs[0].index: (2, 32, 32, 3)}
 
 
@@ -129,7 +129,7 @@ def test_a_size_is_put_where_it_belongs(shape: Any, size: Any, whole: Any) -> No
 
 
 def test_sweeps_are_every_combination() -> None:
-    rows = list(vary(MODEL, Wish(), ["batch=1,2", "image=32,1x64x64x3"]))
+    rows = list(vary(MODEL, PlanRequest(), ["batch=1,2", "image=32,1x64x64x3"]))
     assert [label for label, _ in rows] == [
         {"batch": "1", "image": "32"},
         {"batch": "1", "image": "1x64x64x3"},
@@ -137,8 +137,8 @@ def test_sweeps_are_every_combination() -> None:
         {"batch": "2", "image": "1x64x64x3"},
     ]
     assert rows[2][1].batch == 2
-    assert next(vary(MODEL, Wish(), ["threads=4"]))[1].threads == 4
-    assert list(vary(MODEL, Wish(), [])) == [({}, Wish())]
+    assert next(vary(MODEL, PlanRequest(), ["threads=4"]))[1].threads == 4
+    assert list(vary(MODEL, PlanRequest(), [])) == [({}, PlanRequest())]
 
 
 @pytest.mark.parametrize(
@@ -147,27 +147,29 @@ def test_sweeps_are_every_combination() -> None:
 )
 def test_impossible_sweeps_are_refused(sweep: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
-        list(vary(MODEL, Wish(), [sweep]))
+        list(vary(MODEL, PlanRequest(), [sweep]))
 
 
 def test_a_sweep_has_an_end() -> None:
     many = "batch=" + ",".join(map(str, range(1, 100)))
     with pytest.raises(ValueError, match="at most 64"):
-        list(vary(MODEL, Wish(), [many]))
+        list(vary(MODEL, PlanRequest(), [many]))
     assert parse_sweep("a=b=1,2") == ("a=b", ((1,), (2,)))
 
 
 def test_settings_to_compare() -> None:
-    assert parse_setting("cpu+weight-cache", Wish(accelerator="builtin")) == Wish(weight_cache=True)
-    assert parse_setting("builtin+preserve_all_tensors+threads=4", Wish()) == Wish(
+    assert parse_setting("cpu+weight-cache", PlanRequest(accelerator="builtin")) == PlanRequest(
+        weight_cache=True
+    )
+    assert parse_setting("builtin+preserve_all_tensors+threads=4", PlanRequest()) == PlanRequest(
         accelerator="builtin", preserve_all_tensors=True, threads=4
     )
-    assert parse_setting("tflm+int-enum+cmsis-nn", Wish()) == Wish(
+    assert parse_setting("tflm+int-enum+cmsis-nn", PlanRequest()) == PlanRequest(
         accelerator="tflm", abi="int-enum", kernels="cmsis-nn"
     )
     for word in ("gpu", "cpu+magic", "cpu+threads=x", ""):
         with pytest.raises(ValueError, match=r".+"):
-            parse_setting(word, Wish())
+            parse_setting(word, PlanRequest())
 
 
 def test_word_and_abi_agree() -> None:
@@ -186,7 +188,7 @@ def test_word_and_abi_agree() -> None:
 )
 def test_settings_that_there_are_not(setting: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r".+"):
-        Wish(**setting)
+        PlanRequest(**setting)
 
 
 class Planner:
@@ -205,7 +207,7 @@ class Planner:
 def test_shapes_after_a_resize_come_from_the_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
     planner = Planner(monkeypatch, sketch())
     shapes = {(0, MODEL.inputs[0].index): (8, 64, 64, 3), (0, 5): (8, 10)}
-    plan = asking.answer(MODEL, Wish(batch=8), lambda resized: (shapes, ""))
+    plan = asking.answer(MODEL, PlanRequest(batch=8), lambda resized: (shapes, ""))
     assert [question.shapes for question in planner.questions] == [shapes]
     assert plan.inputs == (("image", (8, 64, 64, 3), "float32"),)
     assert "as LiteRT gives them" in plan.assumed[-1]
@@ -213,27 +215,27 @@ def test_shapes_after_a_resize_come_from_the_runtime(monkeypatch: pytest.MonkeyP
 
 def test_micro_says_that_it_cannot_resize(monkeypatch: pytest.MonkeyPatch) -> None:
     Planner(monkeypatch, sketch())
-    plan = asking.answer(MODEL, Wish(accelerator="tflm", batch=8), lambda resized: ({}, ""))
+    plan = asking.answer(MODEL, PlanRequest(accelerator="tflm", batch=8), lambda resized: ({}, ""))
     assert "cannot resize" in plan.assumed[-1]
 
 
 def test_a_size_the_runtime_refuses_is_an_error_in_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
     planner = Planner(monkeypatch, sketch())
     with pytest.raises(asking.CannotResize, match="image at 8x64x64x3: it said no"):
-        asking.answer(MODEL, Wish(batch=8), lambda resized: ({}, "it said no"))
+        asking.answer(MODEL, PlanRequest(batch=8), lambda resized: ({}, "it said no"))
     assert planner.questions == []
 
 
 def test_a_file_with_wrong_shapes_is_planned_again_with_the_runtimes(monkeypatch: pytest.MonkeyPatch) -> None:
     planner = Planner(monkeypatch, sketch(needs_runtime_shapes=True))
     shapes = {(0, 5): (1, 10)}
-    asking.answer(MODEL, Wish(), lambda resized: (shapes, ""))
+    asking.answer(MODEL, PlanRequest(), lambda resized: (shapes, ""))
     assert [question.shapes for question in planner.questions] == [{}, shapes]
 
 
 def test_where_that_does_not_work_the_plan_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     Planner(monkeypatch, sketch(needs_runtime_shapes=True))
-    plan = asking.answer(MODEL, Wish(), lambda resized: ({}, "an operator is missing"))
+    plan = asking.answer(MODEL, PlanRequest(), lambda resized: ({}, "an operator is missing"))
     assert not plan.exact
     assert plan.bound == "lower"
     assert "an operator is missing" in plan.unknown[-1]
@@ -248,7 +250,7 @@ def test_a_batch_too_large_to_be_prepared_is_extrapolated(monkeypatch: pytest.Mo
             return {}, "more than can be prepared in this machine's memory"
         return {(0, 0): (batch, 64, 64, 3), (0, 1): (7,), (0, 2): (10 * batch + 1, 5)}, ""
 
-    plan = asking.answer(MODEL, Wish(batch=1000), prepare)
+    plan = asking.answer(MODEL, PlanRequest(batch=1000), prepare)
     assert planner.questions[0].shapes == {(0, 0): (1000, 64, 64, 3), (0, 1): (7,), (0, 2): (10001, 5)}
     assert "batches of 2, 3 and 4" in plan.unknown[-1]
     assert not plan.exact
@@ -263,7 +265,7 @@ def test_what_does_not_grow_evenly_is_not_extrapolated(monkeypatch: pytest.Monke
         return ({(0, 0): (batch * batch,)}, "") if batch < 5 else ({}, "no memory")
 
     with pytest.raises(asking.CannotResize, match="no memory"):
-        asking.answer(MODEL, Wish(batch=9), prepare)
+        asking.answer(MODEL, PlanRequest(batch=9), prepare)
 
 
 @pytest.mark.parametrize("accelerator", ["cpu", "builtin", "reference", "tflm"])

@@ -10,10 +10,9 @@ from flatbuffers import flexbuffers
 
 import outlive
 from outlive.arena.budget import error_bytes
-from outlive.arena.builtin import eigen_blocking as eigen
-from outlive.arena.builtin.eigen_blocking import block_bytes
-from outlive.arena.builtin.matrix_packing import RuyArena
-from outlive.arena.glibc_heap import Heap
+from outlive.arena.builtin import matrix_packing as eigen
+from outlive.arena.builtin.matrix_packing import RuyArena, block_bytes
+from outlive.arena.glibc_heap import GlibcHeap
 from outlive.arena.plan import Plan
 from outlive.interpreter.recorded_run import measure
 from outlive.model import read_source
@@ -163,7 +162,7 @@ def test_eigen_packs_the_blocks_it_was_seen_to_ask_for(
 
 
 def test_ruy_grows_by_what_did_not_fit_and_keeps_it() -> None:
-    room = RuyArena(Heap())
+    room = RuyArena(GlibcHeap())
     first = packed(room, (1_000_000, 500_000))
     assert first == pytest.approx(packed(room, (1_000_000, 500_000)), abs=8192), "in one piece now"
     # The small operand finds room, the large one does not.
@@ -181,7 +180,7 @@ def packed(room: RuyArena, pieces: tuple[int, ...]) -> int:
 
 def test_small_pieces_of_ruy_leave_gaps_behind() -> None:
     """What a MobileNet of int8 was seen to ask for: no gap fits the room that replaces it, for it grows."""
-    room = RuyArena(Heap())
+    room = RuyArena(GlibcHeap())
     for pieces in ((65_536, 9_216), (65_536, 9_216, 9_216), (169_984,), (308_224,)):
         most = packed(room, pieces)
     assert most > 308_224 + 169_984 + 2 * 65_536

@@ -56,10 +56,10 @@ def graphs(draw: st.DrawFn) -> tuple[Graph, list[int]]:
 def test_no_two_live_stays_share_a_byte(drawn: tuple[Graph, list[int]]) -> None:
     graph, scratch = drawn
     workspace = plan_workspace(graph, scratch, ALIGNMENT)
-    for index, stay in enumerate(workspace.stays):
+    for index, stay in enumerate(workspace.blocks):
         assert stay.offset_bytes % ALIGNMENT == 0
         assert stay.offset_bytes + stay.size_bytes <= workspace.size_bytes
-        for other in workspace.stays[:index]:
+        for other in workspace.blocks[:index]:
             together = stay.first_node <= other.last_node and other.first_node <= stay.last_node
             apart = (
                 stay.offset_bytes + stay.size_bytes <= other.offset_bytes

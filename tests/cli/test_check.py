@@ -178,7 +178,7 @@ def test_the_verb_takes_what_the_command_takes() -> None:
     assert [finding.code for finding in found] == ["M201", "M204"]
     assert "M201" in [finding.code for finding in outlive.check(path("too_big"), ram=64_000_000)]
     assert outlive.check(path("healthy_int8"), device="raspberry-pi-pico").errors == ()
-    with pytest.raises(ValueError, match="not both"):
+    with pytest.raises(ValueError, match="exclude each other"):
         outlive.check(path("healthy"), device="rp2040", ram="1MB")
 
 

@@ -16,7 +16,7 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.cli.main import COMMANDS, build_parser, main
-from outlive.cli.output import progress
+from outlive.cli.terminal import progress
 from outlive.surgery import write
 from tests.rendering.stage import named, plain, unsafe
 from tests.rules.small import dense

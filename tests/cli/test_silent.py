@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from outlive import demo_models, verbs
+import outlive
+from outlive import demo_models
 from outlive.cli.main import main
 from outlive.interpreter.recorded_run import can_watch
 from outlive.surgery import write
@@ -48,7 +49,7 @@ def test_a_model_is_held_against_what_was_asked_for(
 
 def test_what_is_expected_has_a_name() -> None:
     with pytest.raises(ValueError, match="did you mean int8"):
-        verbs.check(HEALTHY, expect="int-8")
+        outlive.check(HEALTHY, expect="int-8")
     assert main(["check", HEALTHY, "--expect", "int12"]) == 2
 
 
@@ -91,13 +92,13 @@ def test_the_same_is_found_at_every_entry_point(tmp_path: Path, capsys: Capture)
     page = tmp_path / "page.html"
     assert main(["report", str(model), "-o", str(page)]) == 0
     capsys.readouterr()
-    flight = verbs.run(model)
+    flight = outlive.run(model)
     found = {
         "run": codes(document(capsys, "run", str(model))),
         "checkup": codes(document(capsys, str(model))["run"]),
         "report": codes(document(capsys, "report", str(model))),
         "diagnose": codes(document(capsys, "diagnose", str(model))),
-        "scan": [row.code for row in next(iter(verbs.scan([model], run=True))).findings],
+        "scan": [row.code for row in next(iter(outlive.scan([model], run=True))).findings],
         "python": [finding.code for finding in flight.findings],
     }
     assert [name for name, seen in found.items() if seen.count("S706") != 1] == []

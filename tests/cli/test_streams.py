@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from outlive import demo_models
-from outlive.cli.completion import completion_script
-from outlive.cli.main import COMMANDS, build_parser
+from outlive.cli.main import COMMANDS, build_parser, completion_script
 from outlive.rules.catalogue import load_rules
 from outlive.surgery import write
 from tests.cli.processes import COMMAND, environment, run, run_on_terminal, run_unread
@@ -112,7 +111,7 @@ def test_head_gets_its_line_and_nobody_complains() -> None:
 
 SLOW = """
 import sys, time
-import outlive.verbs
+import outlive.verbs.read
 from outlive.cli import main as door
 
 def slow(source):

@@ -164,8 +164,8 @@ def train(threads: int, need: str) -> float:
 
 
 def _plain_quantize() -> str:
-    from outlive.quant.quantizer_child import quantize_content
     from outlive.quant.recipes import find_recipe
+    from outlive.quant.worker_functions import quantize_content
 
     content = Path(_model("small")).read_bytes()
     recipe = find_recipe("dynamic-int8")[1]

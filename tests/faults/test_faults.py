@@ -41,7 +41,7 @@ def test_every_fault_ends_in_a_result_or_an_error_and_leaves_nothing(verb: str) 
 # What faults have found outside of the worker: parts of the sites, by verb.
 MENDED = {
     "check": ("os.stat arena/devices.py", "os.fstat model/file_bytes.py"),
-    "command-cut": ("open keeping.py",),
+    "command-cut": ("open atomic_files.py",),
 }
 
 

@@ -23,7 +23,7 @@ from outlive.arena.devices import DeviceError
 from outlive.arena.planners import CannotResize
 from outlive.cli.main import main
 from outlive.fleet.scan_options import EngineError
-from outlive.project.values import UnreadableConfig
+from outlive.project.config import UnreadableConfig
 
 HEALTHY, INT8 = str(demo_models.path("healthy")), str(demo_models.path("healthy_int8"))
 DEADLY = str(demo_models.path("deadly"))

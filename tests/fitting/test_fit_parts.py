@@ -36,9 +36,9 @@ from outlive.fitting.loss import (
 from outlive.fitting.predictor import Predictor, count_arguments, load_metric, scaled
 from outlive.process.flight import Flight
 from outlive.rendering import page_of
-from outlive.rendering.fit_plot import draw_fit
 from outlive.rendering.media.notebook import card_bundle
-from outlive.rendering.plan_plot import svg
+from outlive.rendering.picture import svg
+from outlive.rendering.plots.fit import marks
 from outlive.verbs.judging import JUDGE
 
 HEALTHY = outlive.read(demo_models.path("healthy"))
@@ -128,31 +128,31 @@ def test_loss_of_choices_whole_and_real_numbers() -> None:
     judging = OutputComparison((CHOICE, WHOLE, REAL))
     wanted = [np.array([[0.9, 0.1]]), np.array([1, 2, 3, 4]), np.array([3.0, 4.0])]
     judging.add(wanted, [np.array([[0.8, 0.2]]), np.array([1, 2, 3, 4]), np.array([3.0, 4.0])])
-    assert judging.loss().value == 0
+    assert judging.loss().loss == 0
     assert judging.loss().sqnr_db is not None
     judging.add(wanted, [np.array([[0.4, 0.6]]), np.array([1, 2, 3, 4]), np.array([3.0, 4.0])])
-    assert judging.loss().value == 0.5
+    assert judging.loss().loss == 0.5
     assert judging.loss().agreement == 0.5
     whole = OutputComparison((WHOLE,))
     whole.add([np.array([1, 2, 3, 4])], [np.array([1, 2, 3, 5])])
-    assert whole.loss().value == 0.25
+    assert whole.loss().loss == 0.25
     real = OutputComparison((REAL,))
     real.add([np.array([3.0, 4.0])], [np.array([3.0, 4.5])])
-    assert real.loss().value == pytest.approx(0.1)
+    assert real.loss().loss == pytest.approx(0.1)
     assert real.loss().sqnr_db == pytest.approx(20.0)
 
 
 def test_numbers_that_are_none_lose_everything() -> None:
     judging = OutputComparison((REAL,))
     judging.add([np.array([1.0])], [np.array([math.nan])])
-    assert judging.loss().value == 1.0
+    assert judging.loss().loss == 1.0
     with pytest.raises(OutputsIncomparable, match="2x2 instead of 4x4"):
         OutputComparison((REAL,)).add([np.ones((4, 4))], [np.ones((2, 2))])
 
 
 def test_a_better_score_is_no_negative_loss() -> None:
-    assert loss_by_score(0.9, 0.95).value == 0.0
-    assert loss_by_score(0.9, 0.8).value == pytest.approx(0.1)
+    assert loss_by_score(0.9, 0.95).loss == 0.0
+    assert loss_by_score(0.9, 0.8).loss == pytest.approx(0.1)
 
 
 def test_outputs_are_told_apart_by_how_they_are_made() -> None:
@@ -229,7 +229,7 @@ def test_it_fits_only_if_it_ran_under_the_limit(monkeypatch: pytest.MonkeyPatch,
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
     runs = LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE)
     verdicts = {
-        ram: runs.weigh(built, Candidate(), ram).fits(ram)
+        ram: runs.measure(built, Candidate(), ram).fits(ram)
         for ram in (10**6, 500_000, 600_000, 399_999, 800_000, 2 * 10**6)
     }
     assert verdicts == {
@@ -243,9 +243,9 @@ def test_it_fits_only_if_it_ran_under_the_limit(monkeypatch: pytest.MonkeyPatch,
     # What is known already is not tried again: less than it touches, and more than it ran in.
     assert limits == [10**6, 500_000, 600_000, 800_000]
     again = LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE)
-    assert again.weigh(built, Candidate(), 800_000).fits(800_000)
+    assert again.measure(built, Candidate(), 800_000).fits(800_000)
     assert len(limits) == 4
-    other = runs.weigh(built, Candidate(accelerator="builtin"), 600_000)
+    other = runs.measure(built, Candidate(accelerator="builtin"), 600_000)
     assert (other.fits(600_000), other.peak_bytes) == (False, 400_000)
     assert limits[4:] == [600_000, None], "how much it would take is found out without a limit"
 
@@ -258,19 +258,19 @@ def test_what_is_close_has_to_fit_again_and_again(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(limited_runs, "fly", fly)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
-    seen = LimitedRuns(ResultCache(None), JUDGE).weigh(built, Candidate(), 10**6)
+    seen = LimitedRuns(ResultCache(None), JUDGE).measure(built, Candidate(), 10**6)
     assert seen.fits(10**6) is False
 
 
 def test_that_a_run_took_too_long_is_not_remembered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(limited_runs, "_SECONDS", 1e-6)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
-    slow = LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE).weigh(built, Candidate(), 10**9)
+    slow = LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE).measure(built, Candidate(), 10**9)
     assert slow.fits(10**9) is False
     # A quick machine is done before its end comes; then it is only late.
     assert slow.late or "deadline" in slow.problem or "SIGABRT" in slow.problem
     monkeypatch.undo()
-    assert LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE).weigh(built, Candidate(), 10**9).fits(10**9)
+    assert LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE).measure(built, Candidate(), 10**9).fits(10**9)
 
 
 def test_notes_that_make_no_sense_are_forgotten() -> None:
@@ -371,7 +371,7 @@ def test_a_picture_can_be_drawn_of_anything() -> None:
         Fit(chosen=None, candidates=(), budget=budget),
         Fit(chosen=rows[0], candidates=rows, budget=budget, source="<x>&.tflite", loss_by="<&>"),
     ):
-        picture = svg(list(draw_fit(fit)))
+        picture = svg(list(marks(fit)))
         ElementTree.fromstring(picture)
         assert "budget" in picture
 

@@ -170,10 +170,10 @@ def test_what_nobody_gets_below_is_of_all_that_was_tried() -> None:
 
 
 def test_scores_that_are_no_shares_are_told_in_their_own_units() -> None:
-    assert loss_by_score(0.9, 0.8).share == pytest.approx(0.1)
+    assert loss_by_score(0.9, 0.8).loss_share == pytest.approx(0.1)
     found = loss_by_score(50.0, 40.0)
-    assert (found.value, found.share) == (10.0, pytest.approx(0.2))
-    assert loss_by_score(-4.0, -5.0).share == pytest.approx(0.25)
+    assert (found.loss, found.loss_share) == (10.0, pytest.approx(0.2))
+    assert loss_by_score(-4.0, -5.0).loss_share == pytest.approx(0.25)
     fit = Fit(chosen=None, candidates=(), budget=BUDGET, original_score=50.0)
     assert loss_words(fit, 10.0) == "10"
     assert loss_words(replace(fit, original_score=0.9), 0.1) == "10.00%"
@@ -219,7 +219,7 @@ def test_runs_end_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fit.stopped == "seconds"
     assert {row.verdict for row in fit.candidates} == {"not tried"}
     given.clear()
-    LimitedRuns(ResultCache(None), JUDGE).weigh(
+    LimitedRuns(ResultCache(None), JUDGE).measure(
         Built(path="m", model=outlive.read(SPOTTER)), Candidate(), 10**9
     )
     assert set(given) == {120.0}

@@ -9,13 +9,19 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.arena.budget import Budget, needed_bytes
-from outlive.arena.questions import Wish
+from outlive.arena.questions import PlanRequest
 from outlive.interpreter import tflm_benchmark as micro
 from outlive.meter import MachineMemory
-from outlive.planning import with_worker
-from outlive.planning.verdicts import here_budget, hopeless, judge_fit, judge_plan
-from outlive.planning.ways import find_ways, options_of
-from outlive.planning.with_worker import plan_model, prepare_with
+from outlive.planning import planner as with_worker
+from outlive.planning.planner import plan_model, prepare_with
+from outlive.planning.verdicts import (
+    find_ways,
+    here_budget,
+    hopeless,
+    judge_fit,
+    judge_plan,
+    options_of,
+)
 
 GIB = 2**30
 BIG = outlive.read(demo_models.path("too_big"))
@@ -56,7 +62,7 @@ def test_a_system_that_says_nothing_is_asked_for_a_number() -> None:
 
 @pytest.mark.parametrize("accelerator", ["cpu", "builtin"])
 def test_every_way_that_is_told_fits_when_it_is_planned_again(accelerator: str) -> None:
-    wish, budget = Wish(accelerator=accelerator, batch=2), ram(200_000_000)
+    wish, budget = PlanRequest(accelerator=accelerator, batch=2), ram(200_000_000)
     ways = find_ways(BIG, wish, budget, prepare_with(BIG, wish))
     assert ways
     assert all(way.needed_bytes <= budget.ram_bytes for way in ways)
@@ -64,13 +70,15 @@ def test_every_way_that_is_told_fits_when_it_is_planned_again(accelerator: str) 
 
 
 def test_a_verdict_that_fits_looks_for_no_other_way() -> None:
-    wish = Wish(accelerator="builtin")
+    wish = PlanRequest(accelerator="builtin")
     verdict = judge_fit(HEALTHY, wish, plan_model(HEALTHY, wish), ram(GIB))
     assert (verdict.word, verdict.ways) == ("fits", ())
 
 
 def test_the_words_of_a_wish_ask_for_it_again() -> None:
-    wish = Wish(accelerator="builtin", inputs={"a b": (1, 2)}, batch=3, threads=2, preserve_all_tensors=True)
+    wish = PlanRequest(
+        accelerator="builtin", inputs={"a b": (1, 2)}, batch=3, threads=2, preserve_all_tensors=True
+    )
     assert options_of(wish) == (
         *("--accelerator", "builtin"),
         *("--input", "a b=1x2"),
@@ -78,26 +86,26 @@ def test_the_words_of_a_wish_ask_for_it_again() -> None:
         *("--threads", "2"),
         "--preserve-all-tensors",
     )
-    assert options_of(Wish()) == ()
+    assert options_of(PlanRequest()) == ()
 
 
 def test_a_run_without_hope_is_known_before_it_starts() -> None:
-    finding = hopeless(BIG, Wish(accelerator="builtin"), 100_000_000)
+    finding = hopeless(BIG, PlanRequest(accelerator="builtin"), 100_000_000)
     assert finding is not None
     assert finding.code == "M205"
-    assert hopeless(BIG, Wish(accelerator="builtin"), 2 * GIB) is None
-    assert hopeless(HEALTHY, Wish(), 100_000_000) is None
+    assert hopeless(BIG, PlanRequest(accelerator="builtin"), 2 * GIB) is None
+    assert hopeless(HEALTHY, PlanRequest(), 100_000_000) is None
 
 
 def test_rules_on_plans_do_not_need_a_verdict() -> None:
-    plan = plan_model(BIG, Wish(accelerator="builtin"))
+    plan = plan_model(BIG, PlanRequest(accelerator="builtin"))
     assert [finding.code for finding in judge_plan(plan)] == ["M204"]
     assert needed_bytes(plan) == plan.peak_bytes
 
 
 def test_micro_is_measured_beside_the_plan_of_its_own_build(monkeypatch: pytest.MonkeyPatch) -> None:
     """The figures a wasm32 build prints are those of the plan for just that build."""
-    wish = Wish(accelerator="tflm")
+    wish = PlanRequest(accelerator="tflm")
     seen = micro.MicroMeasure(
         arena_bytes=65_536, persistent_bytes=1, tflm_commit="a" * 40, mcufit_version="0.5"
     )
@@ -112,10 +120,10 @@ def test_micro_is_measured_beside_the_plan_of_its_own_build(monkeypatch: pytest.
 def test_micro_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     missing = micro.NotMeasured(reason="it is not installed", remedy="pip install it")
     monkeypatch.setattr(micro, "measure_micro", lambda model: missing)
-    measured = plan_model(HEALTHY, Wish(accelerator="tflm"), measuring=True).measured
+    measured = plan_model(HEALTHY, PlanRequest(accelerator="tflm"), measuring=True).measured
     assert measured is not None
     assert measured["problem"] == "it is not installed; pip install it"
-    resized = plan_model(HEALTHY, Wish(accelerator="tflm", batch=2), measuring=True).measured
+    resized = plan_model(HEALTHY, PlanRequest(accelerator="tflm", batch=2), measuring=True).measured
     assert resized is not None
     assert "cannot resize" in resized["problem"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from outlive.fleet.journal import Journal, RowFile
-from outlive.fleet.regressions import ScanComparison, Tolerances, compare_rows, regressions
+from outlive.fleet.regressions import ScanComparison, Tolerances, changes_for_the_worse, compare_rows
 from outlive.fleet.rows import DeviceFit, FindingSummary, Row
 from tests.fleet.made import death, output, row, run
 
@@ -17,7 +17,7 @@ USUAL = Tolerances()
 
 
 def worse(old: Row, new: Row, tolerances: Tolerances = USUAL) -> list[str]:
-    return [item.what for item in regressions(old, new, tolerances)]
+    return [what for what, _, _ in changes_for_the_worse(old, new, tolerances)]
 
 
 def test_the_same_is_not_worse() -> None:
@@ -51,9 +51,9 @@ def test_findings() -> None:
 
 def test_findings_beyond_those_a_row_holds() -> None:
     many = row(codes={"F104": 40, "Q103": 1, "M107": 1, "X999": 1}, findings=row().findings * 30)
-    told = list(regressions(row(codes={"F104": 40}), many, USUAL))
-    assert [item.what for item in told] == ["finding"]  # M107 is a note
-    assert told[0].now.startswith("1 of error[Q103]: ")
+    told = list(changes_for_the_worse(row(codes={"F104": 40}), many, USUAL))
+    assert [what for what, _, _ in told] == ["finding"]  # M107 is a note
+    assert told[0][2].startswith("1 of error[Q103]: ")
 
 
 def test_verdicts() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from outlive.fleet.regressions import Tolerances, regressions
+from outlive.fleet.regressions import Tolerances, changes_for_the_worse
 from outlive.fleet.rows import AcceleratorSummary, Row, read_row
 from outlive.fleet.scanning import ScanCounts
 from tests.fleet.made import death, output, row, run
@@ -102,8 +102,8 @@ def test_whatever_is_in_a_field_nobody_stumbles_over_it(wrong: Any) -> None:
         except ValueError:
             continue
         read += 1
-        list(regressions(found, whole, Tolerances()))
-        list(regressions(whole, found, Tolerances()))
+        list(changes_for_the_worse(found, whole, Tolerances()))
+        list(changes_for_the_worse(whole, found, Tolerances()))
         ScanCounts().add(found)
         assert read_row(found.line()).line() == found.line()
     assert read or not isinstance(wrong, str)  # a name that is another text is still a row

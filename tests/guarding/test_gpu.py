@@ -118,7 +118,7 @@ PROGRAM = """
     def work(state):
         with open(state, "w") as file:
             file.write(f"3000000000\\n{os.getpid()} 2000000000\\n")
-        time.sleep(0.5)
+        time.sleep(2)  # long beside the pause between two samples, on a busy machine too
         os.write(2, os.environ.get("TF_FORCE_GPU_ALLOW_GROWTH", "unset").encode() + b"\\n")
         os.abort()
 

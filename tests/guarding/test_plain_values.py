@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import outlive.verbs  # noqa: F401 - an error about memory is judged
 from outlive.guarding import output as outputs
 from outlive.guarding.connection import SegmentReader
 from outlive.guarding.forms import check_form

@@ -31,7 +31,7 @@ LAYERS = (
         "units",
         "version",
         "threads",
-        "keeping",
+        "atomic_files",
         "cache",
         "demo_models",
     ),

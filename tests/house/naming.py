@@ -18,12 +18,16 @@ FAMILIES = {
     "cli/commands": "named after the verb",
     "rendering/pages": "named after the kind of result",
     "rendering/media": "named after the medium",
+    "rendering/plots": "named after the kind of result",
     "rules": "one file per rule, and the facts that its family reads",
     "kernels": "the same operators, runtime by runtime",
 }
 # Nouns that several packages have a module of, and why it is the same noun.
 SHARED_NOUNS: dict[str, str] = {
-    "operating_system": "the choice of the platform, for the parent and for its child processes"
+    "lifetimes": "from which operator to which a tensor lives, in the planner of each runtime",
+    "main": "where a program begins: the command line, a worker",
+    "operating_system": "the choice of the platform, for the parent and for its child processes",
+    "planning": "the planner of each runtime",
 }
 # The list grows: a word that was replaced once stays out.
 HOMELY_PARTS = frozenset(

@@ -20,7 +20,7 @@ EXCEPTIONS = {
     "rules/": "evidence names the file that a fact was read from",
     "pytest_plugin/worker_session.py": "entry points import verbs only; lifts its limit where it has one",
     "cache.py": "lies below process and meter; asks for the owner of a file where there is one",
-    "keeping.py": "lies below process and meter; reserves room for a file where the system can",
+    "atomic_files.py": "lies below process and meter; reserves room for a file where the system can",
     "model/file_bytes.py": "lies below process; `pread` in place of `seek` and `read` where there is one",
 }
 MODULES = frozenset({"fcntl", "grp", "posix", "pty", "pwd", "resource", "termios"})

@@ -81,14 +81,14 @@ def test_a_package_without_its_question_is_found(plant: Plant) -> None:
 
 
 def test_a_print_elsewhere_is_found(plant: Plant) -> None:
-    speaking = {"cli/output.py": "print(1)"}
+    speaking = {"cli/terminal.py": "print(1)"}
     quiet = {"model/reader.py": "def read():\n    print(1)", "units.py": "pprint(1); a.print(1)"}
     (problem,) = stray_prints(plant({**speaking, **quiet}))
     assert "reader.py:2: print()" in problem
 
 
 def test_a_good_all_is_fine(plant: Plant) -> None:
-    package = plant({"__init__.py": FRONT, "verbs.py": API, "errors.py": ERRORS})
+    package = plant({"__init__.py": FRONT, "verbs/read.py": API, "errors.py": ERRORS})
     assert unsorted_or_incomplete_all(package) == []
 
 
@@ -97,7 +97,7 @@ def test_a_good_all_is_fine(plant: Plant) -> None:
     [
         ('["ModelError", "Model", "read"]', "is not sorted"),
         ('["Model", "ModelError", "read", "read"]', "names something twice"),
-        ('["Model", "ModelError"]', "read of outlive.verbs is public and not in __all__"),
+        ('["Model", "ModelError"]', "read of outlive.verbs.read is public and not in __all__"),
         ('["Model", "read"]', "ModelError of outlive.errors is public and not in __all__"),
         ('["ModelError", "read"]', "Model of outlive is public and not in __all__"),
         ('["Model"] + more', "is not a plain list"),
@@ -107,7 +107,7 @@ def test_a_good_all_is_fine(plant: Plant) -> None:
 def test_a_bad_all_is_found(plant: Plant, listed: str, words: str) -> None:
     front = FRONT.replace('["Model", "ModelError", "read"]', listed)
     (problem,) = unsorted_or_incomplete_all(
-        plant({"__init__.py": front, "verbs.py": API, "errors.py": ERRORS})
+        plant({"__init__.py": front, "verbs/read.py": API, "errors.py": ERRORS})
     )
     assert words in problem
 

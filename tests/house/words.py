@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.house.modules import Module, read_modules
 
-SPEAKING = "cli/output.py"
+SPEAKING = "cli/terminal.py"
 QUESTION_LINES = 3
 
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -113,13 +113,16 @@ def _string_items(node: ast.expr | None) -> list[str] | None:
 
 def _names_to_offer(package: str, modules: dict[str, Module]) -> Iterator[tuple[str, str]]:
     """Name and module of each verb of the API, each error, and each name the front module takes in itself."""
-    for part, kinds in (("verbs", (ast.FunctionDef, ast.AsyncFunctionDef)), ("errors", (ast.ClassDef,))):
-        module = modules.get(f"{package}.{part}")
-        for node in module.tree.body if module else ():
-            if isinstance(node, kinds) and not node.name.startswith("_"):
-                yield node.name, f"{package}.{part}"
-            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{package}.{part}."):
-                yield from ((alias.name, f"{package}.{part}") for alias in node.names if _is_public(alias))
+    errors = modules.get(f"{package}.errors")
+    for definition in _public_definitions(errors.tree) if errors else ():
+        if isinstance(definition, ast.ClassDef):
+            yield definition.name, f"{package}.errors"
+    for name, module in modules.items():
+        folder, _, verb = name.rpartition(".")
+        if folder == f"{package}.verbs" and any(
+            isinstance(node, ast.FunctionDef) and node.name == verb for node in module.tree.body
+        ):
+            yield verb, name
     for name in _names_of_front(package, modules[package].tree):
         yield name, package
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from flatbuffers import flexbuffers
 
-from outlive import demo_models, verbs
+import outlive
+from outlive import demo_models
 from outlive.interpreter.recorded_run import can_watch, untouched_bytes
 from outlive.surgery import write
 from tests.rules.small import Tree, graph, operator, tensor, tree
@@ -64,12 +65,12 @@ def detector() -> Tree:
 @pytest.mark.skipif(not can_watch(), reason="memory can be filled beforehand with glibc only")
 def test_a_detector_that_finds_nothing_leaves_its_outputs_alone() -> None:
     model = write(detector())
-    flight = verbs.run(model, "zeros", watch_outputs=True)
+    flight = outlive.run(model, "zeros", watch_outputs=True)
     assert {seen.name: seen.untouched_bytes for seen in flight.outputs} == {
         "found": 48, "classes": 12, "sure": 12, "count": 0,
     }  # fmt: skip
     given = {"boxes": np.zeros((1, 2, 4), np.float32), "scores": np.ones((1, 2, 2), np.float32)}
-    flight = verbs.run(model, given, watch_outputs=True)
+    flight = outlive.run(model, given, watch_outputs=True)
     left = {seen.name: seen.untouched_bytes for seen in flight.outputs}
     assert left["found"] is not None
     assert left["found"] < 48
@@ -79,21 +80,21 @@ def test_a_detector_that_finds_nothing_leaves_its_outputs_alone() -> None:
 @pytest.mark.skipif(not can_watch(), reason="memory can be filled beforehand with glibc only")
 @pytest.mark.parametrize("accelerator", ["cpu", "builtin"])
 def test_a_healthy_model_writes_all_it_has(accelerator: str) -> None:
-    flight = verbs.run(demo_models.path("healthy"), accelerator=accelerator, watch_outputs=True)
+    flight = outlive.run(demo_models.path("healthy"), accelerator=accelerator, watch_outputs=True)
     assert [seen.untouched_bytes for seen in flight.outputs] == [0]
 
 
 def test_a_deadly_model_dies_when_it_is_watched_too() -> None:
-    flight = verbs.run(demo_models.path("deadly"), watch_outputs=True)
+    flight = outlive.run(demo_models.path("deadly"), watch_outputs=True)
     assert (flight.died, flight.signal) == (True, "SIGSEGV")
 
 
 def test_nobody_looks_unless_asked() -> None:
-    flight = verbs.run(demo_models.path("healthy"))
+    flight = outlive.run(demo_models.path("healthy"))
     assert [seen.untouched_bytes for seen in flight.outputs] == [None]
     assert "untouched_bytes" not in flight.to_json()["outputs"][0]
 
 
 def test_real_numbers_are_not_bytes_as_they_are() -> None:
     with pytest.raises(ValueError, match="dequantize"):
-        verbs.run(demo_models.path("healthy_int8"), watch_outputs=True, dequantize=True)
+        outlive.run(demo_models.path("healthy_int8"), watch_outputs=True, dequantize=True)

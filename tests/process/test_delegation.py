@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from outlive import demo_models, verbs
+import outlive
+from outlive import demo_models
 from outlive.interpreter.options import load_delegate
 from outlive.process.delegation import ask_delegation, see_delegation
 from outlive.surgery import write
@@ -56,7 +57,7 @@ def test_what_a_worker_says_of_its_nodes_is_not_believed_as_it_is(nodes: Any) ->
     ("name", "accelerator", "taken"), [("healthy", "cpu", 16), ("healthy", "builtin", None)]
 )
 def test_a_flight_says_what_xnnpack_took(name: str, accelerator: str, taken: int | None) -> None:
-    flight = verbs.run(demo_models.path(name), accelerator=accelerator)
+    flight = outlive.run(demo_models.path(name), accelerator=accelerator)
     assert (flight.delegation.taken if flight.delegation else None) == taken
     assert ("delegation" in flight.to_json()) == (taken is not None)
 
@@ -64,7 +65,7 @@ def test_a_flight_says_what_xnnpack_took(name: str, accelerator: str, taken: int
 def test_a_model_that_xnnpack_leaves_alone_is_told() -> None:
     ends = [tensor("x", [1, 4], "BOOL"), tensor("y", [1, 4], "BOOL")]
     model = write(tree(graph(ends, [operator("LOGICAL_NOT", [0], [1])], [0], [1])))
-    flight = verbs.run(model)
+    flight = outlive.run(model)
     assert [finding.code for finding in flight.findings] == ["S703"]
 
 
@@ -74,7 +75,7 @@ def test_a_delegate_that_takes_nothing_is_told(tmp_path: Path) -> None:
     library = tmp_path / "libidle.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "idle.c"], check=True)
     model = str(demo_models.path("healthy"))
-    flight = verbs.run(model, experimental_delegates=[load_delegate(library)])
+    flight = outlive.run(model, experimental_delegates=[load_delegate(library)])
     assert flight.delegation is not None
     assert (flight.delegation.asked, flight.delegation.taken) == ((str(library),), 0)
     (finding,) = flight.findings

@@ -14,6 +14,7 @@ from outlive.process import factories
 from tests.deaths import scenes
 from tests.deaths.restrictions import linux_only
 from tests.deaths.scenes import open_healthy, result
+from tests.repetition import repeats, rounds
 
 pytestmark = linux_only
 MOST_BYTES = 1_000_000
@@ -24,20 +25,20 @@ def invoke_often() -> Callable[[], None]:
 
     def run() -> None:
         scenes.feed(interpreter)
-        for _ in range(3000):
+        for _ in range(rounds(600, soak=30_000)):
             interpreter.invoke()
 
     return run
 
 
 def open_and_close() -> None:
-    for _ in range(100):
+    for _ in range(rounds(30, soak=300)):
         with open_healthy() as interpreter:
             result(interpreter)
 
 
 def open_and_drop() -> None:
-    for _ in range(50):
+    for _ in range(rounds(20, soak=200)):
         result(open_healthy())
 
 
@@ -45,7 +46,7 @@ def die_and_restart() -> Callable[[], None]:
     interpreter = open_healthy(on_death="restart")
 
     def run() -> None:
-        for _ in range(50):
+        for _ in range(rounds(15, soak=200)):
             result(interpreter)
             os.kill(interpreter.pid, signal.SIGKILL)
             with pytest.raises(outlive.ModelDied):
@@ -59,7 +60,7 @@ def allocate_often() -> Callable[[], None]:
     [row] = interpreter.get_input_details()
 
     def run() -> None:
-        for batch in [1, 2, 3] * 100:
+        for batch in [1, 2, 3] * rounds(30, soak=300):
             interpreter.resize_tensor_input(row["index"], [batch, *row["shape"][1:]])
             interpreter.allocate_tensors()
             result(interpreter)
@@ -68,12 +69,13 @@ def allocate_often() -> Callable[[], None]:
 
 
 def segfault_often() -> None:
-    for _ in range(20):
+    for _ in range(rounds(6, soak=60)):
         interpreter = outlive.Interpreter(scenes.DEADLY)
         with pytest.raises(outlive.ModelDied):
             scenes.run_whole(interpreter)
 
 
+@repeats
 @pytest.mark.parametrize(
     "prepare",
     [
@@ -120,6 +122,6 @@ def test_the_garbage_collector_may_end_a_worker_at_any_moment() -> None:
 
     thread = threading.Thread(target=collect, daemon=True)
     thread.start()
-    thread.join(5)
+    thread.join(60)
     assert not thread.is_alive()
     assert scenes.wait_for_death({interpreter.pid}) == set()

@@ -21,7 +21,7 @@ import pytest
 import outlive
 from outlive.demo_models import path as path_of
 from outlive.process.child.posix import sandbox
-from outlive.process.sandbox_policy import choose_mode, make_order
+from outlive.process.sandbox_policy import choose_mode, make_settings
 from outlive.process.worker_factory import WorkerKind
 
 HEALTHY, DEADLY = str(path_of("healthy")), str(path_of("deadly"))
@@ -324,11 +324,11 @@ def test_auto_is_off_where_more_is_needed_and_on_is_not(changed: dict[str, Any],
         "custom_ops": None,
         "compiled": None,
     }
-    assert make_order("auto", **usual) == {"read": ["m.tflite"]}
-    assert make_order("auto", **{**usual, **changed}) == {"off": why}
+    assert make_settings("auto", **usual) == {"read": ["m.tflite"]}
+    assert make_settings("auto", **{**usual, **changed}) == {"off": why}
     libraries = [library for library, _ in changed.get("delegates", [])]
-    assert make_order("on", **{**usual, **changed}) == {"read": ["m.tflite", *libraries]}
-    assert make_order("off", **usual) == {"off": "it was switched off"}
+    assert make_settings("on", **{**usual, **changed}) == {"read": ["m.tflite", *libraries]}
+    assert make_settings("off", **usual) == {"off": "it was switched off"}
 
 
 def test_modes_and_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,7 +88,7 @@ def test_the_one_that_waits_gives_the_core_away(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(os, "sched_yield", lambda: given.append("given"))
     waiter = answer_wait.AdaptiveWait(SharedBlock(), "yield")
     waiter._block = Looked(lambda: given.append("looked"))  # type: ignore[assignment]
-    assert waiter.sees(1)
+    assert waiter.wait_awake(1)
     assert given[:2] == ["given", "looked"]
     assert "looked looked looked" not in " ".join(given)
 
@@ -97,7 +97,7 @@ def test_an_answer_that_comes_late_is_not_waited_for_awake(clock: Clock) -> None
     clock.step_ns = answer_wait._SPIN_NS
     for way in ("yield", "spin"):
         waiter = answer_wait.AdaptiveWait(SharedBlock(), way)
-        assert not waiter.sees(1)
+        assert not waiter.wait_awake(1)
 
 
 @pytest.mark.parametrize(("way", "often"), [("yield", 2), ("spin", 4)])
@@ -106,12 +106,12 @@ def test_a_busy_neighbour_is_noticed(clock: Clock, way: str, often: int) -> None
     waiter = answer_wait.AdaptiveWait(block, way)
     for _ in range(often - 1):
         waiter.learn(1000)  # quick work, and yet we waited in vain: the worker had no core
-    assert (waiter.patience, block.words[wire.PATIENT]) == (0, 0)
+    assert (waiter.calls_to_sleep, block.words[wire.PATIENT]) == (0, 0)
     waiter.learn(1000)
-    assert (waiter.patience, block.words[wire.PATIENT]) == (64, 1)
+    assert (waiter.calls_to_sleep, block.words[wire.PATIENT]) == (64, 1)
     for _ in range(64):
-        waiter.have_patience()
-    assert (waiter.patience, block.words[wire.PATIENT]) == (0, 0)
+        waiter.count_slept_call()
+    assert (waiter.calls_to_sleep, block.words[wire.PATIENT]) == (0, 0)
 
 
 def test_patience_grows_while_a_neighbour_stays_and_is_forgotten_after_that(clock: Clock) -> None:
@@ -121,7 +121,7 @@ def test_patience_grows_while_a_neighbour_stays_and_is_forgotten_after_that(cloc
         clock.now_ns += pause_ns
         waiter.learn(1000)
         waiter.learn(1000)
-        seen.append(waiter.patience)
+        seen.append(waiter.calls_to_sleep)
     assert seen == [64, 128, 256, 512, 1024, 1024, 64]
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from outlive import demo_models
 from outlive.cli.main import main
-from outlive.project.config import Asked, Config, Override, find_config
-from outlive.project.values import ConfigError
+from outlive.project.config import CheckSettings, Config, ConfigError, Override, find_config
 
 
 def put(folder: Path, text: str, name: str = "pyproject.toml") -> Path:
@@ -52,7 +51,7 @@ ignore = ["M102"]
     path = put(tmp_path, text)
     assert find_config(tmp_path) == Config(
         path=path,
-        asked=Asked(
+        settings=CheckSettings(
             select=("M",),
             ignore=("M101",),
             ram="1MB",
@@ -66,7 +65,7 @@ ignore = ["M102"]
         overrides=(
             Override(
                 files=("pico/*.tflite", "nano/**"),
-                asked=Asked(devices=("raspberry-pi-pico", "esp32"), ignore=("M102",)),
+                settings=CheckSettings(devices=("raspberry-pi-pico", "esp32"), ignore=("M102",)),
             ),
         ),
     )
@@ -85,13 +84,13 @@ def test_the_nearest_that_says_something_about_us_counts(tmp_path: Path) -> None
 def test_the_file_of_our_own_goes_first(tmp_path: Path) -> None:
     put(tmp_path, '[tool.outlive]\nram = "1MB"\n')
     own = put(tmp_path, 'ram = "2MB"\n', "outlive.toml")
-    assert find_config(tmp_path) == Config(path=own, asked=Asked(ram="2MB"))
+    assert find_config(tmp_path) == Config(path=own, settings=CheckSettings(ram="2MB"))
 
 
 def test_a_device_file_is_named_from_the_configuration(tmp_path: Path) -> None:
     put(tmp_path, '[tool.outlive]\ndevice = "boards/mine.toml"\n')
     (tmp_path / "deep").mkdir()
-    assert find_config(tmp_path / "deep").asked.devices == (str(tmp_path / "boards" / "mine.toml"),)
+    assert find_config(tmp_path / "deep").settings.devices == (str(tmp_path / "boards" / "mine.toml"),)
 
 
 @pytest.mark.parametrize(

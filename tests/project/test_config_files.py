@@ -134,7 +134,7 @@ def test_a_later_override_counts(folder: Path) -> None:
         '[[overrides]]\nfiles = "pico/"\ndevice = "esp32"\nselect = ["Q"]\n'
     )
     config = find_config(folder)
-    pico, phone = config.asked_of("pico/small.tflite"), config.asked_of("phone/deep/large.tflite")
+    pico, phone = config.settings_of("pico/small.tflite"), config.settings_of("phone/deep/large.tflite")
     assert (pico.devices, pico.ram, pico.select) == (("esp32",), None, ("Q",))
     assert pico.ignore == phone.ignore == ("M101", "M102")
     assert (phone.devices, phone.ram) == ((), "1MB")

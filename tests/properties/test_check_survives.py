@@ -7,8 +7,10 @@ import pytest
 from tests.properties.judging import check_and_say
 from tests.properties.mutations import Mutator
 from tests.properties.specimens import specimens
+from tests.repetition import repeats, rounds
 
-MUTANTS, BATCH = 600, 100
+pytestmark = repeats
+MUTANTS, BATCH = rounds(200, soak=5_000), 100
 
 
 @pytest.mark.parametrize("start", range(0, MUTANTS, BATCH))

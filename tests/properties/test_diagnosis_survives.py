@@ -8,8 +8,10 @@ from outlive.diagnosis.nouns import Diagnosis
 from tests.properties.judging import diagnose_and_say, judge_ends
 from tests.properties.mutations import Mutator
 from tests.properties.specimens import specimens
+from tests.repetition import repeats, rounds
 
-MUTANTS, BATCH = 200, 100
+pytestmark = repeats
+MUTANTS, BATCH = rounds(100, soak=2_000), 100
 FLOWN = 5
 
 

@@ -16,6 +16,9 @@ from outlive.process.flight import Flight, OpSeen
 from outlive.rules import judge
 from outlive.rules.catalogue import load_rules
 from outlive.verbs.judging import JUDGE
+from tests.repetition import repeats, rounds
+
+pytestmark = repeats
 
 SIGNALS = (
     "SIGABRT", "SIGBUS", "SIGFPE", "SIGHUP", "SIGILL", "SIGINT", "SIGKILL", "SIGSEGV", "SIGSYS", "SIGTERM",
@@ -88,13 +91,13 @@ def told(kind: str, fact: Any) -> list[str]:
     return [finding.code for finding in judgement]
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=rounds(500, soak=20_000), deadline=None)
 @given(flights())
 def test_a_flight_that_ended_badly_has_one_finding_and_another_none(flight: Flight) -> None:
     assert len(told("flight", flight)) == (1 if flight.died or flight.error_type else 0)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=rounds(200, soak=5000), deadline=None)
 @given(flights().filter(lambda flight: flight.died or bool(flight.error_type)))
 def test_the_judge_always_has_words_that_can_be_shown(flight: Flight) -> None:
     finding, text, _ = JUDGE.find("flight", flight, None)
@@ -102,7 +105,7 @@ def test_the_judge_always_has_words_that_can_be_shown(flight: Flight) -> None:
     assert all(line.isprintable() for line in text.split("\n"))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=rounds(200, soak=5000), deadline=None)
 @given(
     st.builds(
         Call,

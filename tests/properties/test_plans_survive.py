@@ -15,8 +15,10 @@ from outlive.arena.xnnpack.planning import plan_xnnpack
 from outlive.model import Model
 from tests.properties.mutations import Mutator
 from tests.properties.specimens import specimens
+from tests.repetition import repeats, rounds
 
-MUTANTS, BATCH = 4000, 500
+pytestmark = repeats
+MUTANTS, BATCH = rounds(1000, soak=20_000), 500
 PLANNERS = {"builtin": plan_builtin, "cpu": plan_xnnpack, "tflm": plan_tflm}
 
 

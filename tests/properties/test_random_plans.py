@@ -23,6 +23,9 @@ from tests.model.small import tensor
 from tests.properties.mutations import Mutator
 from tests.properties.random_graphs import graphs
 from tests.properties.specimens import specimens
+from tests.repetition import repeats, rounds
+
+pytestmark = repeats
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +34,7 @@ def runtime() -> Iterator[Runtime]:
         yield opened
 
 
-@settings(max_examples=300)
+@settings(max_examples=rounds(150, soak=3000))
 @given(
     data=graphs(), threads=st.sampled_from([None, 1, 2, 4]), preserve=st.sampled_from([False, False, True])
 )
@@ -97,7 +100,7 @@ def test_a_planner_with_a_fault_is_caught(
     assert differences(plan_builtin(model, question), model, truth) != []
 
 
-MUTANTS = 600
+MUTANTS = rounds(200, soak=5000)
 
 
 def test_a_damaged_model_is_planned_or_refused() -> None:

@@ -15,8 +15,12 @@ from tests.properties.mutations import Mutator
 from tests.properties.specimens import busy_model, plain_model, specimens, text_model
 from tests.properties.structure import find_sites
 from tests.properties.visiting import read_everything, say_json, say_text
+from tests.repetition import repeats, rounds
 
-MUTANTS, SAID_MUTANTS, DRAWN_MUTANTS, CHECKED_MUTANTS = 2000, 300, 30, 1000
+pytestmark = repeats
+
+MUTANTS, SAID_MUTANTS, DRAWN_MUTANTS = rounds(500, soak=10_000), rounds(100, soak=1000), 30
+CHECKED_MUTANTS = rounds(300, soak=5000)
 BATCH = 100
 _PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 

@@ -9,9 +9,12 @@ import pytest
 
 import outlive
 from tests.properties.mutations import Mutator
+from tests.repetition import repeats, rounds
+
+pytestmark = repeats
 
 RULE_CASES = Path(__file__).parents[1] / "rules"
-MUTANTS, BATCH = 3000, 250
+MUTANTS, BATCH = rounds(750, soak=10_000), 250
 
 
 @pytest.fixture(scope="module")

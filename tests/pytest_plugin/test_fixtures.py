@@ -65,5 +65,5 @@ def test_fixtures(tmp_path: Path) -> None:
     assert "error[M201]" in ran.failure("test_does_not_fit")["text"]
     assert "error[F" in ran.failure("test_is_no_model")["text"]
     assert "leaks" in ran.failure("test_grows")["text"]
-    assert "fixtures.py" not in ran.failure("test_does_not_fit")["text"]
+    assert "pytest_plugin/__init__.py" not in ran.failure("test_does_not_fit")["text"]
     assert demo_models.path("healthy").exists()

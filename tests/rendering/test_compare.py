@@ -11,11 +11,12 @@ import pytest
 
 from outlive.quant.drift import Drift, Metrics, OutputDrift, PassSummary, PerSample, TensorDrift
 from outlive.rendering import page_of
-from outlive.rendering.drift_plot import draw_drift
-from outlive.rendering.drift_tables import drift_csv, drift_node_data
+from outlive.rendering.media.csv import drift_csv
 from outlive.rendering.media.json import document_of, dump
 from outlive.rendering.media.notebook import card_bundle
+from outlive.rendering.media.overlay import drift_overlay
 from outlive.rendering.pages.compare import drift_section, drift_verdict
+from outlive.rendering.plots.compare import marks
 from tests.rendering.stage import drawn
 
 NAN, INF = math.nan, math.inf
@@ -90,18 +91,18 @@ def test_what_is_not_finite_is_drawn_as_a_gap() -> None:
     assert series["values"] == [40.0, None, -120.0]
     assert series["gaps"]
     assert "the values of 1 layer are not finite" in arrived.summary  # type: ignore[union-attr]
-    assert not [mark for mark in draw_drift(made) if "op 1 " in str(mark)]
+    assert not [mark for mark in marks(made) if "op 1 " in str(mark)]
 
 
 def test_node_data_is_by_operator_not_by_name() -> None:
     rows = (layer("dup", 0, metrics(40.0), 1.5), layer("dup", 1, metrics(40.0), 0.5))
-    results: Any = drift_node_data(drift(tensors=rows), "main")["main"]
+    results: Any = drift_overlay(drift(tensors=rows), "main")["main"]
     assert results["results"] == {"0": {"value": 1.5}, "1": {"value": 0.5}}
 
 
 def test_the_worst_output_of_an_operator_counts() -> None:
     rows = (layer("a", 0, metrics(40.0), 0.5), layer("b", 0, metrics(40.0), 1.5))
-    results: Any = drift_node_data(drift(tensors=rows), "main")["main"]
+    results: Any = drift_overlay(drift(tensors=rows), "main")["main"]
     assert results["results"] == {"0": {"value": 1.5}}
 
 

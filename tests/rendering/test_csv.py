@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from outlive import demo_models, verbs
+import outlive
+from outlive import demo_models
 from outlive.arena.plan import Plan, PlannedSetting
 from outlive.meter import Point
 from outlive.process.flight import Flight
@@ -22,7 +23,7 @@ def rows(text: str) -> list[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    return verbs.plan(demo_models.path("healthy"), "builtin")
+    return outlive.plan(demo_models.path("healthy"), "builtin")
 
 
 def test_each_tensor_has_its_place(plan: Plan) -> None:
@@ -36,7 +37,7 @@ def test_each_tensor_has_its_place(plan: Plan) -> None:
 
 
 def test_what_is_inside_a_delegate_is_told_apart() -> None:
-    table = rows(plan_csv(verbs.plan(demo_models.path("healthy"), "cpu")))
+    table = rows(plan_csv(outlive.plan(demo_models.path("healthy"), "cpu")))
     assert {row["region"] for row in table} == {"arena", "workspace"}
 
 

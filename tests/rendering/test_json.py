@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from outlive import demo_models, verbs
+import outlive
+from outlive import demo_models
 from outlive.model import Model, read_source
 from outlive.model.file_parts import FilePart, map_bytes
 from outlive.planning.file_read import FileRead, FilesRead
@@ -54,7 +55,7 @@ def test_a_document_says_what_it_is_and_of_which_file(name: str) -> None:
 
 @DEMOS
 def test_a_document_holds_all_of_the_model(name: str) -> None:
-    model, found = verbs.read(demo_models.path(name)), told(demo_models.path(name))
+    model, found = outlive.read(demo_models.path(name)), told(demo_models.path(name))
     (subgraph,) = found["subgraphs"]
     assert [row["name"] for row in subgraph["tensors"]] == [tensor.name for tensor in model.tensors()]
     assert [row["type"] for row in subgraph["operators"]] == [step.type for step in model.operators()]
@@ -69,7 +70,7 @@ def test_a_document_holds_all_of_the_model(name: str) -> None:
 def test_findings_have_all_fields_of_the_contract() -> None:
     findings = told(demo_models.path("wasteful"))["findings"]
     assert [row["code"] for row in findings] == [
-        item.code for item in verbs.check(demo_models.path("wasteful"))
+        item.code for item in outlive.check(demo_models.path("wasteful"))
     ]
     for row in findings:
         assert set(row) == FINDING
@@ -167,7 +168,7 @@ def sizes(model: Model) -> dict[str, tuple[int, int]]:
 
 @DEMOS
 def test_the_parts_of_a_demo_model_add_up_to_its_file(name: str) -> None:
-    model = verbs.read(demo_models.path(name))
+    model = outlive.read(demo_models.path(name))
     parts = map_bytes(model)
     assert sum(part.size_bytes for part in parts) == model.file_bytes
     assert parts == tuple(sorted(parts, key=lambda part: -part.size_bytes))
@@ -188,7 +189,7 @@ def test_each_byte_is_counted_for_what_it_is() -> None:
         buffers=[ones(2, 4), b"1.5.0", b"nobody's"], metadata=[{"name": "min_runtime_version", "buffer": 2}]
     )
     attached = archive("labels.txt")
-    found = sizes(verbs.read(write(made) + attached))
+    found = sizes(outlive.read(write(made) + attached))
     assert found.pop("structure")[1] == 1
     assert found == {
         "float32 constants": (32, 1), "metadata": (5, 1), "unused buffers": (8, 1), "attached files": (7, 1),
@@ -199,7 +200,7 @@ def test_each_byte_is_counted_for_what_it_is() -> None:
 def test_a_shared_buffer_counts_once(outside: bool) -> None:
     tensors = [tensor("a", [8], buffer=1), tensor("b", [8], buffer=1), tensor("c", [4], "INT32", buffer=2)]
     made = tree(graph(tensors, [], [0], [0]), buffers=[ones(8), np.arange(4, dtype=np.int32)])
-    found = sizes(verbs.read(write(made, outside=outside)))
+    found = sizes(outlive.read(write(made, outside=outside)))
     assert found["float32 constants"] == (32, 1)
     assert found["int32 constants"] == (16, 1)
 
@@ -207,8 +208,8 @@ def test_a_shared_buffer_counts_once(outside: bool) -> None:
 def test_two_buffers_in_one_place_count_once() -> None:
     made = dense()
     made["buffers"][1:] = [{"offset": 8, "size": 32}, {"offset": 8, "size": 32}]
-    assert sizes(verbs.read(write(made)))["float32 constants"] == (32, 1)
-    assert "unused buffers" not in sizes(verbs.read(write(made)))
+    assert sizes(outlive.read(write(made)))["float32 constants"] == (32, 1)
+    assert "unused buffers" not in sizes(outlive.read(write(made)))
 
 
 def test_buffers_that_overlap_do_not_count_more_than_the_file() -> None:
@@ -218,5 +219,5 @@ def test_buffers_that_overlap_do_not_count_more_than_the_file() -> None:
         {"offset": 9, "size": 200},
         {"offset": 10, "size": 200},
     ]
-    parts = map_bytes(verbs.read(write(made)))
+    parts = map_bytes(outlive.read(write(made)))
     assert FilePart(what="structure", size_bytes=0, count=1) in parts

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import outlive
-from outlive import demo_models, verbs
+from outlive import demo_models
 from outlive.accelerators import Accelerator, Coverage
 from outlive.rendering.media.json import dump
 from outlive.rendering.media.overlay import coverage_overlay, graph_name, plan_overlay
@@ -51,7 +51,7 @@ def accelerator(name: str, taken: tuple[int, ...] | None, available: bool = True
 
 
 def test_a_plan_has_bytes_for_each_operator() -> None:
-    plan = verbs.plan(demo_models.path("healthy"), "builtin")
+    plan = outlive.plan(demo_models.path("healthy"), "builtin")
     document = json.loads(dump(plan_overlay(plan, "main")))
     assert complaints(document) == []
     results = document["main"]["results"]
@@ -82,7 +82,7 @@ def test_what_is_not_known_is_not_made_up() -> None:
 
 
 def test_a_real_probe_can_be_laid_over_the_graph() -> None:
-    found = verbs.probe(demo_models.path("healthy"), only=("builtin", "xnnpack"), cache=False)
+    found = outlive.probe(demo_models.path("healthy"), only=("builtin", "xnnpack"), cache=False)
     document = json.loads(dump(coverage_overlay(found, "main")))
     assert complaints(document) == []
     values = [result["value"] for result in document["main"]["results"].values()]

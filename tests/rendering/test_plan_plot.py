@@ -10,24 +10,24 @@ from xml.etree import ElementTree
 import pytest
 
 from outlive.arena.plan import OpLoad, Plan
-from outlive.rendering.plan_drawing import HEIGHT, WIDTH, Box, draw_plan
-from outlive.rendering.plan_plot import check_plot, draw, svg
+from outlive.rendering.picture import HEIGHT, WIDTH, RectMark, check_plot, plot, svg
+from outlive.rendering.plots.plan import marks
 from tests.arena.sketches import PLACES, place, refused, sketch
 from tests.rendering.stage import HOSTILE
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def boxes(plan: Plan) -> dict[str, Box]:
+def boxes(plan: Plan) -> dict[str, RectMark]:
     """The boxes of the arena by the name of their tensor."""
     return {
-        mark.words.split(":")[0]: mark for mark in draw_plan(plan) if isinstance(mark, Box) and mark.outline
+        mark.words.split(":")[0]: mark for mark in marks(plan) if isinstance(mark, RectMark) and mark.outline
     }
 
 
 def test_every_box_lies_on_the_picture() -> None:
-    for mark in draw_plan(sketch()):
-        if isinstance(mark, Box):
+    for mark in marks(sketch()):
+        if isinstance(mark, RectMark):
             assert 0 <= mark.x <= mark.x + mark.width <= WIDTH
             assert 0 <= mark.y <= mark.y + mark.height <= HEIGHT
 
@@ -58,7 +58,7 @@ def test_no_two_boxes_of_a_sound_plan_overlap() -> None:
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_names_leave_the_xml_sound(kind: str) -> None:
     places = tuple(replace(item, name=f"<b>&'\"{HOSTILE[kind]}") for item in PLACES)
-    text = svg(draw_plan(sketch(path=HOSTILE[kind], placements=places)))
+    text = svg(marks(sketch(path=HOSTILE[kind], placements=places)))
     root = ElementTree.fromstring(text)
     assert {element.tag for element in root.iter()} <= {
         SVG + tag for tag in ("svg", "rect", "line", "text", "title")
@@ -67,7 +67,7 @@ def test_hostile_names_leave_the_xml_sound(kind: str) -> None:
 
 
 def test_a_plan_without_an_arena_is_drawn_too() -> None:
-    text = svg(draw_plan(refused()))
+    text = svg(marks(refused()))
     assert "places no tensors" in text
     ElementTree.fromstring(text)
 
@@ -75,13 +75,13 @@ def test_a_plan_without_an_arena_is_drawn_too() -> None:
 def test_a_giant_plan_gives_a_picture_of_bearable_size() -> None:
     ops = tuple(OpLoad(index=i, type="ADD", name="", live_bytes=1 + i % 7) for i in range(10_000))
     places = tuple(place(i, i * 64, 64, i, i + 1) for i in range(10_000))
-    text = svg(draw_plan(sketch(ops=ops, placements=places)))
+    text = svg(marks(sketch(ops=ops, placements=places)))
     assert "6,000 small tensors not drawn" in text
     assert len(text) < 3_000_000
 
 
 def test_the_file_is_written(tmp_path: Path) -> None:
-    draw(sketch(), str(tmp_path / "plan.svg"))
+    plot(sketch(), str(tmp_path / "plan.svg"))
     ElementTree.parse(tmp_path / "plan.svg")
 
 
@@ -91,13 +91,13 @@ def test_other_kinds_of_file_are_refused_before_anything_is_done() -> None:
 
 
 def test_png_without_matplotlib_tells_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("outlive.rendering.plan_plot.find_spec", lambda name: None)
+    monkeypatch.setattr("outlive.rendering.picture.find_spec", lambda name: None)
     with pytest.raises(ValueError, match=r"pip install 'outlive\[plot\]'"):
         check_plot("plan.png")
 
 
 def test_png_is_written_where_matplotlib_is(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="to draw .png files: pip install 'outlive[plot]'")
-    draw(sketch(path="$a$"), str(tmp_path / "plan.png"))
+    plot(sketch(path="$a$"), str(tmp_path / "plan.png"))
     assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
     assert "matplotlib.pyplot" not in sys.modules  # no window system is touched

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from outlive import verbs
+import outlive
 from outlive.arena.accuracy import said_of
 from outlive.arena.budget import Budget, weigh
 from outlive.arena.measured import set_beside
@@ -145,7 +145,7 @@ def test_rows_of_a_sweep() -> None:
 
 
 def test_devices_are_listed_with_their_documents() -> None:
-    text = plain(draw_text(page_of(verbs.devices())))
+    text = plain(draw_text(page_of(outlive.devices())))
     assert "Microcontrollers" in text
     assert "RP2040 Datasheet" in text
 

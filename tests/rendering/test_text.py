@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from outlive.outlive.read import read_files
 
-from outlive import demo_models, verbs
+import outlive
+from outlive import demo_models
 from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag
 from outlive.meter import Point
 from outlive.model import Model, Quantization
@@ -24,7 +26,6 @@ from outlive.rules import Rule
 from outlive.rules.catalogue import load_rules
 from outlive.surgery import write
 from outlive.units import format_bytes, format_shape
-from outlive.verbs.read import read_files
 from tests.rendering.stage import plain
 from tests.rules.small import archive, dense, graph, ones, operator, tensor, tree
 
@@ -32,7 +33,7 @@ DEMOS = pytest.mark.parametrize("name", demo_models.NAMES)
 
 
 def demo(name: str) -> Model:
-    return verbs.read(demo_models.path(name))
+    return outlive.read(demo_models.path(name))
 
 
 def summary(model: Model) -> str:
@@ -84,7 +85,7 @@ def test_the_summary_of_the_int8_model_tells_its_scales() -> None:
 
 
 def test_a_model_without_anything_has_a_summary() -> None:
-    text = summary(verbs.read(write({"version": 3, "buffers": [{}]}), tolerant=True))
+    text = summary(outlive.read(write({"version": 3, "buffers": [{}]}), tolerant=True))
     assert text.startswith("model given as bytes")
     assert "0 operators in 0 subgraphs" in text
 
@@ -92,14 +93,14 @@ def test_a_model_without_anything_has_a_summary() -> None:
 def test_the_thirteenth_kind_of_operator_is_counted_with_the_others() -> None:
     tensors = [tensor(f"t{index}", [4]) for index in range(16)]
     steps = [operator(f"Custom{index}", [index], [index + 1]) for index in range(15)]
-    lines = squeezed(summary(verbs.read(write(tree(graph(tensors, steps, [0], [15]))))))
+    lines = squeezed(summary(outlive.read(write(tree(graph(tensors, steps, [0], [15]))))))
     assert "Custom0 (custom) 1" in lines
-    brief = squeezed(plain(draw_text(page_of(verbs.read(write(tree(graph(tensors, steps, [0], [15]))))))))
+    brief = squeezed(plain(draw_text(page_of(outlive.read(write(tree(graph(tensors, steps, [0], [15]))))))))
     assert "and 3 more: -v shows all" in brief
 
 
 def test_attached_files_are_listed() -> None:
-    text = summary(verbs.read(write(dense()) + archive("labels.txt")))
+    text = summary(outlive.read(write(dense()) + archive("labels.txt")))
     assert "attached labels.txt: 7 B" in text
 
 
@@ -125,7 +126,7 @@ def test_operators_are_listed_with_what_is_not_default() -> None:
 
 def test_the_graph_is_one_line_per_operator() -> None:
     made = dense(op={"inputs": [0, 1, -1]})
-    assert listed(graph_list(verbs.read(write(made)))).splitlines() == [
+    assert listed(graph_list(outlive.read(write(made)))).splitlines() == [
         "", "Graph", "  0  FULLY_CONNECTED(x 1x4, weights 2x4, -) -> y 1x2",
     ]  # fmt: skip
 
@@ -133,14 +134,14 @@ def test_the_graph_is_one_line_per_operator() -> None:
 def test_calls_and_subgraphs_are_named() -> None:
     call = operator("CALL", [0], [1], "CallOptions", subgraph=1)
     main = graph([tensor("x", [1]), tensor("y", [1])], [call], [0], [1])
-    text = listed(graph_list(verbs.read(write(tree(main, main | {"operators": [], "name": "body"})))))
+    text = listed(graph_list(outlive.read(write(tree(main, main | {"operators": [], "name": "body"})))))
     assert "CALL(x 1) -> y 1 calls subgraph 1" in text
     assert 'Graph of subgraph 1 "body"' in text
 
 
 def test_tensors_are_listed_with_their_kind() -> None:
     made = dense(x={"shape_signature": [-1, 4]}, y={"is_variable": True})
-    lines = squeezed(listed(tensor_list(verbs.read(write(made)))))
+    lines = squeezed(listed(tensor_list(outlive.read(write(made)))))
     assert lines[3:] == [
         "0 x 1x4 (?x4) float32 16 B input",
         "1 weights 2x4 float32 32 B constant",
@@ -243,8 +244,8 @@ def test_constants_that_share_a_buffer_are_big_once() -> None:
     tensors = [tensor("x", [8]), tensor("a", [8], buffer=1), tensor("b", [8], buffer=1), tensor("y", [8])]
     steps = [operator("ADD", [0, 1], [3]), operator("ADD", [0, 2], [3])]
     made = tree(graph(tensors, steps, [0], [3]), buffers=[np.asarray(ones(8))])
-    assert "32 B a 8 float32" in squeezed(summary(verbs.read(write(made))))
-    assert "32 B b 8 float32" not in squeezed(summary(verbs.read(write(made))))
+    assert "32 B a 8 float32" in squeezed(summary(outlive.read(write(made))))
+    assert "32 B b 8 float32" not in squeezed(summary(outlive.read(write(made))))
 
 
 def test_memory_over_time_is_a_curve_in_a_line() -> None:

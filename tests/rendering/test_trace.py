@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from outlive.outlive.judging import JUDGE
 
-from outlive import demo_models, verbs
+import outlive
+from outlive import demo_models
 from outlive.meter import Point
 from outlive.process.flight import Flight
 from outlive.rendering.media.json import dump
-from outlive.rendering.media.trace_plan import plan_trace
-from outlive.rendering.media.trace_run import place_stages, run_trace
-from outlive.verbs.judging import JUDGE
+from outlive.rendering.media.trace import place_stages, plan_trace, run_trace
 from tests.arena.sketches import sketch
 from tests.flights.replay import load, rebuild, recordings
 from tests.rendering.stage import HOSTILE, unsafe
@@ -24,12 +24,12 @@ from tests.rendering.trace_shape import complaints
 
 @pytest.fixture(scope="module")
 def ran() -> Flight:
-    return verbs.run(demo_models.path("healthy"), repeat=3)
+    return outlive.run(demo_models.path("healthy"), repeat=3)
 
 
 @pytest.fixture(scope="module")
 def died() -> Flight:
-    return verbs.run(demo_models.path("deadly"))
+    return outlive.run(demo_models.path("deadly"))
 
 
 def events(document: Any, phase: str) -> list[Any]:
@@ -83,7 +83,7 @@ def test_nothing_seen_is_a_trace_too() -> None:
 
 @pytest.mark.parametrize("accelerator", ["builtin", "cpu", "tflm"])
 def test_a_plan_is_a_sound_trace(accelerator: str) -> None:
-    plan = verbs.plan(demo_models.path("healthy"), accelerator)
+    plan = outlive.plan(demo_models.path("healthy"), accelerator)
     document = json.loads(dump(plan_trace(plan)))
     assert complaints(document) == []
     slices = events(document, "X")

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from outlive import verbs
+import outlive
 from outlive.model import read_source
 from outlive.rendering.finding_text import plain_finding
 from outlive.rules import Judgement
@@ -41,7 +41,7 @@ def judged(code: str, case: str, tmp_path: Path) -> tuple[Judgement, str]:
     made = importlib.import_module(f"tests.rules.{code.lower()}.{case}").source(tmp_path)
     if isinstance(made, (str, os.PathLike)) and os.path.isdir(made):  # check looks at the models in it
         return assess(read_source(made)), os.fspath(made)
-    return verbs.check(made), os.fspath(made) if isinstance(made, (str, os.PathLike)) else ""
+    return outlive.check(made), os.fspath(made) if isinstance(made, (str, os.PathLike)) else ""
 
 
 def told(judgement: Judgement, path: str, folder: Path) -> str:
@@ -74,7 +74,7 @@ def test_no_rule_fails_on_any_case(code: str, case: str, tmp_path: Path) -> None
 
 def test_a_file_cut_anywhere_has_one_finding() -> None:
     data = write(dense(description="cut anywhere"))
-    told = {end: [finding.code for finding in verbs.check(data[:end])] for end in range(len(data))}
+    told = {end: [finding.code for finding in outlive.check(data[:end])] for end in range(len(data))}
     assert told.pop(0) == ["F102"]
     # A byte or two of the header may well be printable, and so a text.
     right = {end: [["F109"], ["F107"]] if end < 8 else [["F110"]] for end in told}
@@ -84,7 +84,7 @@ def test_a_file_cut_anywhere_has_one_finding() -> None:
 def test_a_broken_model_is_not_called_wasteful() -> None:
     """The weights look unused only because the operator that reads them is broken."""
     broken = write(dense(op={"inputs": [0, 99, -1]}))
-    assert [finding.code for finding in verbs.check(broken)] == ["F112"]
+    assert [finding.code for finding in outlive.check(broken)] == ["F112"]
 
 
 @pytest.mark.parametrize("code", [rule.code for rule in ON_FILES])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from outlive.accelerators.configurations import AcceleratorConfig, choose_configurations
 from outlive.accelerators.coverage import Accelerator, FaultyPart
-from outlive.accelerators.trial import Trial, TrialSettings, compare, run_trial
+from outlive.accelerators.trial import AcceleratorTrial, TrialSettings, compare, run_trial
 from outlive.model import Model
 from outlive.surgery import Cut, CutRequest, cut_model
 
@@ -23,13 +23,13 @@ _LENGTHS = (1, 2, 4, 8)
 
 def find_faulty_part(
     model: Model,
-    way: AcceleratorConfig,
-    order: TrialSettings,
+    config: AcceleratorConfig,
+    settings: TrialSettings,
     bad: Accelerator,
     tell: Callable[[str], None] = lambda _: None,
 ) -> FaultyPart | None:
-    """What of the model makes this accelerator end as it did; None if no part of it ends so."""
-    search = _Search(model=model, way=way, order=replace(order, inputs=None), bad=bad, tell=tell)
+    """The part of the model that makes this accelerator die or differ; None if no part alone does."""
+    search = _Search(model=model, config=config, settings=replace(settings, inputs=None), bad=bad, tell=tell)
     last = search.last_of_shortest_prefix()
     if last is None:
         return None
@@ -45,8 +45,8 @@ class _Search:
     """One search; an accelerator that refused or runs well has nothing to be searched for."""
 
     model: Model
-    way: AcceleratorConfig
-    order: TrialSettings
+    config: AcceleratorConfig
+    settings: TrialSettings
     bad: Accelerator
     tell: Callable[[str], None]
 
@@ -63,7 +63,7 @@ class _Search:
             return None  # cutting alone has changed how it ends
         while low < high:
             middle = (low + high) // 2
-            self.tell(f"{self.way.name}: does it end so with operators 0 to {middle}?")
+            self.tell(f"{self.config.name}: does it end so with operators 0 to {middle}?")
             low, high = (low, middle) if self._ends_alike(CutRequest(until=middle)) else (middle + 1, high)
         return high
 
@@ -72,7 +72,7 @@ class _Search:
         for length in _LENGTHS:
             first = max(0, last - length + 1)
             part = self._cut(CutRequest(ops=range(first, last + 1)))
-            self.tell(f"{self.way.name}: operators {first} to {last} alone?")
+            self.tell(f"{self.config.name}: operators {first} to {last} alone?")
             if part is not None and self._part_ends_alike(part):
                 return part
         return self._cut(CutRequest(until=last))
@@ -88,21 +88,14 @@ class _Search:
             return None
 
     def _part_ends_alike(self, part: Cut) -> bool:
-        order = replace(self.order, source=part.model)
-        seen = run_trial(self.way, order)
+        settings = replace(self.settings, source=part.model)
+        seen = run_trial(self.config, settings)
         if self.bad.death is not None:
             return seen.death is not None and seen.death.signal == self.bad.death.signal
-        return seen.runs and self._differs(order, seen)
+        return seen.runs and self._differs(settings, seen)
 
-    def _differs(self, order: TrialSettings, seen: Trial) -> bool:
+    def _differs(self, settings: TrialSettings, seen: AcceleratorTrial) -> bool:
         """True if no kernels of the CPU compute what the accelerator does."""
-        apart = []
-        for witness in choose_configurations(["builtin"]):
-            plain = run_trial(witness, order)
-            if plain.runs:
-                apart.append(
-                    compare(
-                        witness.name, plain.rows, plain.values, seen.values, arithmetic=self.way.arithmetic
-                    )
-                )
+        plain = [(one.name, run_trial(one, settings)) for one in choose_configurations(["builtin"])]
+        apart = [compare(name, trial, seen, self.config.arithmetic) for name, trial in plain if trial.runs]
         return bool(apart) and not any(difference.is_normal for difference in apart)

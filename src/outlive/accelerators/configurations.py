@@ -85,8 +85,9 @@ def _content_problem(library: str, data: bytes, machine: str) -> tuple[str, str]
 
 # TFLITE_XNNPACK_DELEGATE_FLAG_FORCE_FP16: tflite/delegates/xnnpack/xnnpack_delegate.h
 _FORCE_FP16 = 4
-USUAL = ("reference", "builtin", "xnnpack", "gpu", "npu")
+# CPU kernels that all other accelerators are compared with.
 WITNESSES = ("reference", "builtin", "xnnpack")
+USUAL = (*WITNESSES, "gpu", "npu")
 _ALIASES = {"cpu": "xnnpack", "openvino": "npu", "tensorflow": "flex", "vela": "ethos-u"}
 ETHOS_U = "ethos-u"
 LIBRARY = "library"
@@ -94,12 +95,12 @@ LIBRARY = "library"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceleratorConfig:
-    """How an accelerator is asked for: arguments of the interpreter, or an order for a compiled model.
+    """How an accelerator is requested: arguments of the interpreter, or an order for a compiled model.
 
     `arithmetic` is the precision it may compute in; `missing` says why it cannot be tried here.
     """
 
-    name: str
+    name: str = ""
     title: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     compiled: CompiledWay | None = None
@@ -109,10 +110,20 @@ class AcceleratorConfig:
     is_library: bool = False
 
     def to_arguments(self) -> dict[str, Any]:
-        """What an interpreter in a worker is given."""
+        """The arguments for an interpreter in a worker."""
         if self.compiled is None:
             return dict(self.arguments)
         return {**self.arguments, "_compiled": self.compiled.to_order()}
+
+    def with_threads(self, threads: int | None) -> AcceleratorConfig:
+        """The same with this number of threads, unless it has its own."""
+        if threads is None or "num_threads" in self.arguments:
+            return self
+        if self.compiled is None:
+            return replace(self, arguments={**self.arguments, "num_threads": threads})
+        cpu = {**self.compiled.options.get("cpu_options", {}), "num_threads": threads}
+        options = {**self.compiled.options, "cpu_options": cpu}
+        return replace(self, compiled=replace(self.compiled, options=options))
 
 
 def choose_configurations(
@@ -121,180 +132,87 @@ def choose_configurations(
     threads: int | None = None,
     has_flex: bool = False,
 ) -> tuple[AcceleratorConfig, ...]:
-    """The ways to try, each with the user's number of threads; ValueError for a name there is not.
+    """The accelerators to try, each with the user's number of threads; ValueError for an unknown name.
 
     The kernels of the CPU are always among them: all others are compared with them.
     """
-    names = [_ALIASES.get(name, name) for name in only] or [*USUAL, *_fitting(has_flex)]
+    # Some are tried unnamed only where that makes sense.
+    sensible = [*(["flex"] if has_flex else []), *([ETHOS_U] if vela.is_installed() else [])]
+    names = [_ALIASES.get(name, name) for name in only] or [*USUAL, *sensible]
     for name in names:
         if name not in _MAKERS and name != LIBRARY:
             near = difflib.get_close_matches(name, [*_MAKERS, *_ALIASES], 1)
             hint = f"; did you mean {near[0]}?" if near else f"; choose from {', '.join(_MAKERS)}"
             raise ValueError(f"there is no accelerator {name!r}{hint}")
     ordered = dict.fromkeys([*WITNESSES, *(name for name in names if name != LIBRARY)])
-    ways = [_MAKERS[name]() for name in ordered]
-    ways += [_library(delegate) for delegate in delegates]
-    return tuple(_with_threads(way, threads) for way in ways)
+    found = [replace(_MAKERS[name](), name=name) for name in ordered]
+    found += [_library(delegate) for delegate in delegates]
+    return tuple(one.with_threads(threads) for one in found)
 
 
-def _fitting(has_flex: bool) -> list[str]:
-    """What is tried without being named only where it makes sense."""
-    return [*(["flex"] if has_flex else []), *([ETHOS_U] if vela.is_installed() else [])]
+def _interpreter(
+    title: str, kind: OpResolverType = OpResolverType.AUTO, missing: str = "", install: str = "", **more: Any
+) -> AcceleratorConfig:
+    arguments = {"experimental_op_resolver_type": kind, **more}
+    return AcceleratorConfig(title=title, arguments=arguments, missing=missing, install=install)
 
 
-def _with_threads(way: AcceleratorConfig, threads: int | None) -> AcceleratorConfig:
-    if threads is None or "num_threads" in way.arguments:
-        return way
-    if way.compiled is not None:
-        options = {**way.compiled.options}
-        options["cpu_options"] = {**options.get("cpu_options", {}), "num_threads": threads}
-        return replace(way, compiled=replace(way.compiled, options=options))
-    return replace(way, arguments={**way.arguments, "num_threads": threads})
+def _compiled_cpu(title: str, arithmetic: str = "float32", **cpu_options: Any) -> AcceleratorConfig:
+    way = replace(cpu_way(), options={"cpu_options": cpu_options})
+    return AcceleratorConfig(title=title, compiled=way, arithmetic=arithmetic)
 
 
-def _resolver(kind: OpResolverType, **more: Any) -> dict[str, Any]:
-    return {"experimental_op_resolver_type": kind, **more}
-
-
-def _reference() -> AcceleratorConfig:
-    return AcceleratorConfig(
-        name="reference",
-        title="LiteRT's plain kernels",
-        arguments=_resolver(OpResolverType.BUILTIN_REF),
-    )
-
-
-def _builtin() -> AcceleratorConfig:
-    kind = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
-    return AcceleratorConfig(name="builtin", title="LiteRT's own kernels", arguments=_resolver(kind))
-
-
-def _xnnpack() -> AcceleratorConfig:
-    return AcceleratorConfig(
-        name="xnnpack", title="XNNPACK, the default", arguments=_resolver(OpResolverType.AUTO)
-    )
-
-
-def _xnnpack_threads() -> AcceleratorConfig:
-    threads = os.cpu_count() or 1
-    title = f"XNNPACK with {threads} threads"
-    return AcceleratorConfig(
-        name="xnnpack-threads", title=title, arguments=_resolver(OpResolverType.AUTO, num_threads=threads)
-    )
-
-
-def _xnnpack_latest() -> AcceleratorConfig:
-    flag = {"experimental_default_delegate_latest_features": True}
-    return AcceleratorConfig(
-        name="xnnpack-latest",
-        title="XNNPACK with its latest features",
-        arguments=_resolver(OpResolverType.AUTO, **flag),
-    )
-
-
-def _xnnpack_fp16() -> AcceleratorConfig:
-    options = {"cpu_options": {"xnnpack_flags": _FORCE_FP16}}
-    return AcceleratorConfig(
-        name="xnnpack-fp16",
-        title="XNNPACK in half precision",
-        compiled=replace(cpu_way(), options=options),
-        arithmetic="float16",
-    )
-
-
-def _xnnpack_weight_cache() -> AcceleratorConfig:
-    # The file lives as long as the worker: what is measured is a cache that is shared by nobody yet.
-    options = {"cpu_options": {"xnnpack_weight_cache_path": ":memory"}}
-    return AcceleratorConfig(
-        name="xnnpack-weight-cache",
-        title="XNNPACK with a weight cache",
-        compiled=replace(cpu_way(), options=options),
-    )
-
-
-def _gpu() -> AcceleratorConfig:
-    way = gpu_way()
-    return AcceleratorConfig(
-        name="gpu",
-        title="GPU (WebGPU over Vulkan), the CPU for the rest",
-        compiled=way,
-        arithmetic="float16",
-        missing=way.missing,
-        install=way.install or GPU_INSTALL,
-    )
+def _compiled(title: str, way: CompiledWay, install: str = "") -> AcceleratorConfig:
+    found = AcceleratorConfig(title=title, compiled=way, arithmetic="float16", missing=way.missing)
+    return replace(found, install=way.install or install)
 
 
 def _gpu_float32() -> AcceleratorConfig:
-    way = gpu_way()
-    options = {"gpu_options": {"enforce_f32": True}}
-    return replace(
-        _gpu(),
-        name="gpu-float32",
-        title="GPU in single precision",
-        compiled=replace(way, options=options),
-        arithmetic="float32",
-    )
+    way = replace(gpu_way(), options={"gpu_options": {"enforce_f32": True}})
+    return replace(_compiled("GPU in single precision", way, GPU_INSTALL), arithmetic="float32")
 
 
 def _npu() -> AcceleratorConfig:
     backend = "" if os.path.exists("/dev/accel/accel0") else "CPU"
-    way = npu_way(backend)
     title = "NPU through OpenVINO" + (", on its CPU backend" if backend else "")
-    return AcceleratorConfig(
-        name="npu",
-        title=title,
-        compiled=way,
-        arithmetic="float16",
-        missing=way.missing,
-        install=way.install,
-    )
-
-
-def _flex() -> AcceleratorConfig:
-    absent = importlib.util.find_spec("tensorflow") is None
-    return AcceleratorConfig(
-        name="flex",
-        title="TensorFlow's interpreter with Flex operators",
-        arguments=_resolver(OpResolverType.AUTO, runtime="tensorflow"),
-        missing="TensorFlow is not installed" if absent else "",
-        install="pip install tensorflow-cpu",
-    )
-
-
-def _ethos_u() -> AcceleratorConfig:
-    return AcceleratorConfig(
-        name=ETHOS_U,
-        title=f"Arm Ethos-U, compiled by Vela for {vela.CONFIGURATION}",
-        missing="" if vela.is_installed() else "Vela, its compiler, is not installed",
-        install=vela.INSTALL,
-    )
+    return _compiled(title, npu_way(backend))
 
 
 def _library(delegate: Delegate) -> AcceleratorConfig:
-    kind = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     problem, remedy = library_problem(delegate.library)
-    return AcceleratorConfig(
-        name=os.path.basename(delegate.library),
-        title=f"delegate library {delegate.library}",
-        arguments=_resolver(kind, experimental_delegates=[delegate]),
-        arithmetic="float16",
-        missing=problem,
-        install=remedy,
-        is_library=True,
-    )
+    kind = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    title = f"delegate library {delegate.library}"
+    found = _interpreter(title, kind, problem, remedy, experimental_delegates=[delegate])
+    return replace(found, name=os.path.basename(delegate.library), arithmetic="float16", is_library=True)
 
 
 _MAKERS: dict[str, Callable[[], AcceleratorConfig]] = {
-    "reference": _reference,
-    "builtin": _builtin,
-    "xnnpack": _xnnpack,
-    "xnnpack-threads": _xnnpack_threads,
-    "xnnpack-latest": _xnnpack_latest,
-    "xnnpack-fp16": _xnnpack_fp16,
-    "xnnpack-weight-cache": _xnnpack_weight_cache,
-    "gpu": _gpu,
+    "reference": lambda: _interpreter("LiteRT's plain kernels", OpResolverType.BUILTIN_REF),
+    "builtin": lambda: _interpreter("LiteRT's own kernels", OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES),
+    "xnnpack": lambda: _interpreter("XNNPACK, the default"),
+    "xnnpack-threads": lambda: _interpreter(
+        f"XNNPACK with {os.cpu_count() or 1} threads", num_threads=os.cpu_count() or 1
+    ),
+    "xnnpack-latest": lambda: _interpreter(
+        "XNNPACK with its latest features", experimental_default_delegate_latest_features=True
+    ),
+    "xnnpack-fp16": lambda: _compiled_cpu("XNNPACK in half precision", "float16", xnnpack_flags=_FORCE_FP16),
+    # The cache lives as long as the worker: no other process shares it.
+    "xnnpack-weight-cache": lambda: _compiled_cpu(
+        "XNNPACK with a weight cache", xnnpack_weight_cache_path=":memory"
+    ),
+    "gpu": lambda: _compiled("GPU (WebGPU over Vulkan), the CPU for the rest", gpu_way(), GPU_INSTALL),
     "gpu-float32": _gpu_float32,
     "npu": _npu,
-    "flex": _flex,
-    ETHOS_U: _ethos_u,
+    "flex": lambda: _interpreter(
+        "TensorFlow's interpreter with Flex operators",
+        missing="" if importlib.util.find_spec("tensorflow") else "TensorFlow is not installed",
+        install="pip install tensorflow-cpu",
+        runtime="tensorflow",
+    ),
+    ETHOS_U: lambda: AcceleratorConfig(
+        title=f"Arm Ethos-U, compiled by Vela for {vela.CONFIGURATION}",
+        missing="" if vela.is_installed() else "Vela, its compiler, is not installed",
+        install=vela.INSTALL,
+    ),
 }

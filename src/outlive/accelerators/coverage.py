@@ -38,20 +38,20 @@ class Crossing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakenOps:
-    """Operators taken and refused; `count` without `operators` where only their number is known.
+    """Operators taken and refused; `taken` is None where only their number is known.
 
-    `absent` says that the accelerator turned out not to be here at all; `error` is its own complaint where
-    that says more than the runtime's.
+    `unavailable` says that the accelerator turned out not to be here at all; `error` is its own complaint
+    where that says more than the runtime's.
     """
 
-    count: int | None = None
-    operators: tuple[int, ...] | None = None
+    ops_taken: int | None = None
+    taken: tuple[int, ...] | None = None
     partitions: int | None = None
     refused: tuple[OpRefusal, ...] = ()
     crossings: tuple[Crossing, ...] = ()
     device: str = ""
     is_software: bool = False
-    absent: str = ""
+    unavailable: str = ""
     error: str = ""
     notes: tuple[str, ...] = ()
 

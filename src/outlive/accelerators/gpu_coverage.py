@@ -26,11 +26,11 @@ from dataclasses import dataclass, field, replace
 
 from outlive.accelerators.configurations import AcceleratorConfig
 from outlive.accelerators.coverage import OpRefusal, TakenOps
-from outlive.accelerators.taken_ops import ELSEWHERE, Partition, crossings_of
-from outlive.accelerators.trial import Trial, TrialSettings, run_trial
-from outlive.arena.xnnpack.partition import partition
+from outlive.accelerators.taken_ops import ELSEWHERE, from_partitions
+from outlive.accelerators.trial import AcceleratorTrial, TrialSettings, run_trial
+from outlive.arena.xnnpack.partition import Run, partition
 from outlive.interpreter.compiled_accelerators import NO_ADAPTER
-from outlive.model import Model, Operator, Subgraph
+from outlive.model import Model, Operator, Tensor
 from outlive.surgery import CutRequest, cut_model
 
 _REPORT = re.compile(
@@ -48,7 +48,6 @@ _COMPLAINT = re.compile(r"^(?:ERROR|E\d{4}[^\]]*\]):? *(?:\[[^\]]*\] *)?(?P<word
 _NOISE = ("Following operations", "libopenvino", "compiler_plugin", "litert/")
 # tflite/core/subgraph.cc: said before a delegate that wants static shapes is refused; -1 is no tensor.
 _DYNAMIC = re.compile(r"graph that has dynamic-sized tensors \(tensor#(?P<tensor>-?\d+)")
-_INITIALISED = "Initializing WebGPU-based API from graph."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +67,6 @@ class GpuWords:
     adapter: str = ""
     is_software: bool = False
     no_adapter: bool = False
-    initialised: int = 0
     complaints: tuple[str, ...] = ()
     dynamic_tensor: int | None = None
 
@@ -80,14 +78,14 @@ def read_words(text: str) -> GpuWords:
     dynamic = _DYNAMIC.search(text)
     fatal = [match["words"].strip() for match in _FATAL.finditer(text)]
     said = [match["words"].strip() for match in _COMPLAINT.finditer(text)]
+    said = [words for words in said if not any(noise in words for noise in _NOISE)]
     return GpuWords(
         reports=tuple(_report(match) for match in _REPORT.finditer(text)),
         adapter=adapter["name"].strip() if adapter else "",
         is_software="CPU" in kind or "Software" in kind,
         no_adapter=adapter is None and _NO_ADAPTER.search(text) is not None,
-        initialised=text.count(_INITIALISED),
         dynamic_tensor=int(dynamic["tensor"]) if dynamic else None,
-        complaints=tuple(dict.fromkeys([*fatal, *(words for words in said if not _is_noise(words))])),
+        complaints=tuple(dict.fromkeys([*fatal, *said])),
     )
 
 
@@ -104,10 +102,6 @@ def _report(match: re.Match[str]) -> GpuReport:
     refused = tuple((row["type"], row["reason"].strip()) for row in rows if row is not None)
     taken = 0 if match["taken"] == "No" else int(match["taken"])
     return GpuReport(refused=refused, taken=taken, left=int(match["left"] or match["all"]))
-
-
-def _is_noise(words: str) -> bool:
-    return any(noise in words for noise in _NOISE)
 
 
 # Offering takes a third of a second: operators of one form are offered once, and not more forms than this.
@@ -131,59 +125,37 @@ def settle(model: Model, report: GpuReport, offer: Offer) -> RefusedOps:
     """Find the operators that a report of the main subgraph means."""
     subgraph = model.subgraphs[0]
     settled = RefusedOps()
-    offering = SingleOpTrials(model, offer)
+    trials = SingleOpTrials(model, offer)
     for kind, reason in report.refused:
         of_kind = [operator for operator in subgraph.operators if kind in (operator.type, operator.name)]
-        named = _named(subgraph, of_kind, reason)
+        named = [operator for operator in of_kind if trials.mentions(reason, operator)]
         if reason == _WHOLE_TYPE or len(of_kind) == 1:
             named = of_kind
         for operator in named:
             settled.refused.setdefault(operator.index, (reason, OWN_REPORT))
-        if not named:
-            _offer_each(offering, of_kind, reason, settled)
+        if not named and not _offer_each(trials, of_kind, settled, reason):
+            settled.open.append((of_kind[0].name, reason))
     return settled
 
 
 def offer_all(model: Model, offer: Offer) -> RefusedOps:
     """Offer every operator of the main subgraph by itself, where an accelerator has no report at all."""
-    settled, offering = RefusedOps(), SingleOpTrials(model, offer)
+    settled, trials = RefusedOps(), SingleOpTrials(model, offer)
     for operator in model.subgraphs[0].operators:
-        said = offering.ask(operator)
-        if said is None:
+        if not _offer_each(trials, [operator], settled):
             settled.open.append((operator.name, ""))
-        elif said:
-            settled.refused[operator.index] = (said, OFFERED)
     return settled
 
 
 def _offer_each(
-    offering: SingleOpTrials, of_kind: Sequence[Operator], reason: str, settled: RefusedOps
-) -> None:
-    undecided = False
-    for operator in of_kind:
-        said = offering.ask(operator)
-        undecided = undecided or said is None
-        if said:
-            settled.refused.setdefault(operator.index, (reason, OFFERED))
-    if undecided and of_kind:
-        settled.open.append((of_kind[0].name, reason))
-
-
-def _named(subgraph: Subgraph, operators: Sequence[Operator], reason: str) -> list[Operator]:
-    """The operators that read or write a tensor whose name the reason ends with, or quotes."""
-    return [
-        operator
-        for operator in operators
-        if any(
-            _mentions(reason, subgraph.tensors[index].name)
-            for index in (*operator.inputs, *operator.outputs)
-            if 0 <= index < len(subgraph.tensors)
-        )
-    ]
-
-
-def _mentions(reason: str, name: str) -> bool:
-    return bool(name) and (reason.endswith(f" {name}") or f'"{name}"' in reason)
+    trials: SingleOpTrials, operators: Sequence[Operator], settled: RefusedOps, reason: str = ""
+) -> bool:
+    """Offer operators one by one; False if one stays undecided. `reason` replaces the accelerator's own."""
+    answers = [(operator.index, trials.ask(operator)) for operator in operators]
+    for index, answer in answers:
+        if answer:
+            settled.refused.setdefault(index, (reason or answer, OFFERED))
+    return all(answer is not None for _, answer in answers)
 
 
 class SingleOpTrials:
@@ -192,6 +164,7 @@ class SingleOpTrials:
     def __init__(self, model: Model, offer: Offer) -> None:
         """Nothing is offered yet."""
         self._model, self._offer = model, offer
+        self._tensors = model.subgraphs[0].tensors
         self._answers: dict[object, str | None] = {}
         self._end = time.monotonic() + _MOST_SECONDS
 
@@ -201,30 +174,36 @@ class SingleOpTrials:
         if form not in self._answers:
             if len(self._answers) >= _MOST_OFFERS or time.monotonic() > self._end:
                 return None
-            self._answers[form] = self._try(operator.index)
+            self._answers[form] = self._try(operator)
         return self._answers[form]
 
-    def _try(self, index: int) -> str | None:
+    def mentions(self, reason: str, operator: Operator) -> bool:
+        """True if the operator reads or writes a tensor whose name the reason ends with, or quotes."""
+        names = self._names(operator)
+        return any(reason.endswith(f" {name}") or f'"{name}"' in reason for name in names)
+
+    def _names(self, operator: Operator) -> list[str]:
+        touched = (*self._existing(operator.inputs), *self._existing(operator.outputs))
+        return [tensor.name for tensor in touched if tensor.name]
+
+    def _existing(self, indices: Sequence[int]) -> list[Tensor]:
+        return [self._tensors[index] for index in indices if 0 <= index < len(self._tensors)]
+
+    def _try(self, operator: Operator) -> str | None:
         try:
-            part = cut_model(self._model, CutRequest(ops=index))
+            part = cut_model(self._model, CutRequest(ops=operator.index))
         except ValueError:
             return None
         said = self._offer(part.model) if len(part.ops) == 1 else None
-        return self._nameless(said, index) if said else said
-
-    def _nameless(self, said: str, index: int) -> str:
-        """A reason without the name of this operator's tensor: it is told of others of the same form too."""
-        subgraph = self._model.subgraphs[0]
-        operator = subgraph.operators[index]
-        for tensor in (*operator.inputs, *operator.outputs):
-            name = subgraph.tensors[tensor].name if 0 <= tensor < len(subgraph.tensors) else ""
-            if name and said.endswith(f" {name}"):
-                return said.removesuffix(f" {name}")
-        return said
+        if not said:
+            return said
+        # Without the name of this operator's tensor: the reason holds for others of the same form too.
+        suffixes = (f" {name}" for name in self._names(operator))
+        return said.removesuffix(next((suffix for suffix in suffixes if said.endswith(suffix)), ""))
 
     def _form(self, operator: Operator) -> object:
         """What two operators have in common that an accelerator cannot tell apart."""
-        tensors = self._model.subgraphs[0].tensors
+        tensors = self._tensors
         ends = tuple(
             (tensors[i].shape, tensors[i].dtype, tensors[i].is_constant, tensors[i].quantization is not None)
             if 0 <= i < len(tensors)
@@ -233,40 +212,42 @@ class SingleOpTrials:
         )
         options = operator.options
         values = () if options is None else tuple(sorted((k, repr(v)) for k, v in options.values.items()))
-        return operator.name, operator.version, ends, values, self._small_constants(operator)
-
-    def _small_constants(self, operator: Operator) -> tuple[bytes, ...]:
-        """Constants that steer (axes, paddings, shapes), not weights."""
-        tensors = self._model.subgraphs[0].tensors
-        given = [tensors[i] for i in operator.inputs if 0 <= i < len(tensors)]
-        return tuple(
-            bytes(tensor.data or b"") for tensor in given if tensor.has_data and tensor.stored_bytes <= 64
+        # Constants that steer (axes, paddings, shapes), not weights.
+        small = tuple(
+            bytes(tensor.data or b"")
+            for tensor in self._existing(operator.inputs)
+            if tensor.has_data and tensor.stored_bytes <= 64
         )
+        return operator.name, operator.version, ends, values, small
 
 
-_SOURCE = "its report and the runtime's way to group operators"
-_OWN = "its own report"
+_GROUPED = (ELSEWHERE, "its report and the runtime's way to group operators")
 _DYNAMIC_REFUSED = "it takes no graph with tensors whose size is known only in a run"
 _MAKES_DYNAMIC = "makes a tensor whose size is known only in a run"
 _UNSURE = "its report counts {count} operators, and which they are could not be told for certain"
 
 
 def see_gpu(
-    model: Model, seen: Trial, way: AcceleratorConfig, order: TrialSettings, tell: Callable[[str], None]
+    model: Model,
+    seen: AcceleratorTrial,
+    config: AcceleratorConfig,
+    settings: TrialSettings,
+    tell: Callable[[str], None],
 ) -> TakenOps:
     """What the GPU took of the main subgraph, and why not the rest."""
     words = read_words(seen.words)
     if words.no_adapter:
-        return TakenOps(absent=NO_ADAPTER)
-    offer = _offer_with(way, order, tell)
-    total = len(model.subgraphs[0].operators)
+        return TakenOps(unavailable=NO_ADAPTER)
+    offer = _offer_with(config, settings, tell)
+    subgraph = model.subgraphs[0]
+    total = len(subgraph.operators)
     report = report_for(words, total)
     if report is not None:
         taken = _from_report(model, report, offer)
     elif seen.fully_accelerated:
-        whole = Partition(operators=tuple(range(total)), inputs=model.subgraphs[0].input_indices, outputs=())
-        taken = _from_partition(
-            model, replace(whole, outputs=model.subgraphs[0].output_indices), RefusedOps()
+        ends = {"inputs": subgraph.input_indices, "outputs": subgraph.output_indices}
+        taken = from_partitions(
+            subgraph, [Run(operators=tuple(range(total)), delegated=True, **ends)], {}, _GROUPED
         )
     elif words.dynamic_tensor is not None and not seen.compiles:
         taken = _dynamic(model, words.dynamic_tensor)
@@ -283,47 +264,16 @@ def see_gpu(
 def _from_report(model: Model, report: GpuReport, offer: Offer) -> TakenOps:
     subgraph = model.subgraphs[0]
     if report.taken == 0:
-        return _from_partition(model, None, settle(model, report, lambda _: ""))
-    settled = settle(model, report, offer)
-    able = {operator.index for operator in subgraph.operators} - set(settled.refused)
+        return from_partitions(subgraph, (), settle(model, report, lambda _: "").refused, _GROUPED)
+    refused = settle(model, report, offer).refused
+    able = {operator.index for operator in subgraph.operators} - set(refused)
     groups = [run for run in partition(subgraph, frozenset(able)) if run.delegated]
     largest = max(groups, key=lambda run: len(run.operators), default=None)
     if largest is not None and len(largest.operators) == report.taken:
-        whole = Partition(operators=largest.operators, inputs=largest.inputs, outputs=largest.outputs)
-        return _from_partition(model, whole, settled)
-    by_type = tuple(
-        OpRefusal(op=None, type=kind, reason=reason, source=_OWN) for kind, reason in report.refused
-    )
-    return TakenOps(
-        count=report.taken,
-        partitions=1,
-        refused=by_type,
-        notes=(_UNSURE.format(count=report.taken),),
-    )
-
-
-def _from_partition(model: Model, taken: Partition | None, settled: RefusedOps) -> TakenOps:
-    """The answer where every operator is accounted for."""
-    subgraph = model.subgraphs[0]
-    inside = set() if taken is None else set(taken.operators)
-    refused = tuple(
-        OpRefusal(
-            op=operator.index,
-            type=operator.name,
-            reason=settled.refused.get(operator.index, (ELSEWHERE, _SOURCE))[0],
-            source=settled.refused.get(operator.index, (ELSEWHERE, _SOURCE))[1],
-        )
-        for operator in subgraph.operators
-        if operator.index not in inside
-    )
-    partitions = () if taken is None else (taken,)
-    return TakenOps(
-        count=len(inside),
-        operators=tuple(sorted(inside)),
-        partitions=len(partitions),
-        refused=refused,
-        crossings=crossings_of(subgraph, partitions),
-    )
+        return from_partitions(subgraph, [largest], refused, _GROUPED)
+    by_type = [OpRefusal(op=None, type=kind, reason=why, source=OWN_REPORT) for kind, why in report.refused]
+    note = _UNSURE.format(count=report.taken)
+    return TakenOps(ops_taken=report.taken, partitions=1, refused=tuple(by_type), notes=(note,))
 
 
 def _dynamic(model: Model, index: int) -> TakenOps:
@@ -334,10 +284,10 @@ def _dynamic(model: Model, index: int) -> TakenOps:
     if maker is not None:
         name = subgraph.operators[maker].name
         refused = (OpRefusal(op=maker, type=name, reason=_MAKES_DYNAMIC, source="the runtime's own words"),)
-    return TakenOps(count=0, operators=(), partitions=0, refused=refused, error=_DYNAMIC_REFUSED)
+    return TakenOps(ops_taken=0, taken=(), partitions=0, refused=refused, error=_DYNAMIC_REFUSED)
 
 
-def _without_report(model: Model, seen: Trial, offer: Offer) -> TakenOps:
+def _without_report(model: Model, seen: AcceleratorTrial, offer: Offer) -> TakenOps:
     """It died or gave up before it could report: what single operators tell is all there is."""
     if seen.compiles:
         return TakenOps(notes=("it did not take all of the model, and does not say what it left",))
@@ -350,12 +300,12 @@ def _without_report(model: Model, seen: Trial, offer: Offer) -> TakenOps:
     return TakenOps(refused=refused, notes=notes if not settled.open else ())
 
 
-def _offer_with(way: AcceleratorConfig, order: TrialSettings, tell: Callable[[str], None]) -> Offer:
+def _offer_with(config: AcceleratorConfig, settings: TrialSettings, tell: Callable[[str], None]) -> Offer:
     """A function that offers a model of one operator to this accelerator, which never runs it."""
 
     def offer(model: bytes) -> str | None:
-        tell(f"offering single operators to {way.name}")
-        seen = run_trial(way, replace(order, source=model, inputs=None), run=False)
+        tell(f"offering single operators to {config.name}")
+        seen = run_trial(config, replace(settings, source=model, inputs=None), run=False)
         words = read_words(seen.words)
         if seen.death is not None:
             return f"it dies: {seen.death.headline}"

@@ -13,59 +13,108 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from outlive.accelerators.configurations import AcceleratorConfig
 from outlive.accelerators.coverage import Accelerator, Crossing, OpRefusal, TakenOps, WhatIf
-from outlive.accelerators.trial import Trial
-from outlive.arena.xnnpack.partition import expected_of_xnnpack, partition
-from outlive.model import Model, Operator, Subgraph
+from outlive.accelerators.trial import AcceleratorTrial
+from outlive.arena.xnnpack.partition import Run, expected_of_xnnpack, partition
+from outlive.model import Model, Subgraph
 from outlive.units import tensor_bytes
 
 DELEGATE = "DELEGATE"
 # Why the GPU leaves an operator that is outside the one partition it takes.
 ELSEWHERE = "it could take this one, but takes only the largest partition of a graph"
+_UNKNOWN = ("not taken; why is not known", "the runtime's nodes")
+_RULES = "XNNPACK's own rules"
+# litert/compiler/plugin/compiler_plugin.cc of LiteRT: a line for each subgraph, those called first.
+_PARTITIONED = re.compile(
+    r"Partitioned subgraph<0>, selected (?P<taken>\d+) ops, from a total of (?P<all>\d+) ops\. "
+    r"resulted in (?P<partitions>\d+) partitions"
+)
+_NOT_LOADED = re.compile(r"Could not load shared library [^\n]*OpenVINO[^\n]*", re.IGNORECASE)
+# Groups of refused operators that are looked at: the largest, and no more of them than a person reads.
+_MOST_GROUPS = 6
+# A graph beyond this is partitioned for real or not at all.
+_MOST_OPERATORS = 20_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Partition:
-    """Operators that run as one node of a delegate; all that goes in and comes out, by tensor."""
+def see_plain(model: Model) -> TakenOps:
+    """Kernels without a delegate run everything."""
+    total = len(model.subgraphs[0].operators)
+    return TakenOps(ops_taken=total, taken=tuple(range(total)), partitions=0)
 
-    operators: tuple[int, ...]
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
+
+def see_xnnpack(model: Model, seen: AcceleratorTrial) -> TakenOps:
+    """What XNNPACK took, and why it left the rest."""
+    expected = expected_of_xnnpack(model)
+    if expected is None:
+        return see_nodes(model, seen)
+    reasons = {index: (reason, _RULES) for index, reason in expected.refused.items()}
+    return see_nodes(model, seen, expected.taken, reasons)
+
+
+def see_nodes(
+    model: Model,
+    seen: AcceleratorTrial,
+    expected: Collection[int] = (),
+    reasons: Mapping[int, tuple[str, str]] = {},
+) -> TakenOps:
+    """What a delegate took; `reasons` say why it refused operators, and how that is known."""
+    subgraph = model.subgraphs[0]
+    return from_partitions(subgraph, partitions_of(subgraph, seen.nodes, expected), reasons, _UNKNOWN)
+
+
+def from_partitions(
+    subgraph: Subgraph,
+    partitions: Sequence[Run],
+    reasons: Mapping[int, tuple[str, str]],
+    otherwise: tuple[str, str],
+) -> TakenOps:
+    """The answer where every operator is accounted for."""
+    taken = {op for one in partitions for op in one.operators}
+    refused = []
+    for operator in subgraph.operators:
+        if operator.index not in taken:
+            reason, source = reasons.get(operator.index, otherwise)
+            refused.append(OpRefusal(op=operator.index, type=operator.name, reason=reason, source=source))
+    return TakenOps(
+        ops_taken=len(taken),
+        taken=tuple(sorted(taken)),
+        partitions=len(partitions),
+        refused=tuple(refused),
+        crossings=_crossings(subgraph, partitions),
+    )
 
 
 def partitions_of(
     subgraph: Subgraph, nodes: Sequence[Sequence[Any]], expected: Collection[int] = ()
-) -> tuple[Partition, ...]:
+) -> tuple[Run, ...]:
     """The partitions that the runtime made of this subgraph; `nodes` are its own (`Interpreter.nodes`).
 
     `expected` are the operators that a delegate should take as far as is known: they settle the rare
     operator that nothing depends on, and that the borders of the partitions leave open.
     """
-    count = len(subgraph.operators)
-    borders = [(given, made) for kind, given, made in nodes[count:] if kind == DELEGATE]
     taken: set[int] = set()
     found = []
-    for given, made in borders:
-        inputs, outputs = _indices(given), _indices(made)
-        members = _inside(subgraph, inputs, outputs, taken, expected)
+    for kind, given, made in nodes[len(subgraph.operators) :]:
+        if kind != DELEGATE:
+            continue
+        inputs, outputs = ({int(index) for index in side if int(index) >= 0} for side in (given, made))
+        members = _inside(subgraph, inputs, outputs, taken)
+        members = _with_hidden(subgraph, members, inputs, outputs, taken, expected)
         taken |= members
-        found.append(
-            Partition(
-                operators=tuple(sorted(members)), inputs=tuple(sorted(inputs)), outputs=tuple(sorted(outputs))
-            )
-        )
+        sides = {"operators": members, "inputs": inputs, "outputs": outputs}
+        found.append(Run(delegated=True, **{name: tuple(sorted(side)) for name, side in sides.items()}))
     return tuple(found)
 
 
-def crossings_of(subgraph: Subgraph, partitions: Sequence[Partition]) -> tuple[Crossing, ...]:
+def _crossings(subgraph: Subgraph, partitions: Sequence[Run]) -> tuple[Crossing, ...]:
     """The tensors that are handed over between partitions and everything else at each run."""
     found: dict[tuple[int, bool], Crossing] = {}
-    sides = [(True, index) for partition in partitions for index in partition.inputs]
-    sides += [(False, index) for partition in partitions for index in partition.outputs]
+    sides = [(True, index) for one in partitions for index in one.inputs]
+    sides += [(False, index) for one in partitions for index in one.outputs]
     for into, index in sides:
         tensor = subgraph.tensors[index] if index < len(subgraph.tensors) else None
         if tensor is not None and not tensor.is_constant:
@@ -74,13 +123,7 @@ def crossings_of(subgraph: Subgraph, partitions: Sequence[Partition]) -> tuple[C
     return tuple(found.values())
 
 
-def _indices(value: Any) -> set[int]:
-    return {int(index) for index in value if int(index) >= 0}
-
-
-def _inside(
-    subgraph: Subgraph, inputs: set[int], outputs: set[int], others: set[int], expected: Collection[int]
-) -> set[int]:
+def _inside(subgraph: Subgraph, inputs: set[int], outputs: set[int], others: set[int]) -> set[int]:
     """The operators between these borders; `others` belong to other partitions already."""
     members: set[int] = set()
     producers = subgraph.producers()
@@ -91,7 +134,7 @@ def _inside(
             continue
         members.add(operator.index)
         wanted += [tensor for tensor in operator.inputs if tensor not in inputs and tensor in producers]
-    return _with_hidden(subgraph, members, inputs, outputs, others, expected)
+    return members
 
 
 def _with_hidden(
@@ -104,7 +147,8 @@ def _with_hidden(
 ) -> set[int]:
     """The members, and operators that belong to them though nothing outside needs what they make.
 
-    ASSIGN_VARIABLE makes nothing; a dead operator makes what nobody reads; so is what feeds only such.
+    ASSIGN_VARIABLE makes nothing; a dead operator makes what nothing reads; so is what feeds only such. A
+    hidden operator is inside if it reads what never leaves the partition, or is expected to be.
     """
     hidden = _hidden(subgraph, members, inputs, outputs, others)
     producers = subgraph.producers()
@@ -113,7 +157,8 @@ def _with_hidden(
     while growing:
         growing = False
         for index in sorted(hidden - inside):
-            if _belongs(subgraph.operators[index], producers, outputs, inside, index in expected):
+            given = subgraph.operators[index].inputs
+            if index in expected or any(producers.get(t) in inside and t not in outputs for t in given):
                 inside.add(index)
                 growing = True
     return inside
@@ -122,8 +167,9 @@ def _with_hidden(
 def _hidden(
     subgraph: Subgraph, members: set[int], inputs: set[int], outputs: set[int], others: set[int]
 ) -> set[int]:
-    """All operators that could be inside without anybody outside noticing."""
+    """All operators that could be inside without an effect outside."""
     producers, consumers = subgraph.producers(), subgraph.consumers()
+    visible = outputs.union(subgraph.output_indices)
     hidden = {operator.index for operator in subgraph.operators} - members - others
     shrinking = True
     while shrinking:
@@ -132,117 +178,33 @@ def _hidden(
             operator = subgraph.operators[index]
             inner = members | hidden
             readers = {reader for tensor in operator.outputs for reader in consumers.get(tensor, ())}
-            seen = not readers <= inner or outputs.intersection(operator.outputs)
             fed = all(t in inputs or producers.get(t) in inner for t in operator.inputs if t >= 0)
-            ends = set(subgraph.output_indices).intersection(operator.outputs)
-            if seen or ends or not fed:
+            if not readers <= inner or visible.intersection(operator.outputs) or not fed:
                 hidden.discard(index)
                 shrinking = True
     return hidden
 
 
-def _belongs(
-    operator: Operator,
-    producers: Mapping[int, int],
-    outputs: set[int],
-    inside: set[int],
-    is_expected: bool,
-) -> bool:
-    """Whether a hidden operator is inside: it reads what never leaves the partition, or is expected to be."""
-    reads = any(producers.get(tensor) in inside and tensor not in outputs for tensor in operator.inputs)
-    return reads or is_expected
-
-
-_UNKNOWN = "not taken; why is not known"
-_RULES = "XNNPACK's own rules"
-_NODES = "the runtime's nodes"
-
-
-def see_plain(model: Model, seen: Trial) -> TakenOps:
-    """Kernels without a delegate run everything, or the model does not run at all."""
-    total = len(model.subgraphs[0].operators)
-    if not seen.compiles:
-        return TakenOps()
-    return TakenOps(count=total, operators=tuple(range(total)), partitions=0)
-
-
-def see_xnnpack(model: Model, seen: Trial) -> TakenOps:
-    """What XNNPACK took, and why it left the rest."""
-    if not seen.compiles:
-        return TakenOps()
-    expected = expected_of_xnnpack(model)
-    reasons = dict(expected.refused) if expected is not None else {}
-    return _see(model, seen, frozenset(expected.taken) if expected is not None else frozenset(), reasons)
-
-
-def see_nodes(model: Model, seen: Trial) -> TakenOps:
-    """What a delegate took that gives no reasons."""
-    return _see(model, seen, frozenset(), {}) if seen.compiles else TakenOps()
-
-
-def _see(model: Model, seen: Trial, expected: frozenset[int], reasons: dict[int, str]) -> TakenOps:
-    subgraph = model.subgraphs[0]
-    partitions = partitions_of(subgraph, seen.nodes, expected)
-    taken = {op for partition in partitions for op in partition.operators}
-    refused = tuple(
-        OpRefusal(
-            op=operator.index,
-            type=operator.name,
-            reason=reasons.get(operator.index, _UNKNOWN),
-            source=_RULES if operator.index in reasons else _NODES,
-        )
-        for operator in subgraph.operators
-        if operator.index not in taken
-    )
-    return TakenOps(
-        count=len(taken),
-        operators=tuple(sorted(taken)),
-        partitions=len(partitions),
-        refused=refused,
-        crossings=crossings_of(subgraph, partitions),
-    )
-
-
-# litert/compiler/plugin/compiler_plugin.cc of LiteRT: a line for each subgraph, those called first.
-_PARTITIONED = re.compile(
-    r"Partitioned subgraph<0>, selected (?P<taken>\d+) ops, from a total of (?P<all>\d+) ops\. "
-    r"resulted in (?P<partitions>\d+) partitions"
-)
-_NOT_LOADED = re.compile(r"Could not load shared library [^\n]*OpenVINO[^\n]*", re.IGNORECASE)
-_FEW = "it took {count} of {total} operators, and does not say which"
-
-
-def see_npu(model: Model, seen: Trial, way: AcceleratorConfig) -> TakenOps:
+def see_npu(model: Model, seen: AcceleratorTrial, config: AcceleratorConfig) -> TakenOps:
     """How many operators the plugin took of the main subgraph, as far as it says so, and where they run."""
-    options = way.compiled.options if way.compiled is not None else {}
+    options = config.compiled.options if config.compiled is not None else {}
     if options.get("intel_openvino_options", {}).get("graph_backend") == "CPU":
         return replace(_count(model, seen), device="OpenVINO's CPU backend", is_software=True)
     return _count(model, seen)
 
 
-def _count(model: Model, seen: Trial) -> TakenOps:
+def _count(model: Model, seen: AcceleratorTrial) -> TakenOps:
     total = len(model.subgraphs[0].operators)
     if _NOT_LOADED.search(seen.words):
-        return TakenOps(absent="the OpenVINO library that the plugin wants was not found")
+        return TakenOps(unavailable="the OpenVINO library that the plugin wants was not found")
     row = _PARTITIONED.search(seen.words)
     if row is None or int(row["all"]) != total:  # composites are taken apart before they are counted
         return TakenOps(notes=("it does not say which operators it took",) if seen.compiles else ())
     count, partitions = int(row["taken"]), int(row["partitions"])
-    if count == total:
-        return TakenOps(count=count, operators=tuple(range(total)), partitions=partitions)
-    nothing = () if count == 0 else None
-    return TakenOps(
-        count=count,
-        operators=nothing,
-        partitions=partitions,
-        notes=(_FEW.format(count=count, total=total),) if count else (),
-    )
-
-
-# Groups of refused operators that are looked at: the largest, and no more of them than a person reads.
-_MOST_GROUPS = 6
-# A graph beyond this is partitioned for real or not at all.
-_MOST_OPERATORS = 20_000
+    if count in (0, total):
+        return TakenOps(ops_taken=count, taken=tuple(range(count)), partitions=partitions)
+    note = f"it took {count} of {total} operators, and does not say which"
+    return TakenOps(ops_taken=count, partitions=partitions, notes=(note,))
 
 
 def what_ifs(model: Model, one: Accelerator) -> tuple[WhatIf, ...]:

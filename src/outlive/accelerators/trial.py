@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -19,52 +19,14 @@ from outlive.interpreter.judge import Judge
 from outlive.interpreter.recorded_run import allocate_for
 from outlive.process.flight import Flight
 from outlive.process.limits import Limits
+from outlive.records import copy_fields
 
-__all__ = ["Values", "compare", "why_not_comparable"]
-
-# What these make is another thing at each run, whoever runs them.
+# These give other values at each run.
 _RANDOM = frozenset({"RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL", "MULTINOMIAL"})
-
-
-def why_not_comparable(op_types: Sequence[str]) -> str:
-    """Why outputs of this model cannot be compared; empty if they can."""
-    drawn = sorted(_RANDOM.intersection(op_types))
-    return f"{', '.join(drawn)} makes other values at each run" if drawn else ""
-
-
-def compare(
-    against: str,
-    rows: Sequence[Mapping[str, Any]],
-    reference: Values,
-    values: Values,
-    *,
-    arithmetic: str,
-    quantized: bool = False,
-) -> Difference:
-    """The output that is furthest from what is normal; `rows` are the details of the outputs."""
-    apart = furthest_apart(rows, reference, values, arithmetic=arithmetic, quantized=quantized)
-    return Difference(
-        against=against,
-        largest=apart.largest,
-        mean=apart.mean,
-        allowed=apart.allowed,
-        output=apart.output,
-    )
-
-
 # A run is timed until it has taken this long altogether, or has been run this often.
 _TIMED_S, _TIMED_RUNS = 0.3, 15
 _MOST_WORDS = 400
-_COMPLAINTS = (
-    ValueError,
-    TypeError,
-    IndexError,
-    KeyError,
-    AttributeError,
-    RuntimeError,
-    MemoryError,
-    OSError,
-)
+_COMPLAINTS = (ValueError, TypeError, LookupError, AttributeError, RuntimeError, MemoryError, OSError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +41,7 @@ class TrialSettings:
 
 
 @dataclass(slots=True)
-class Trial:
+class AcceleratorTrial:
     """What was seen of one way, as far as it came."""
 
     compiles: bool = False
@@ -99,23 +61,23 @@ class Trial:
     runtime: dict[str, Any] = field(default_factory=dict)
 
 
-def run_trial(way: AcceleratorConfig, order: TrialSettings, run: bool = True) -> Trial:
+def run_trial(config: AcceleratorConfig, settings: TrialSettings, run: bool = True) -> AcceleratorTrial:
     """Try a way; with `run` false the model is compiled and not run. Nothing is raised for what it does."""
-    seen = Trial()
+    seen = AcceleratorTrial()
     with _told(seen):
         source: dict[str, Any] = {
-            "model_content" if isinstance(order.source, bytes) else "model_path": order.source
+            "model_content" if isinstance(settings.source, bytes) else "model_path": settings.source
         }
         start = time.perf_counter()
         interpreter = WorkerInterpreter(
             **source,
-            memory=order.limits.memory_bytes,
-            seconds=order.limits.seconds,
-            _judge=order.judge,
-            **way.to_arguments(),
+            memory=settings.limits.memory_bytes,
+            seconds=settings.limits.seconds,
+            _judge=settings.judge,
+            **config.to_arguments(),
         )
         try:
-            _follow(interpreter, order, seen, way.compiled is not None, start, run)
+            _follow(interpreter, settings, seen, config.compiled is not None, start, run)
             interpreter.close()
         except BaseException:
             interpreter.kill()
@@ -123,8 +85,28 @@ def run_trial(way: AcceleratorConfig, order: TrialSettings, run: bool = True) ->
     return seen
 
 
+def why_not_comparable(op_types: Sequence[str]) -> str:
+    """Why outputs of this model cannot be compared; empty if they can."""
+    drawn = sorted(_RANDOM.intersection(op_types))
+    return f"{', '.join(drawn)} makes other values at each run" if drawn else ""
+
+
+def compare(
+    against: str,
+    reference: AcceleratorTrial,
+    seen: AcceleratorTrial,
+    arithmetic: str,
+    quantized: bool = False,
+) -> Difference:
+    """How far the outputs of a trial are from the reference's: the output furthest from what is normal."""
+    apart = furthest_apart(
+        reference.rows, reference.values, seen.values, arithmetic=arithmetic, quantized=quantized
+    )
+    return Difference(against=against, **apart._asdict())
+
+
 @contextlib.contextmanager
-def _told(seen: Trial) -> Iterator[None]:
+def _told(seen: AcceleratorTrial) -> Iterator[None]:
     """Turn every ending into words of the attempt."""
     try:
         yield
@@ -144,18 +126,23 @@ def _told(seen: Trial) -> Iterator[None]:
 
 
 def _follow(
-    interpreter: WorkerInterpreter, order: TrialSettings, seen: Trial, compiled: bool, start: float, run: bool
+    interpreter: WorkerInterpreter,
+    settings: TrialSettings,
+    seen: AcceleratorTrial,
+    compiled: bool,
+    start: float,
+    run: bool,
 ) -> None:
     """Allocate, run and time; what is learnt is noted at once, because the next step may be the last."""
     seen.runtime = dict(interpreter.story().runtime)
-    allocate_for(interpreter, order.inputs)
+    allocate_for(interpreter, settings.inputs)
     seen.compiles = True
     seen.compile_milliseconds = (time.perf_counter() - start) * 1000
     seen.nodes = interpreter.nodes()
     _listen(interpreter, seen, compiled)
     if not run:
         return
-    for index, value in make_feeds(interpreter.get_input_details(), order.inputs, order.seed).items():
+    for index, value in make_feeds(interpreter.get_input_details(), settings.inputs, settings.seed).items():
         interpreter.set_tensor(index, value)
     first = _timed(interpreter.invoke)
     seen.rows = interpreter.get_output_details()
@@ -166,7 +153,7 @@ def _follow(
     _listen(interpreter, seen, compiled)
 
 
-def _listen(interpreter: WorkerInterpreter, seen: Trial, compiled: bool) -> None:
+def _listen(interpreter: WorkerInterpreter, seen: AcceleratorTrial, compiled: bool) -> None:
     """Keep what an accelerator has printed of itself."""
     if compiled:
         seen.fully_accelerated, seen.words = interpreter.report()
@@ -187,15 +174,9 @@ def _typical(interpreter: WorkerInterpreter, first: float) -> float:
 
 
 def _death(flight: Flight, headline: str) -> Death:
-    return Death(
-        stage=flight.stage,
-        signal=flight.signal or "",
-        exit_code=flight.exit_code,
-        ended_by=flight.ended_by,
-        op_type=flight.op.type if flight.op is not None else "",
-        op_index=flight.op.index if flight.op is not None else None,
-        headline=headline,
-    )
+    op_type, op_index = ("", None) if flight.op is None else (flight.op.type, flight.op.index)
+    signal = flight.signal or ""
+    return copy_fields(Death, flight, signal=signal, op_type=op_type, op_index=op_index, headline=headline)
 
 
 def _plain(text: str, otherwise: str) -> str:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,13 +90,13 @@ def see_vela(model: Model, compiled: VelaResult) -> TakenOps:
     if compiled.model is None or not compiled.model.subgraphs:
         return TakenOps(error=compiled.error)
     left = Counter(_marks(compiled.model.subgraphs[0]))
-    reasons = _Reasons(compiled.words)
+    find_reason = _reasons(compiled.words)
     subgraph = model.subgraphs[0]
     refused = []
     for operator, mark in zip(subgraph.operators, _marks(subgraph), strict=True):
         if left[mark] > 0:
             left[mark] -= 1
-            reason = reasons.find(operator.name, mark[1][0] if mark[1] else "")
+            reason = find_reason(operator.name, mark[1][0] if mark[1] else "")
             refused.append(
                 OpRefusal(op=operator.index, type=operator.name, reason=reason, source="ethos-u-vela")
             )
@@ -104,27 +104,28 @@ def see_vela(model: Model, compiled: VelaResult) -> TakenOps:
     taken = tuple(operator.index for operator in subgraph.operators if operator.index not in stay)
     parts = [one for one in compiled.model.subgraphs[0].operators if one.custom_name == _PARTITION]
     return TakenOps(
-        count=len(taken),
-        operators=taken,
+        ops_taken=len(taken),
+        taken=taken,
         partitions=len(parts),
         refused=tuple(refused),
         notes=(_NOT_RUN,),
     )
 
 
-class _Reasons:
+def _reasons(words: str) -> Callable[[str, str], str]:
     """Why operators are left: by the tensor they make, or by a type that is left for one reason only."""
+    by_name: dict[tuple[str, str], str] = {}
+    by_type: dict[str, set[str]] = {}
+    for row in _WARNING.finditer(words):
+        reason = f"{row['reason'].strip()} {row['more'].strip()}".strip()
+        by_name[row["type"], row["name"]] = reason
+        by_type.setdefault(row["type"], set()).add(reason)
 
-    def __init__(self, words: str) -> None:
-        rows = list(_WARNING.finditer(words))
-        self._by_name = {(row["type"], row["name"]): _reason(row) for row in rows}
-        self._by_type: dict[str, set[str]] = {}
-        for row in rows:
-            self._by_type.setdefault(row["type"], set()).add(_reason(row))
+    def find(kind: str, name: str) -> str:
+        of_kind = by_type.get(kind, set())
+        return by_name.get((kind, name)) or (next(iter(of_kind)) if len(of_kind) == 1 else _SILENT)
 
-    def find(self, kind: str, name: str) -> str:
-        of_kind = self._by_type.get(kind, set())
-        return self._by_name.get((kind, name)) or (next(iter(of_kind)) if len(of_kind) == 1 else _SILENT)
+    return find
 
 
 def _program(memory_bytes: int | None) -> list[str]:
@@ -143,10 +144,6 @@ def _marks(subgraph: Subgraph) -> list[tuple[str, tuple[str, ...]]]:
 
 def _names(subgraph: Subgraph, indices: Sequence[int]) -> tuple[str, ...]:
     return tuple(subgraph.tensors[index].name for index in indices if 0 <= index < len(subgraph.tensors))
-
-
-def _reason(row: re.Match[str]) -> str:
-    return f"{row['reason'].strip()} {row['more'].strip()}".strip()
 
 
 def _complaint(words: str, code: int) -> str:

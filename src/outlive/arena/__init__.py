@@ -8,3 +8,16 @@
 Nouns: `Question` (asked), `Plan` (the answer), `Placement` (a tensor and its bytes), `OpLoad` (what is
 alive at an operator), `Shapes` (shapes the runtime gave, in place of the file's). Nothing here runs a model.
 """
+
+PUBLIC_MODULES = (
+    "accuracy",
+    "arena_size",
+    "budget",
+    "devices",
+    "measured",
+    "plan",
+    "planners",
+    "questions",
+    "tflm.planning",
+    "xnnpack.partition",
+)

@@ -19,7 +19,7 @@ _VARIABLE_BYTES_32 = (12, 20)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arena:
+class ArenaSize:
     """The size of the arena, and what it is made of."""
 
     planned_bytes: int
@@ -40,7 +40,7 @@ class Arena:
         return self.needed_bytes + self.margin_bytes
 
 
-def arena_for(model: Model, plan: Plan, abi: str = "cortex-m", margin: str | None = None) -> Arena | None:
+def arena_for(model: Model, plan: Plan, abi: str = "cortex-m", margin: str | None = None) -> ArenaSize | None:
     """The arena that a plan for TensorFlow Lite Micro asks for; None if that refuses the model.
 
     `margin` is a share such as "10%" or a size such as "2KB". ValueError for what is neither.
@@ -53,7 +53,7 @@ def arena_for(model: Model, plan: Plan, abi: str = "cortex-m", margin: str | Non
         kept, each = _VARIABLE_BYTES.get(abi, _VARIABLE_BYTES_32)
         room = _aligned(kept) + _aligned(each * variables) + _ALIGNMENT_BYTES
     size, words = _margin(plan.min_arena_bytes, plan.exact, margin)
-    return Arena(
+    return ArenaSize(
         planned_bytes=_aligned(plan.min_arena_bytes),
         variables=variables,
         variable_bytes=room,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from outlive.arena.accuracy import ERROR_BYTES, ERROR_SHARE
-from outlive.arena.arena_size import Arena
+from outlive.arena.arena_size import ArenaSize
 from outlive.arena.devices import Device
 from outlive.arena.plan import WORDS, Budget, Placement, Plan, Verdict, Way, Word, is_exact
 from outlive.units import format_bytes
@@ -67,7 +67,7 @@ def error_bytes(plan: Plan) -> int | None:
     return max(ERROR_BYTES, int(share * (needed_bytes(plan) or 0)))
 
 
-def weigh(plan: Plan, budget: Budget, ways: Sequence[Way] = (), arena: Arena | None = None) -> Verdict:
+def weigh(plan: Plan, budget: Budget, ways: Sequence[Way] = (), arena: ArenaSize | None = None) -> Verdict:
     """The verdict on a plan; on a microcontroller, with all that belongs into its `arena` if that is known.
 
     An arena is one block, and a program sets it aside with its margin: it has to go into one bank of memory.
@@ -133,7 +133,7 @@ def _excess(needed: int, flash: int | None, budget: Budget) -> list[str]:
     return reasons
 
 
-def _block_excess(plan: Plan, budget: Budget, needed: int | None, arena: Arena | None) -> list[str]:
+def _block_excess(plan: Plan, budget: Budget, needed: int | None, arena: ArenaSize | None) -> list[str]:
     """Why no bank of memory holds the arena; nothing if one does, or if there is but one bank."""
     device = budget.device
     block = device.largest_block_bytes if device is not None and plan.accelerator == "tflm" else None
@@ -159,7 +159,7 @@ def _doubts(plan: Plan, needed: int, budget: Budget) -> Iterator[str]:
         yield f"the plan may be off by {format_bytes(more)}, and {left} are left"
 
 
-def _tightness(plan: Plan, needed: int, budget: Budget, arena: Arena | None) -> list[str]:
+def _tightness(plan: Plan, needed: int, budget: Budget, arena: ArenaSize | None) -> list[str]:
     reasons = []
     margin = budget.ram_bytes - needed
     if margin < _TIGHT_SHARE * budget.ram_bytes:

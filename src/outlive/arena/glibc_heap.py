@@ -25,14 +25,14 @@ _SMALLEST_GAP = 512
 _CONSOLIDATED_BYTES = 64 * 1024  # FASTBIN_CONSOLIDATION_THRESHOLD: freeing less gives nothing back
 
 
-class Piece(NamedTuple):
+class HeapBlock(NamedTuple):
     """Memory that was asked for; an `offset` below zero is the number of a mapping of its own."""
 
     offset: int
     size: int
 
 
-class Heap:
+class GlibcHeap:
     """Pieces of memory, allocated and freed in the order the runtime does."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Heap:
         """Bytes the process has more than before."""
         return self._written_pages * _PAGE_BYTES + self._mapped
 
-    def allocate(self, size_bytes: int, *, aligned: bool = False, written: bool = True) -> Piece:
+    def allocate(self, size_bytes: int, *, aligned: bool = False, written: bool = True) -> HeapBlock:
         """A piece of memory, to be given to `free`; all of it is written to unless it is said not to be."""
         size = _rounded(size_bytes + _HEADER_BYTES, _HEADER_BYTES)
         whole = size + (_CUTTINGS_BYTES if aligned else 0)
@@ -64,14 +64,14 @@ class Heap:
         if offset is None and whole >= self._threshold:
             piece = self._map(whole)
         else:
-            piece = Piece(self._extend(whole) if offset is None else offset, size)
+            piece = HeapBlock(self._extend(whole) if offset is None else offset, size)
             self._touch(piece.offset, _HEADER_BYTES)
             self._touch(piece.offset + whole, _HEADER_BYTES)
         if written:
             self.write(piece, size_bytes)
         return piece
 
-    def write(self, piece: Piece, size_bytes: int) -> None:
+    def write(self, piece: HeapBlock, size_bytes: int) -> None:
         """Write to the first bytes of a piece."""
         if piece.offset < 0:
             more = _rounded(size_bytes + _HEADER_BYTES, _PAGE_BYTES) - self._mappings[piece.offset]
@@ -81,7 +81,7 @@ class Heap:
             self._touch(piece.offset, size_bytes + _HEADER_BYTES)
         self.peak_bytes = max(self.peak_bytes, self.resident_bytes)
 
-    def free(self, piece: Piece) -> None:
+    def free(self, piece: HeapBlock) -> None:
         """Give a piece back."""
         offset, size = piece
         if offset < 0:
@@ -102,8 +102,8 @@ class Heap:
         if size >= _CONSOLIDATED_BYTES and self._break - self._end >= self._trim:
             self._give_back()
 
-    def _map(self, size: int) -> Piece:
-        piece = Piece(self._next, _rounded(size, _PAGE_BYTES))
+    def _map(self, size: int) -> HeapBlock:
+        piece = HeapBlock(self._next, _rounded(size, _PAGE_BYTES))
         self._next -= 1
         self._mappings[piece.offset] = 0
         return piece

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from outlive.arena.accuracy import ERROR_BYTES, ERROR_SHARE
-from outlive.arena.plan import Plan, Stage
+from outlive.arena.plan import Plan, PlanStage
 from outlive.units import format_bytes
 
 
@@ -32,8 +32,8 @@ def set_beside(plan: Plan, measured: Mapping[str, int | None], problem: str = ""
 def set_micro_beside(expected: Plan, head_bytes: int, tail_bytes: int, runtime: str) -> dict[str, Any]:
     """Head and tail as the real TensorFlow Lite Micro reported them, beside a plan for the same build."""
     seen, used = head_bytes + tail_bytes, (expected.arena_bytes or 0) + (expected.persistent_bytes or 0)
-    head = Stage(name="head", bytes=expected.arena_bytes or 0, why="planned tensors")
-    tail = Stage(
+    head = PlanStage(name="head", bytes=expected.arena_bytes or 0, why="planned tensors")
+    tail = PlanStage(
         name="tail", bytes=expected.persistent_bytes or 0, why="what stays, with what recording it adds"
     )
     exact = seen == used
@@ -53,7 +53,7 @@ def set_micro_beside(expected: Plan, head_bytes: int, tail_bytes: int, runtime: 
     }
 
 
-def _row(stage: Stage, seen: int | None) -> dict[str, Any]:
+def _row(stage: PlanStage, seen: int | None) -> dict[str, Any]:
     return {
         "stage": stage.name,
         "predicted_bytes": stage.bytes,

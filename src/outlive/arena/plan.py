@@ -92,7 +92,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class PlanStage:
     """Private bytes expected after a stage (of a run, the most), and why they are there by then."""
 
     name: str
@@ -264,7 +264,7 @@ class Plan:
 
     @property
     @in_document()
-    def stages(self) -> tuple[Stage, ...]:
+    def stages(self) -> tuple[PlanStage, ...]:
         """What is expected after load, allocate and invoke."""
         return predict_stages(self)
 
@@ -311,7 +311,7 @@ class PlannedSetting:
         return None if self.verdict is None else self.verdict.word
 
 
-def predict_stages(plan: Plan) -> tuple[Stage, ...]:
+def predict_stages(plan: Plan) -> tuple[PlanStage, ...]:
     """What is expected after load, allocate and invoke; nothing for a runtime that has one arena for all.
 
     Arena and heap are asked for when tensors are allocated, but the system gives the pages when they are
@@ -325,15 +325,15 @@ def predict_stages(plan: Plan) -> tuple[Stage, ...]:
         early += [plan.packed_weights_bytes, plan.workspace_bytes]
     allocate = load + sum(size or 0 for size in early)
     return (
-        Stage(name="load", bytes=load, why="the interpreter's own structures"),
-        Stage(
+        PlanStage(name="load", bytes=load, why="the interpreter's own structures"),
+        PlanStage(
             name="allocate",
             bytes=min(allocate, plan.peak_bytes),
             why=f"packed weights, workspace and variables{_moment(plan)}; {_RESERVED}"
             if plan.accelerator == "cpu"
             else f"variables; {_RESERVED}",
         ),
-        Stage(
+        PlanStage(
             name="invoke",
             bytes=plan.peak_bytes - plan.transient_bytes,
             why="all that stays: running touches the arena"

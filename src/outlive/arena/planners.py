@@ -1,6 +1,6 @@
 """Asks the right planner, with shapes from the runtime where the file's will not do.
 
-Wish + Model ──> new input shapes ──> prepare (handed in: a worker that never invokes) ──> Question ──> Plan
+PlanRequest + Model ──> new input shapes ──> prepare (a worker that never invokes) ──> Question ──> Plan
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from outlive.arena.plan import Plan, PlannedInput, Question, Shapes, weakest
-from outlive.arena.questions import Shape, Wish, input_shapes
+from outlive.arena.questions import PlanRequest, Shape, input_shapes
 from outlive.model import Model
 from outlive.units import format_shape
 
@@ -38,19 +38,19 @@ class CannotResize(ValueError):
     """The model does not take these shapes, or they cannot be found out; the text says why."""
 
 
-def answer(model: Model, wish: Wish, prepare: Prepare) -> Plan:
-    """The plan for a wish. ValueError for shapes, names and settings that cannot be."""
-    resized = input_shapes(model, wish)
+def answer(model: Model, request: PlanRequest, prepare: Prepare) -> Plan:
+    """The plan for a request. ValueError for shapes, names and settings that cannot be."""
+    resized = input_shapes(model, request)
     if resized:
-        return _answer_resized(model, wish, resized, prepare)
-    plan = _ask(model, wish.question())
+        return _answer_resized(model, request, resized, prepare)
+    plan = _ask(model, request.question())
     if not plan.needs_runtime_shapes:
         return plan
     shapes, problem = prepare({})
     if problem:
         said = f"shapes of tensors: the file's, because the runtime could not prepare the model ({problem})"
         return replace(plan, exact=False, bound="lower", unknown=(*plan.unknown, said))
-    plan = _ask(model, wish.question(shapes))
+    plan = _ask(model, request.question(shapes))
     return replace(plan, assumed=(*plan.assumed, _FROM_RUNTIME))
 
 
@@ -60,18 +60,20 @@ def _ask(model: Model, question: Question) -> Plan:
     return planner(model, question)
 
 
-def _answer_resized(model: Model, wish: Wish, resized: Mapping[int, Shape], prepare: Prepare) -> Plan:
+def _answer_resized(
+    model: Model, request: PlanRequest, resized: Mapping[int, Shape], prepare: Prepare
+) -> Plan:
     shapes, problem = prepare(resized)
     larger = _extrapolate(resized, prepare) if "memory" in problem else None
     if problem and larger is None:
         told = ", ".join(f"{_name(model, index)} at {format_shape(new)}" for index, new in resized.items())
         raise CannotResize(f"the model cannot be planned with {told}: {problem}")
     shapes = larger or shapes
-    plan = _ask(model, wish.question(shapes))
+    plan = _ask(model, request.question(shapes))
     inputs = tuple(
         PlannedInput(item.name, shapes.get((0, item.index), item.shape), item.dtype) for item in model.inputs
     )
-    note = _NO_RESIZE_ON_TFLM if wish.accelerator == "tflm" else _FROM_RUNTIME
+    note = _NO_RESIZE_ON_TFLM if request.accelerator == "tflm" else _FROM_RUNTIME
     plan = replace(plan, inputs=inputs, assumed=(*plan.assumed, note))
     if larger is None:
         return plan

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from outlive.arena.plan import Question, Shapes
+from outlive.kernels.tflm import abi as tflm_abi
 from outlive.model import Model, Tensor
 from outlive.units import format_shape, plural
 
 Shape = tuple[int, ...]
 
 ACCELERATORS = ("cpu", "builtin", "reference", "tflm")
-ABIS = ("cortex-m", "int-enum", "wasm32", "host64")
-KERNELS = ("reference", "cmsis-nn")
+ABIS, KERNELS = tuple(tflm_abi.ABIS), tflm_abi.KERNELS
 # The runtime keeps a dimension in an int; tensors of more elements are a slip of the finger.
 _MOST_SIZE = 2**31 - 1
 _MOST_ELEMENTS = 2**40
@@ -27,7 +27,7 @@ _CHANNELS = (1, 3, 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class PlanRequest:
     """A question before the model is looked at: inputs by name, the batch, the settings."""
 
     accelerator: str = "cpu"
@@ -109,54 +109,56 @@ def parse_sweep(word: str) -> tuple[str, tuple[Shape, ...]]:
     return name, tuple(parse_shape(part) for part in text.split(",") if part.strip())
 
 
-def parse_setting(word: str, wish: Wish) -> Wish:
-    """The wish with what a word of `--compare` says: `builtin`, `cpu+weight-cache`, `tflm+int-enum`."""
+def parse_setting(word: str, request: PlanRequest) -> PlanRequest:
+    """The request with what a word of `--compare` says: `builtin`, `cpu+weight-cache`, `tflm+int-enum`."""
     accelerator, *settings = word.strip().split("+")
-    wish = replace(wish, accelerator=accelerator)
+    request = replace(request, accelerator=accelerator)
     for setting in settings:
         name, _, value = setting.strip().replace("_", "-").partition("=")
         if name == "threads" and value.isdecimal() and len(value) < 10:
-            wish = replace(wish, threads=int(value))
+            request = replace(request, threads=int(value))
         elif setting in ABIS:
-            wish = replace(wish, abi=setting)
+            request = replace(request, abi=setting)
         elif setting in KERNELS:
-            wish = replace(wish, kernels=setting)
+            request = replace(request, kernels=setting)
         elif name == "weight-cache":
-            wish = replace(wish, weight_cache=True)
+            request = replace(request, weight_cache=True)
         elif name == "preserve-all-tensors":
-            wish = replace(wish, preserve_all_tensors=True)
+            request = replace(request, preserve_all_tensors=True)
         else:
             known = "weight-cache, preserve-all-tensors, threads=N, an ABI or kernels of tflm"
             raise ValueError(f"{word[:80]!r} cannot be compared: after + comes {known}")
-    return wish
+    return request
 
 
-def vary(model: Model, wish: Wish, sweeps: Sequence[str]) -> Iterator[tuple[dict[str, str], Wish]]:
-    """Every combination of what is swept, each with its wish, the first sweep slowest."""
+def vary(
+    model: Model, request: PlanRequest, sweeps: Sequence[str]
+) -> Iterator[tuple[dict[str, str], PlanRequest]]:
+    """Every combination of what is swept, each with its request, the first sweep slowest."""
     axes = [parse_sweep(word) for word in sweeps]
     if math.prod(len(values) for _, values in axes) > _MOST_ROWS:
         raise ValueError(f"a sweep has at most {_MOST_ROWS} combinations")
     for values in itertools.product(*(values for _, values in axes)):
-        varied, label = wish, {}
+        varied, label = request, {}
         for (name, _), value in zip(axes, values, strict=True):
             varied = _set(model, varied, name, value)
             label[name] = format_shape(value)
         yield label, varied
 
 
-def input_shapes(model: Model, wish: Wish) -> dict[int, Shape]:
+def input_shapes(model: Model, request: PlanRequest) -> dict[int, Shape]:
     """New shapes by tensor index, for the inputs whose shape is to change. ValueError for what cannot be.
 
     The file's own shapes are not judged here: what no machine can hold is planned all the same.
     """
     wanted = {tensor.index: tensor.shape for tensor in model.inputs}
-    for name, shape in wish.inputs.items():
+    for name, shape in request.inputs.items():
         tensor = find_input(model, name)
         wanted[tensor.index] = full_shape(tensor, shape)
-    if wish.batch is not None:
+    if request.batch is not None:
         if not any(wanted.values()):
             raise ValueError("no input has a dimension, so there is no batch to set")
-        wanted = {index: (wish.batch, *shape[1:]) if shape else shape for index, shape in wanted.items()}
+        wanted = {index: (request.batch, *shape[1:]) if shape else shape for index, shape in wanted.items()}
     changed = {tensor.index: wanted[tensor.index] for tensor in model.inputs if _changes(tensor, wanted)}
     for shape in changed.values():
         _possible(shape, format_shape(shape), least=0)
@@ -225,13 +227,13 @@ def check_shape(sizes: Sequence[object] | str) -> Shape:
     return _possible(numbers, format_shape(numbers))
 
 
-def _set(model: Model, wish: Wish, name: str, value: Shape) -> Wish:
+def _set(model: Model, request: PlanRequest, name: str, value: Shape) -> PlanRequest:
     if name in ("batch", "threads"):
         if len(value) != 1:
             raise ValueError(f"{name} is a number, not {format_shape(value)}")
-        return replace(wish, batch=value[0]) if name == "batch" else replace(wish, threads=value[0])
+        return replace(request, batch=value[0]) if name == "batch" else replace(request, threads=value[0])
     full_shape(find_input(model, name), value)  # a mistake is told before anything is planned
-    return replace(wish, inputs={**wish.inputs, name: value})
+    return replace(request, inputs={**request.inputs, name: value})
 
 
 def _input_names(model: Model) -> dict[str, Tensor]:

@@ -2,7 +2,7 @@
 
 Written without the planner: it knows a plan, and the graph if it is given, and sweeps over the operators.
 
-    plan ──> by arena ──> sweep: who is alive at each operator ──> pairs that overlap, and may not ──> Fault
+    plan ──> by arena ──> sweep: who is alive at each operator ──> pairs that may not overlap ──> faults
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _LEAVING = frozenset({"RESHAPE", "EXPAND_DIMS", "SQUEEZE", "BITCAST"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class PlacementFault:
     """Two tensors on the same bytes at the same time, or one outside its arena; `words` says which."""
 
     words: str
     tensors: tuple[int, ...]
 
 
-def overlaps(plan: Plan, model: Model | None = None) -> list[Fault]:
+def overlaps(plan: Plan, model: Model | None = None) -> list[PlacementFault]:
     """What is wrong with a plan's placements; with the model, tensors that share bytes must also be akin."""
-    faults: list[Fault] = []
+    faults: list[PlacementFault] = []
     arenas: dict[tuple[int, bool], list[Placement]] = {}
     for placement in (*plan.placements, *plan.called_placements):
         if placement.size_bytes:
@@ -51,12 +51,12 @@ def _makers(operators: Iterable[Operator]) -> dict[int, Operator]:
     return {operator.outputs[0]: operator for operator in working if operator.outputs}
 
 
-def _outside(placements: Iterable[Placement], limit: int | None) -> Iterable[Fault]:
+def _outside(placements: Iterable[Placement], limit: int | None) -> Iterable[PlacementFault]:
     for placement in placements:
         end = placement.offset_bytes + placement.size_bytes
         if placement.offset_bytes < 0 or placement.size_bytes < 0 or (limit is not None and end > limit):
             words = f"tensor {placement.tensor} ends at {end}, outside an arena of {limit} bytes"
-            yield Fault(words=words, tensors=(placement.tensor,))
+            yield PlacementFault(words=words, tensors=(placement.tensor,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class _Family:
         return list(found.values())
 
 
-def _sweep(placements: list[Placement], family: _Family) -> Iterable[Fault]:
+def _sweep(placements: list[Placement], family: _Family) -> Iterable[PlacementFault]:
     """Walk through the operators with the tensors that are alive, ordered by offset."""
     starts: dict[int, list[Placement]] = {}
     ends: dict[int, list[Placement]] = {}
@@ -128,7 +128,7 @@ def _key(placement: Placement) -> tuple[int, int, int]:
 
 def _against(
     new: Placement, alive: list[tuple[int, int, int, Placement]], family: _Family
-) -> Iterable[Fault]:
+) -> Iterable[PlacementFault]:
     """Faults between a tensor that comes and those that are there."""
     end = new.offset_bytes + new.size_bytes
     for start, stop, _, other in alive:
@@ -139,4 +139,4 @@ def _against(
                 f"tensors {other.tensor} and {new.tensor} lie on the same bytes: "
                 f"[{start}, {stop}) and [{new.offset_bytes}, {end}) from op {new.first_op} on"
             )
-            yield Fault(words=words, tensors=(other.tensor, new.tensor))
+            yield PlacementFault(words=words, tensors=(other.tensor, new.tensor))

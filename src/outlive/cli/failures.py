@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from outlive.cli import exits
-from outlive.cli.output import OutputError, complain, complain_lines, progress
+from outlive.cli.terminal import OutputError, complain, complain_lines, progress
 from outlive.errors import LimitReached, ModelDied, ModelError, OutliveError, shortage
 
 

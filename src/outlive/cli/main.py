@@ -54,6 +54,22 @@ exit codes: 0 clean, 1 findings of severity error, 2 usage, 3 the model died, 4 
 70 a bug of outlive, 130 interrupted
 """
 
+# Made from the parser, so that it cannot go stale.
+_BASH = """\
+# bash completion for outlive: eval "$(outlive --completion bash)"
+_outlive() {{
+    local current="${{COMP_WORDS[COMP_CWORD]}}" words="{top}"
+    case "${{COMP_WORDS[1]}}" in
+{cases}
+    esac
+    local name
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+    while IFS= read -r name; do COMPREPLY+=("$name"); done < <(compgen -f -- "$current")
+}}
+complete -o filenames -F _outlive outlive"""
+
+_ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and give its exit code."""
@@ -108,7 +124,7 @@ def module_of(command: str) -> ModuleType:
 def _unknown_command(word: str) -> int:
     import difflib
 
-    from outlive.cli.output import complain
+    from outlive.cli.terminal import complain
     from outlive.names import safe
 
     near = difflib.get_close_matches(word, COMMANDS, 1)
@@ -119,12 +135,11 @@ def _unknown_command(word: str) -> int:
 
 def _checked_up(words: list[str]) -> int | None:
     """The whole check-up of one file; None if the words ask for something else."""
-    from outlive.cli.commands import checkup
-
+    checkup = module_of("checkup")
     if not checkup.is_checkup(words):
         return None
     try:
-        code = checkup.run(words)
+        code: int = checkup.run(words)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else exits.USAGE
     sys.stdout.flush()
@@ -148,8 +163,6 @@ def _run(words: list[str]) -> int:
         sys.stdout.write(f"outlive {__version__}\n")
         return exits.CLEAN
     if args.completion:
-        from outlive.cli.completion import completion_script
-
         sys.stdout.write(completion_script(args.completion, build_parser()) + "\n")
         return exits.CLEAN
     if args.command is None:
@@ -158,3 +171,46 @@ def _run(words: list[str]) -> int:
     code: int = module_of(args.command).run(args)
     sys.stdout.flush()
     return code
+
+
+def completion_script(shell: str, parser: argparse.ArgumentParser) -> str:
+    """A script that completes commands, options and file names."""
+    commands = subcommands(parser)
+    if shell == "fish":
+        return "\n".join(_fish_lines(commands))
+    cases = "\n".join(
+        f'        {name}) words="{" ".join(_options(sub))}" ;;' for name, sub in commands.items()
+    )
+    bash = _BASH.format(top=" ".join([*commands, *_options(parser)]), cases=cases)
+    return _ZSH + bash if shell == "zsh" else bash
+
+
+def _quoted(text: str | None) -> str:
+    """What stands between single quotes in fish, where a backslash escapes them."""
+    return (text or "").replace("\\", "\\\\").replace("'", "\\'")
+
+
+def _fish_lines(commands: dict[str, argparse.ArgumentParser]) -> list[str]:
+    lines = ["# fish completion for outlive: outlive --completion fish | source"]
+    for name, sub in commands.items():
+        lines.append(
+            f"complete -c outlive -n __fish_use_subcommand -a {name} -d '{_quoted(sub.description)}'"
+        )
+        lines += [
+            f"complete -c outlive -n '__fish_seen_subcommand_from {name}' -l {option.removeprefix('--')}"
+            for option in _options(sub)
+            if option.startswith("--")
+        ]
+    return lines
+
+
+def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The parser of each command."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    return {}
+
+
+def _options(parser: argparse.ArgumentParser) -> list[str]:
+    return [option for action in parser._actions for option in action.option_strings]

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from outlive.cli import exits
-from outlive.cli.output import OutputError, complain_lines, refuse_to_overwrite, write_plain, write_text
+from outlive.cli.terminal import OutputError, complain_lines, refuse_to_overwrite, write_plain, write_text
 from outlive.errors import LimitReached, OutliveError
 from outlive.finding import Severity
 

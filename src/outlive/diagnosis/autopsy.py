@@ -1,34 +1,47 @@
-"""What a death outside outlive left behind: a log, a kernel's lines, a pasted message, or a core file."""
+"""What a death outside outlive left behind: a log, a kernel's lines, a pasted message, or a core file.
+
+bytes ──► log_text ──► deaths ──► for each: messages, endings, stacks ──► the most telling ──► Autopsy
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from outlive.diagnosis.caught import STAGE_OF_CALL
 from outlive.diagnosis.corefile import CoreSeen, is_core, read_core
+from outlive.diagnosis.deaths import Death, read_deaths
 from outlive.diagnosis.ending import cause_of_end
 from outlive.diagnosis.frames import operator_of, stage_in, stage_said
-from outlive.diagnosis.messages import Match, matches
+from outlive.diagnosis.log_text import LogLine, LogText, read_log
+from outlive.diagnosis.messages import Match, known_messages, match_of
 from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Trial
+from outlive.diagnosis.stacks import Stack, known_frame, read_stack
+from outlive.finding import Finding
 from outlive.names import safe
 from outlive.process.flight import Flight, OpSeen
 from outlive.records import NOT_WRITTEN, in_document, written
+from outlive.rules.catalogue import find_rule, load_rules
+from outlive.rules.logged import LoggedFault, finding_of
 
-# The end of a log tells most; what lies before this is not read.
-_MOST_BYTES = 16 << 20
-_MOST_LINES = 200_000
-# A line of faulthandler's dump or of a traceback that names a method of an interpreter.
-_CALL = re.compile(r'File "[^"]*\b(?:interpreter|compiled_model|tensor_buffer)\.py", line \d+,? in (\w+)')
-_SIGNALS = {
-    "SIGSEGV": ("unknown", "native code touched memory it does not have"),
-    "SIGBUS": ("file-changed-while-mapped", "a mapped file was made shorter while it was in use"),
-    "SIGABRT": ("unknown", "native code called abort(): a check failed, or the heap was found damaged"),
-    "SIGFPE": ("int-min-divided-by-minus-one", "an integer division had no result"),
-    "SIGILL": ("missing-runtime", "the processor lacks an instruction that the runtime was compiled for"),
+_DIAGNOSE = "run the model itself: outlive diagnose MODEL"
+# Rows below this weight only repeat that something failed.
+_TELLING = 3
+_MOST_CLUES, _MOST_STEPS = 20, 6
+# The rule that is meant by causes that several have.
+_USUAL = {
+    "out-of-memory": "D502",
+    "missing-runtime": "E401",
+    "delegate-refused": "A803",
+    "flatbuffer-corrupt": "F111",
+    "unsupported-op": "O122",
+    "representative-dataset": "Q216",
+    "call-order": "I207",
 }
+# Whose Python code, and which exceptions, may speak for a runtime.
+_RUNTIMES = ("tensorflow", "keras", "litert", "tflite", "interpreter", "edgetpu", "coral", "mediapipe")
+_OF_RUNTIMES = ("RuntimeError", "SystemError", "InternalError")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,24 +83,44 @@ class Clue:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherDeath:
+    """A death that stands earlier in the same log: its last line, its cause and what it means."""
+
+    line_number: int = field(metadata=written("line"))
+    code: str = field(default="", metadata=written(null=True))
+    cause: str = field(default="", metadata=written(null=True))
+    meaning: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Autopsy:
     """What was found, the most telling clue first; `cause` is empty if nothing was recognised.
 
     `source` is where it was found, and `found` what it is: "text" or "core". `stage` and `op` are those that
-    a stack, native or Python's, or a message names.
+    a stack, native or Python's, or a message names. `code` is the rule that judges this fault everywhere.
+    `where` is the line of the user's own code, the thread and the library as far as stacks name them.
+    `others` are deaths that came before in the same log; `not_read` is what was left out of a large log.
+    `model` is the file that the log names; `findings` are what is wrong with it, where it could be read.
     """
 
     kind: ClassVar[str] = "autopsy"
 
     source: str = ""
     found: str
+    code: str = field(default="", metadata=written(null=True))
     cause: str = field(metadata=written(null=True))
+    signal: str = field(default="", metadata=written(null=True))
     stage: str = field(default="", metadata=written(null=True))
     op: OpSeen | None = None
+    where: str = field(default="", metadata=written(null=True))
     meaning: str
     do: tuple[str, ...]
     clues: tuple[Clue, ...] = ()
+    others: tuple[OtherDeath, ...] = ()
+    not_read: str = field(default="", metadata=written(null=True))
+    model: str = field(default="", metadata=written("path", null=True))
+    findings: tuple[Finding, ...] = ()
     core: CoreSeen | None = None
 
     @property
@@ -95,83 +128,215 @@ class Autopsy:
         """What it comes to, in one word: clean if something in it is known, else errors."""
         return "clean" if self.cause else "errors"
 
+    @property
+    def finding(self) -> Finding | None:
+        """What it comes to as a finding, with the code it has everywhere; None if no rule is meant."""
+        if self.findings and self.findings[0].code == self.code:
+            return self.findings[0]
+        rule = find_rule(self.code) if self.code else None
+        if rule is None:
+            return None
+        lines = tuple(clue.match.line for clue in self.clues[:1]) or (self.meaning,)
+        place = ", ".join(filter(None, (self.stage, self.where)))
+        fault = LoggedFault(
+            code=self.code, lines=lines, meaning=self.meaning, do=self.do, where=place, cause=self.cause
+        )
+        return finding_of(rule, fault)
+
     def __repr__(self) -> str:
         """Where it was found, and what it means."""
         said = f"{self.cause or 'nothing known'}: {self.meaning}"
         return f"<Autopsy of {safe(self.source or self.found, 80)}: {safe(said, 200)}>"
 
 
-def read_remains(data: bytes, path: str | None) -> Autopsy:
+def read_remains(data: bytes, path: str | None, unread: str = "") -> Autopsy:
     """The autopsy of a core file or of a text, whatever it holds."""
     if is_core(data):
         return _of_core(read_core(data, path))
-    text = data[-_MOST_BYTES:].decode("utf-8", errors="replace")
-    return read_text(text)
+    return _of_log(read_log(data, unread))
 
 
 def read_text(text: str) -> Autopsy:
     """The autopsy of a log or a pasted message."""
-    lines = text.splitlines()[-_MOST_LINES:]
-    clues = _clues(lines)
+    return read_remains(text.encode(errors="replace"), None)
+
+
+def _of_log(log: LogText) -> Autopsy:
+    if not log.lines or log.binary:
+        what = "it is binary data, not the text of a log, nor a core file" if log.lines else "it is empty"
+        do = "give the log as text, or the core file that the process left: outlive autopsy CORE"
+        return Autopsy(found="text", cause="", meaning=what, do=(do,), not_read=log.unread)
+    deaths = read_deaths(log.lines)
+    judged = [told for told in map(_judged, deaths) if told is not None]
+    if not judged:
+        return replace(_unknown(log.lines), not_read=log.unread)
+    answer = judged[-1]
+    others = tuple(_as_other(told) for told in judged[:-1] if told.clues)
+    return replace(answer, others=others[-_MOST_CLUES:], not_read=log.unread)
+
+
+def _as_other(told: Autopsy) -> OtherDeath:
+    line = max(clue.line_number for clue in told.clues)
+    return OtherDeath(line_number=line, code=told.code, cause=told.cause, meaning=told.meaning)
+
+
+def _unknown(lines: Sequence[LogLine]) -> Autopsy:
+    """A log in which nothing is known: whose code failed is still told."""
+    stack = read_stack(lines)
+    meaning = "none of its lines is one that outlive knows"
+    return Autopsy(found="text", cause="", meaning=meaning, do=(_DIAGNOSE,), where=_where(stack, None))
+
+
+def _judged(death: Death) -> Autopsy | None:
+    """What one death comes to; None if nothing in it is known."""
+    stack = read_stack(death.lines)
+    clues = _clues(death, stack)
     if not clues:
-        meaning = "none of its lines is one that outlive knows"
-        return Autopsy(found="text", cause="", meaning=meaning, do=(_DIAGNOSE,))
+        return None
     best = clues[0].match
-    # A line that names no cause is helped out by the next that does.
-    cause = next(
-        (clue.match.message.cause for clue in clues if _tells(clue)), best.message.cause or "unknown"
-    )
+    # A line that names no cause is helped out by the next that does, if that is about the same.
+    cause = best.message.cause
+    if not cause:
+        cause = next((clue.match.message.cause for clue in clues if _tells(clue)), "unknown")
+    groups = {"thread": stack.thread} if stack.thread else {}
+    best = replace(best, groups=groups | best.groups)
     return Autopsy(
         found="text",
+        code=best.message.code or _code_of(cause),
         cause=cause,
+        signal=death.signal,
         meaning=best.meaning,
-        do=_advice(clues),
-        clues=clues,
-        stage=_stage(lines),
-        op=_op(clues, lines),
+        do=_advice(clues, best),
+        clues=clues[:_MOST_CLUES],
+        stage=best.message.stage or _stage(death.lines),
+        op=_op(clues, death.lines),
+        where=_where(stack, best),
     )
 
 
-_DIAGNOSE = "run the model itself: outlive diagnose MODEL"
-
-
-def _stage(lines: Sequence[str]) -> str:
-    """The stage, by the call that Python's stack names, by native frames, or by what the runtime said."""
-    calls = (_CALL.search(line) for line in lines)
-    stages = (STAGE_OF_CALL.get(call.group(1)) for call in calls if call)
-    named = next((stage for stage in stages if stage), "") or stage_in(lines)
-    return named or next(filter(None, map(stage_said, lines)), "")
-
-
-def _op(clues: Sequence[Clue], lines: Sequence[str]) -> OpSeen | None:
-    """The operator that a message names, or the kernel in a pasted stack."""
-    for groups in (clue.match.groups for clue in clues):
-        kind, node = groups.get("op", ""), groups.get("node", "")
-        if kind and "Delegate" not in kind:
-            return OpSeen(type=kind, index=int(node) if node.isdigit() else None)
-    named = operator_of(lines)
-    return None if named is None else OpSeen(type=named)
-
-
-def _clues(lines: list[str]) -> tuple[Clue, ...]:
+def _clues(death: Death, stack: Stack) -> tuple[Clue, ...]:
+    """Every message of a death, the most telling first: lines, the ending, the stack."""
     found: dict[str, Clue] = {}
-    for number, line in enumerate(lines, 1):
-        for match in matches(line):
-            known = found.get(match.message.id)
-            count = 1 if known is None else known.count + 1
-            first = (match, number) if known is None else (known.match, known.line_number)
-            found[match.message.id] = Clue(match=first[0], line_number=first[1], count=count)
-    telling = [clue for clue in found.values() if clue.match.message.weight > 0] or list(found.values())
+    found_in = (*death.matches, *_of_ending(death), *_of_stack(death, stack), *_of_exception(death, stack))
+    for match, number in found_in:
+        known = found.get(match.message.id)
+        if known is None:
+            found[match.message.id] = Clue(match=match, line_number=number, count=1)
+        elif _is_of_model(match) and not _is_of_model(known.match):
+            found[match.message.id] = Clue(match=match, line_number=number, count=known.count + 1)
+        else:
+            found[match.message.id] = replace(known, count=known.count + 1)
+    telling = [clue for clue in found.values() if clue.match.message.weight > 0]
     return tuple(sorted(telling, key=lambda clue: (-clue.match.message.weight, clue.line_number)))
+
+
+def _is_of_model(match: Match) -> bool:
+    """True if the process that a line names is one that runs models, among several that were killed."""
+    return "python" in match.groups.get("name", "")
+
+
+def _of_ending(death: Death) -> Iterator[tuple[Match, int]]:
+    if death.ending is None:
+        return
+    for row in known_messages():
+        if row.signal == death.ending.signal and row.allows(death.text):
+            yield match_of(row, death.ending.text, {}), death.ending.line_number
+
+
+def _of_stack(death: Death, stack: Stack) -> Iterator[tuple[Match, int]]:
+    """What the native stack says; a stack without a frame of a runtime is about something else."""
+    if death.ending is None and not stack.native:
+        return
+    named = known_frame(stack.native, death.text)
+    thread = {"thread": stack.thread or "?"}
+    if named is not None:
+        match, frame = named
+        yield replace(match, groups=thread | match.groups), frame.at
+    elif (culprit := stack.culprit) is not None and len(stack.native) > 1:
+        row = next(row for row in known_messages() if row.id == "frame-other")
+        groups = {"function": culprit.function or "?", "library": culprit.library or "the program"}
+        yield match_of(row, culprit.function, {**thread, **groups}), culprit.at
+
+
+def _of_exception(death: Death, stack: Stack) -> Iterator[tuple[Match, int]]:
+    """The exception that ended it, where no row of the tables knows its message."""
+    raised = death.raised
+    explained = any(number >= raised.number for _, number in death.matches) if raised else False
+    if raised is None or explained or death.ending is not None:
+        return
+    kind = raised.text.partition(":")[0].strip().rpartition(".")[2]
+    files = [frame.file for frame in stack.frames if frame.kind == "python"]
+    outside = bool(files) and not any(word in files[-1].lower() for word in _RUNTIMES)
+    wanted = "exception-of-program" if outside and kind not in _OF_RUNTIMES else "exception-unknown"
+    row = next(row for row in known_messages() if row.id == wanted)
+    yield match_of(row, raised.text, {"type": kind}), raised.number
+
+
+def _code_of(cause: str) -> str:
+    """The rule that finds this cause elsewhere: the first of the catalogue that bears its word."""
+    if cause in ("", "unknown"):
+        return ""
+    found = {rule.name: rule.code for rule in load_rules() if cause in (rule.cause, rule.name)}
+    return _USUAL.get(cause) or found.get(cause) or next(iter(found.values()), "")
+
+
+def _stage(lines: Sequence[LogLine]) -> str:
+    """The stage, by the call that Python's stack names, by native frames, or by what the runtime said."""
+    stack = read_stack(lines)
+    calls = [
+        STAGE_OF_CALL.get(frame.function.rpartition(".")[2].strip())
+        for frame in stack.frames
+        if frame.kind != "native"
+    ]
+    texts = [line.text for line in lines]
+    named = next((stage for stage in calls if stage), "") or stage_in(texts)
+    return named or next(filter(None, map(stage_said, texts)), "")
+
+
+def _op(clues: Sequence[Clue], lines: Sequence[LogLine]) -> OpSeen | None:
+    """The operator that a message names, or the kernel in a pasted stack."""
+    named = [clue.match.groups for clue in clues]
+    kinds = [groups["op"] for groups in named if "Delegate" not in groups.get("op", "Delegate")]
+    if kinds:
+        nodes = (groups.get("node", "") for groups in named if groups.get("op") == kinds[0])
+        node = next((node for node in nodes if node.isdigit()), "")
+        return OpSeen(type=kinds[0], index=int(node) if node else None)
+    kernel = operator_of([line.text for line in lines])
+    return None if kernel is None else OpSeen(type=kernel)
+
+
+def _where(stack: Stack, best: Match | None) -> str:
+    """The user's own line, the thread, and the native function, as far as the stacks name them."""
+    parts = []
+    if stack.own is not None:
+        parts.append(f"your line {stack.own.place} ({stack.own.function})")
+    culprit = stack.culprit
+    if culprit is not None and (best is None or not best.message.frame):
+        parts.append(f"{culprit.function or '?'}{f' in {culprit.library}' if culprit.library else ''}")
+    if stack.thread and culprit is not None:
+        parts.append(f"thread {stack.thread}")
+    return safe(", ".join(parts), 300)
 
 
 def _tells(clue: Clue) -> bool:
     return clue.match.message.cause not in ("", "unknown")
 
 
-def _advice(clues: tuple[Clue, ...]) -> tuple[str, ...]:
-    said = [words for clue in clues[:3] for words in clue.match.advice]
-    return tuple(dict.fromkeys(said)) or (_DIAGNOSE,)
+def _advice(clues: tuple[Clue, ...], best: Match) -> tuple[str, ...]:
+    """What to do about the best clue; of the next, if the best one says little."""
+    said = [*best.advice]
+    if best.message.weight < _TELLING:
+        said += [words for clue in clues[1:3] for words in clue.match.advice]
+    return tuple(dict.fromkeys(said))[:_MOST_STEPS] or (_DIAGNOSE,)
+
+
+_SIGNALS = {
+    "SIGSEGV": ("unknown", "native code used an invalid address (segmentation fault)"),
+    "SIGBUS": ("file-changed-while-mapped", "a mapped file was made shorter while it was in use"),
+    "SIGABRT": ("unknown", "native code called abort(): a check failed, or the heap was found damaged"),
+    "SIGFPE": ("int-min-divided-by-minus-one", "an integer division had no result"),
+    "SIGILL": ("missing-runtime", "the processor lacks an instruction that the runtime was compiled for"),
+}
 
 
 def _of_core(core: CoreSeen) -> Autopsy:
@@ -189,7 +354,9 @@ def _of_core(core: CoreSeen) -> Autopsy:
         steps = []
     return Autopsy(
         found="core",
+        code=_code_of(cause),
         cause=cause,
+        signal=core.signal or "",
         meaning=f"{who}: {meaning}",
         do=(*(remedy.action for remedy in told.remedies), *steps, _DIAGNOSE),
         core=core,

@@ -131,7 +131,10 @@ def _refused(flight: Flight, trials: Sequence[Trial], sized: Sequence[OpSeen]) -
         cause = "delegate-refused" if "failed to reshape" in flight.error_text else "shape-mismatch"
     if cause == "delegate-refused" and "without delegates" not in worked:
         cause = "unknown"  # it is not the delegate alone that does not want it
-    if by_size and found.message.pattern.fullmatch(flight.error_text.strip(" .")):
+    whole = found.message.pattern is not None and found.message.pattern.fullmatch(
+        flight.error_text.strip(" .")
+    )
+    if by_size and whole:
         cause, why = "out-of-memory", _NO_WORD
     elif by_size and cause in ("unknown", "shape-mismatch"):
         cause, why = "runtime-shape-from-input", f"{why}; {_SIZES}"

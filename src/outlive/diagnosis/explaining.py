@@ -18,7 +18,8 @@ from outlive.process.flight import Flight
 def with_told_cause(finding: Finding, flight: Flight, source: str | bytes | None) -> Finding:
     """The finding on a flight with its cause and operator, and what is wrong with the file as evidence.
 
-    Its code and headline stay: they say what happened, which is certain; the cause is what led to it.
+    Its code and headline stay: they say what happened, which is certain; the cause is what led to it. Only a
+    model that could not even be loaded because of its file gets that fault of the file, as in `check`.
     """
     if not source:
         return with_cause_of_end(finding, flight)
@@ -33,6 +34,9 @@ def with_told_cause(finding: Finding, flight: Flight, source: str | bytes | None
         fact = f"{verdict.finding.code}: {verdict.finding.headline}; {verdict.finding.evidence[0].fact}"
         added = (Evidence(fact=fact, source="file"),)
     op = place_of(verdict.op) or finding.op
+    if flight.stage == "load" and verdict.finding.code.startswith("F"):
+        evidence = (*verdict.finding.evidence, *finding.evidence)
+        return replace(verdict.finding, cause=verdict.cause, op=op, evidence=evidence)
     return replace(finding, cause=verdict.cause, op=op, evidence=(*finding.evidence, *added))
 
 

@@ -24,8 +24,8 @@ from outlive.finding import Finding, Severity
 from outlive.model import Model, Reading
 from outlive.process.factories import close_special_factories
 from outlive.process.flight import OpSeen
+from outlive.rules import assess_run
 from outlive.rules.flight_end import starved
-from outlive.rules.judgement import assess_run
 
 # A whole diagnosis should be a matter of seconds; a trial that would begin later than this is left out.
 _ENOUGH_S = 14.0

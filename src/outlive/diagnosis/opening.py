@@ -17,7 +17,7 @@ from outlive.interpreter.feeds import given_shapes
 from outlive.interpreter.judge import Judge
 from outlive.model import Model, Reading, read_source
 from outlive.process.limits import Limits
-from outlive.rules.judgement import assess
+from outlive.rules import assess
 
 # Long enough for any model of usual size, short enough for somebody who waits.
 USUAL_SECONDS = 8.0

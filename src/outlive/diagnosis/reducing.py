@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from outlive.atomic_files import write_whole
 from outlive.diagnosis.bisecting import cut_or_none, ends_like, first_needed, part_conditions, same_end
 from outlive.diagnosis.investigating import Case
 from outlive.diagnosis.nouns import Diagnosis, Reproducer, Trial
@@ -20,7 +21,6 @@ from outlive.diagnosis.probing import feedable, usual
 from outlive.diagnosis.reproducing import write_script
 from outlive.diagnosis.shrinking import shrink
 from outlive.diagnosis.trying import attempt
-from outlive.keeping import write_whole
 from outlive.model import Model, read_source
 from outlive.surgery import Cut, CutRequest
 

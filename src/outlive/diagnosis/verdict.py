@@ -17,7 +17,7 @@ from outlive.diagnosis.nouns import AS_IT_IS, Trial, Verdict
 from outlive.finding import Evidence, Finding, OpPlace, Remedy, Severity, Tag
 from outlive.process.flight import OpSeen
 from outlive.rules import judge
-from outlive.rules.death.d521_refused_values import RefusedValues
+from outlive.rules.flight_end import RefusedValues
 
 # Causes that show in how it ended, whatever else is wrong with the file.
 _TOLD_BY_THE_END = frozenset({"infinite-loop", "hang"})

@@ -7,3 +7,5 @@
 Nouns: a *port* is an input or output as a program sees it: its place, shape, type and quantization.
 Names come from strangers: none gets into code, text or a comment but through a filter of `foreign`.
 """
+
+PUBLIC_MODULES = ("micro", "snippets")

@@ -1,6 +1,6 @@
 """Names from a stranger's file, made safe for source code: identifiers, strings, comments.
 
-A `Foreign` text cannot be printed as it is. Whoever puts one into code has to say what it becomes there.
+A `Foreign` text cannot be printed as it is. A filter says what it becomes in code.
 """
 
 from __future__ import annotations

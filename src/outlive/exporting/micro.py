@@ -6,22 +6,22 @@ Model + Plan ──> Export: model_data.h, model_data.cc, model_ops.h, main.cc, 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from outlive.arena.arena_size import Arena, arena_for
+from outlive.arena.arena_size import ArenaSize, arena_for
 from outlive.arena.budget import Verdict
 from outlive.arena.plan import Plan, Word
+from outlive.atomic_files import whole_file
 from outlive.exporting.foreign import identifier, is_namespace
-from outlive.exporting.ports import Layout, Port, layout_of
+from outlive.exporting.ports import ModelInterface, Port, layout_of
 from outlive.exporting.rendering import render
-from outlive.exporting.resolver import Adder, adders_of
-from outlive.exporting.snippets import KINDS
+from outlive.exporting.snippets import ELEMENT_TYPES
 from outlive.finding import Finding
-from outlive.keeping import whole_file
 from outlive.kernels.tables import read_table
 from outlive.model import Model
 from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
@@ -33,6 +33,15 @@ _TYPES = frozenset(
 # No microcontroller has more flash than this, and its array would be five times as long as text.
 _MOST_MODEL_BYTES = 64 * 2**20
 _BYTES_A_LINE = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adder:
+    """A function of MicroMutableOpResolver, the operator it registers, and how often the model has that."""
+
+    operator: str = field(metadata=written("type"))
+    function: str
+    count: int
 
 
 class ExportedFile(NamedTuple):
@@ -51,8 +60,8 @@ class Export:
     path: str | None = None  # the folder that they were written to
     name: str = field(metadata=written("namespace"))
     files: tuple[tuple[str, str], ...] = field(repr=False)
-    layout: Layout = field(metadata=NOT_WRITTEN)
-    arena: Arena = field(metadata=written(flat=True))
+    layout: ModelInterface = field(metadata=NOT_WRITTEN)
+    arena: ArenaSize = field(metadata=written(flat=True))
     model_bytes: int
     adders: tuple[Adder, ...] = field(metadata=written("operators"))
     plan: Plan = field(repr=False, metadata=NOT_WRITTEN)
@@ -169,7 +178,7 @@ def export_micro(
     layout = layout_of(model) if len(model.signatures) < 2 else layout_of(_unsigned(model))
     _check_types(layout)
     called = _namespace(model, name)
-    adders = adders_of(model)
+    adders = _adders_of(model)
     _check_margin(arena, verdict)
     values = _values(model, plan, layout, arena, adders)
     values |= {
@@ -198,12 +207,10 @@ def export_micro(
 
 def _unsigned(model: Model) -> Model:
     """The model without its signatures: Micro knows the main subgraph only."""
-    from dataclasses import replace
-
     return replace(model, signatures=())
 
 
-def _check_types(layout: Layout) -> None:
+def _check_types(layout: ModelInterface) -> None:
     for port in (*layout.inputs, *layout.outputs):
         if port.dtype not in _TYPES:
             what = f"tensor #{port.index} {port.name.text[:80]!r}"
@@ -223,7 +230,7 @@ def _namespace(model: Model, name: str | None) -> str:
     return name
 
 
-def _check_margin(arena: Arena, verdict: Verdict | None) -> None:
+def _check_margin(arena: ArenaSize, verdict: Verdict | None) -> None:
     if verdict is not None and verdict.fits and arena.bytes > verdict.budget.ram_bytes:
         there = f"{verdict.budget.title} has {verdict.budget.ram_bytes:,} bytes of RAM"
         raise ValueError(
@@ -232,11 +239,11 @@ def _check_margin(arena: Arena, verdict: Verdict | None) -> None:
 
 
 def _values(
-    model: Model, plan: Plan, layout: Layout, arena: Arena, adders: tuple[Adder, ...]
+    model: Model, plan: Plan, layout: ModelInterface, arena: ArenaSize, adders: tuple[Adder, ...]
 ) -> dict[str, object]:
     return {
         "layout": layout,
-        "kinds": KINDS,
+        "kinds": ELEMENT_TYPES,
         "adders": adders,
         "file_bytes": model.file_bytes,
         "sha256": model.sha256,
@@ -261,3 +268,19 @@ def _array_lines(content: memoryview) -> Iterator[str]:
     for at in range(0, len(content), _BYTES_A_LINE):
         line = "".join(words[byte] for byte in content[at : at + _BYTES_A_LINE].tolist())
         yield "  " + line[:-1]
+
+
+def _adders_of(model: Model) -> tuple[Adder, ...]:
+    """The functions a model needs, by name. ValueError for operators that there is none for."""
+    table = read_table("tflm")
+    counts = Counter((op.is_custom, op.custom_name if op.is_custom else op.type) for op in model.operators())
+    found, missing = [], []
+    for (is_custom, name), count in counts.items():
+        row = table["custom" if is_custom else "builtin"].get(name)
+        if row is None:
+            missing.append(name[:80])
+        else:
+            found.append(Adder(function=row["add"], operator=name, count=count))
+    if missing:
+        raise ValueError(f"TensorFlow Lite Micro has no kernel for {', '.join(sorted(missing)[:5])}")
+    return tuple(sorted(found, key=lambda adder: adder.function))

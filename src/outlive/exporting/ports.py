@@ -67,11 +67,11 @@ class Port:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class ModelInterface:
     """What a program has to know to call a model; `signature` is the one to call, None for the main graph.
 
-    `inputs` are those to feed. A file may name a constant as an input: whoever writes to it writes into the
-    mapped file, and dies; such ones are among `all_inputs` only.
+    `inputs` are those to feed. A file may name a constant as an input: a program that writes to it
+    writes into the mapped file, and dies; such ones are among `all_inputs` only.
     """
 
     file: Foreign
@@ -83,7 +83,7 @@ class Layout:
     signatures: tuple[Foreign, ...]
 
 
-def layout_of(model: Model, signature: str | None = None) -> Layout:
+def layout_of(model: Model, signature: str | None = None) -> ModelInterface:
     """The layout of a model, or of one of its signatures; ValueError if it has no such signature.
 
     A model with several signatures, or one that is not the main graph's, is called by the first of them.
@@ -92,16 +92,16 @@ def layout_of(model: Model, signature: str | None = None) -> Layout:
     graph = model.subgraphs[0 if chosen is None else chosen.subgraph_index]
     if chosen is None:
         # A single signature still has the better names.
-        told = model.signatures[0] if len(model.signatures) == 1 else None
-        inputs = _ends(graph.input_indices, told.inputs if told else ())
-        outputs = _ends(graph.output_indices, told.outputs if told else ())
+        named = model.signatures[0] if len(model.signatures) == 1 else None
+        inputs = _ends(graph.input_indices, named.inputs if named else ())
+        outputs = _ends(graph.output_indices, named.outputs if named else ())
     else:
         inputs = [(index, name) for name, index in chosen.inputs]
         outputs = [(index, name) for name, index in chosen.outputs]
     path = model.path or "model.tflite"
     taken: set[str] = set()
     listed = tuple(_ports(graph, inputs, "input", taken))
-    return Layout(
+    return ModelInterface(
         file=Foreign(os.path.basename(path)),
         path=Foreign(path),
         inputs=tuple(port for port in listed if not port.is_constant),

@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from outlive.atomic_files import write_whole
 from outlive.exporting.foreign import identifier
-from outlive.exporting.ports import Layout, Port, layout_of
+from outlive.exporting.ports import ModelInterface, Port, layout_of
 from outlive.exporting.rendering import render
-from outlive.keeping import write_whole
 from outlive.model import Model
 from outlive.records import NOT_WRITTEN, ModelPath, in_document, written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class ElementType:
     """A type of elements, as each language has it; empty where it has none."""
 
     numpy: str
@@ -28,22 +28,22 @@ class Kind:
     java: str = ""
 
 
-KINDS: Mapping[str, Kind] = {
-    "float32": Kind(numpy="float32", c="float", tflite="kTfLiteFloat32", java="float"),
-    "float64": Kind(numpy="float64", c="double", tflite="kTfLiteFloat64"),
-    "float16": Kind(numpy="float16", c="uint16_t", tflite="kTfLiteFloat16"),
-    "int8": Kind(numpy="int8", c="int8_t", tflite="kTfLiteInt8", java="byte"),
-    "int16": Kind(numpy="int16", c="int16_t", tflite="kTfLiteInt16", java="short"),
-    "int32": Kind(numpy="int32", c="int32_t", tflite="kTfLiteInt32", java="int"),
-    "int64": Kind(numpy="int64", c="int64_t", tflite="kTfLiteInt64", java="long"),
-    "uint8": Kind(numpy="uint8", c="uint8_t", tflite="kTfLiteUInt8", java="byte"),
-    "uint16": Kind(numpy="uint16", c="uint16_t", tflite="kTfLiteUInt16"),
-    "uint32": Kind(numpy="uint32", c="uint32_t", tflite="kTfLiteUInt32"),
-    "uint64": Kind(numpy="uint64", c="uint64_t", tflite="kTfLiteUInt64"),
-    "bool": Kind(numpy="bool_", c="bool", tflite="kTfLiteBool", java="boolean"),
-    "complex64": Kind(numpy="complex64", c="TfLiteComplex64", tflite="kTfLiteComplex64"),
-    "complex128": Kind(numpy="complex128", c="TfLiteComplex128", tflite="kTfLiteComplex128"),
-    "string": Kind(numpy="object_", c="char", tflite="kTfLiteString", java="String"),
+ELEMENT_TYPES: Mapping[str, ElementType] = {
+    "float32": ElementType(numpy="float32", c="float", tflite="kTfLiteFloat32", java="float"),
+    "float64": ElementType(numpy="float64", c="double", tflite="kTfLiteFloat64"),
+    "float16": ElementType(numpy="float16", c="uint16_t", tflite="kTfLiteFloat16"),
+    "int8": ElementType(numpy="int8", c="int8_t", tflite="kTfLiteInt8", java="byte"),
+    "int16": ElementType(numpy="int16", c="int16_t", tflite="kTfLiteInt16", java="short"),
+    "int32": ElementType(numpy="int32", c="int32_t", tflite="kTfLiteInt32", java="int"),
+    "int64": ElementType(numpy="int64", c="int64_t", tflite="kTfLiteInt64", java="long"),
+    "uint8": ElementType(numpy="uint8", c="uint8_t", tflite="kTfLiteUInt8", java="byte"),
+    "uint16": ElementType(numpy="uint16", c="uint16_t", tflite="kTfLiteUInt16"),
+    "uint32": ElementType(numpy="uint32", c="uint32_t", tflite="kTfLiteUInt32"),
+    "uint64": ElementType(numpy="uint64", c="uint64_t", tflite="kTfLiteUInt64"),
+    "bool": ElementType(numpy="bool_", c="bool", tflite="kTfLiteBool", java="boolean"),
+    "complex64": ElementType(numpy="complex64", c="TfLiteComplex64", tflite="kTfLiteComplex64"),
+    "complex128": ElementType(numpy="complex128", c="TfLiteComplex128", tflite="kTfLiteComplex128"),
+    "string": ElementType(numpy="object_", c="char", tflite="kTfLiteString", java="String"),
 }
 # The name that people use, the template, and how such a file ends.
 LANGUAGES: Mapping[str, tuple[str, str]] = {
@@ -80,7 +80,7 @@ class Snippet:
     language: str
     file_name: str
     text: str = field(repr=False, metadata=written("code"))
-    layout: Layout = field(repr=False, metadata=NOT_WRITTEN)
+    layout: ModelInterface = field(repr=False, metadata=NOT_WRITTEN)
 
     def __str__(self) -> str:
         """The code."""
@@ -133,7 +133,7 @@ def make_snippet(
     text = render(
         template,
         layout=layout,
-        kinds=KINDS,
+        kinds=ELEMENT_TYPES,
         limits=_LIMITS,
         importing=RUNTIMES[runtime],
         class_name=class_name,
@@ -150,7 +150,7 @@ def make_snippet(
     return Snippet(language=language, file_name=name, text=text, layout=layout)
 
 
-def _check_layout(layout: Layout, language: str) -> None:
+def _check_layout(layout: ModelInterface, language: str) -> None:
     if len(layout.inputs) + len(layout.outputs) > _MOST_PORTS:
         raise ValueError(f"the model has more than {_MOST_PORTS} inputs and outputs: too many for a snippet")
     if language == "java" and (not layout.inputs or layout.inputs != layout.all_inputs):
@@ -160,7 +160,7 @@ def _check_layout(layout: Layout, language: str) -> None:
 
 def _check(port: Port, language: str) -> None:
     what = f"tensor #{port.index} {port.name.text[:80]!r}"
-    kind = KINDS.get(port.dtype)
+    kind = ELEMENT_TYPES.get(port.dtype)
     if kind is None:
         raise ValueError(f"{what} is {port.dtype}: no program can set or read that through an interpreter")
     if language == "java" and not kind.java:

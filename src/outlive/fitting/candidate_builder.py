@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from outlive.arena.questions import Wish, input_shapes
+from outlive.arena.questions import PlanRequest, input_shapes
 from outlive.cache import ResultCache
 from outlive.errors import InputError, OutliveError
 from outlive.fitting.fit_result import Candidate, Inputs, NamedShape, Shape
@@ -20,15 +20,14 @@ from outlive.fitting.reconversion import Origin, words_of
 from outlive.fitting.sample_set import SampleSet
 from outlive.guarding.guarded import make_guarded
 from outlive.model import Model, Tensor, read_source
+from outlive.planning.planner import for_worker
 from outlive.planning.reshaping import cut_part
-from outlive.planning.with_worker import for_worker
 from outlive.quant.comparison import ModelComparison
 from outlive.quant.comparison_plan import CompareTask
 from outlive.quant.quantization import QuantizeTask, quantize_model
 from outlive.quant.recipes import find_recipe, narrowed, needs_samples
 from outlive.quant.tensor_graph import CONVERSIONS
-from outlive.surgery.cut import CutRequest, CutTensor
-from outlive.surgery.trimmed import trim
+from outlive.surgery import CutRequest, CutTensor, trim
 from outlive.units import format_shape
 
 _QUANTIZED = ("int8", "uint8", "int16", "int4", "int2")
@@ -109,9 +108,8 @@ class CandidateBuilder:
             return self._trimmed(variant, self.model)
         source = for_worker(self.model)
         if isinstance(source, bytes):
-            path = self.folder / "original.tflite"
-            path.write_bytes(source)
-            return Built(path=str(path), model=self.model)
+            content, source = source, str(self.folder / "original.tflite")
+            Path(source).write_bytes(content)
         return Built(path=source, model=self.model)
 
     def _trimmed(self, variant: Candidate, model: Model, notes: tuple[str, ...] = ()) -> Built:
@@ -132,15 +130,16 @@ class CandidateBuilder:
         base = self._base(replace(variant, recipe="", kept=()))
         if is_quantized(base.model):
             raise NotBuilt("it is quantized already")
-        key = (base.model.sha256, variant.recipe, *variant.kept, self.whole_numbers)
-        _, rows = find_recipe(variant.recipe)
-        if needs_samples(rows):
-            key = (*key, self.sample_set.digest)
+        name, rows = find_recipe(variant.recipe)
+        measures = needs_samples(rows)
+        whole_numbers = self.whole_numbers and measures
+        key = (base.model.sha256, name, *variant.kept, self.whole_numbers)
+        key = (*key, self.sample_set.digest) if measures else key
         content = self.cache.recall_model(*key)
         if not content:
-            content = self._quantize(base.model, variant)
+            content = self._quantize(base.model, variant, "int8" if whole_numbers else "float")
             self.cache.keep_model(content, *key)
-        told = ("inputs and outputs are whole numbers",) if self._takes_integers(rows) else ()
+        told = ("inputs and outputs are whole numbers",) if whole_numbers else ()
         return self._stored(variant, content, (*base.notes, *told) if variant.is_reshaped else told)
 
     def _base(self, variant: Candidate) -> Built:
@@ -152,12 +151,8 @@ class CandidateBuilder:
                 raise
             return self.build(replace(variant, trimmed=False))
 
-    def _takes_integers(self, rows: Any) -> bool:
-        return self.whole_numbers and needs_samples(rows)
-
-    def _quantize(self, model: Model, variant: Candidate) -> bytes:
+    def _quantize(self, model: Model, variant: Candidate, io: str) -> bytes:
         name, rows = find_recipe(variant.recipe)
-        io = "int8" if self._takes_integers(rows) else "float"
         samples = self.sample_set.for_quantizer(model) if needs_samples(rows) else None
         if needs_samples(rows) and samples is None:
             raise NotBuilt(f"it needs samples: {self.sample_set.problem}")
@@ -232,7 +227,7 @@ class CandidateBuilder:
         places = {tensor.name: place for place, tensor in enumerate(self.model.inputs)}
         named = {model.inputs[places[name]].name: shape for name, shape in variant.inputs}
         try:
-            wanted = input_shapes(model, Wish(inputs=named, batch=variant.batch))
+            wanted = input_shapes(model, PlanRequest(inputs=named, batch=variant.batch))
         except ValueError as error:
             raise NotBuilt(str(error)) from error
         return dict(wanted.items())
@@ -253,13 +248,12 @@ class CandidateBuilder:
         samples = self.sample_set.for_quantizer()
         if samples is None:
             return ()
+        task = CompareTask(reference=base.model, candidate=made.model, judge=self.sample_set.judge)
         try:
-            task = CompareTask(reference=base.model, candidate=made.model, judge=self.sample_set.judge)
-            drift = ModelComparison(task).run(samples)
+            with samples:
+                drift = ModelComparison(task).run(samples)
         except (OutliveError, ValueError):
             return ()
-        finally:
-            samples.close()
         rows = drift.worst(len(drift.tensors))
         names = (row.reference_name for row in rows if row.op_type not in ("INPUT", *CONVERSIONS))
         return tuple(dict.fromkeys(name for name in names if name))
@@ -269,13 +263,9 @@ def is_quantized(model: Model) -> bool:
     """True if most operators of a model give quantized integers already."""
     main = model.subgraphs[0]
     made = [main.tensors[index] for step in main.operators for index in step.outputs]
-    real = [tensor for tensor in made if tensor.dtype.startswith("float")]
-    whole = [
-        tensor
-        for tensor in made
-        if tensor.dtype in _QUANTIZED and tensor.quantization is not None and tensor.quantization.scales
-    ]
-    return len(whole) > len(real)
+    real = sum(tensor.dtype.startswith("float") for tensor in made)
+    scaled = [tensor for tensor in made if tensor.quantization is not None and tensor.quantization.scales]
+    return sum(tensor.dtype in _QUANTIZED for tensor in scaled) > real
 
 
 def _changes(model: Model, outputs: Sequence[Tensor | CutTensor], batch: int | None) -> tuple[str, ...]:
@@ -287,21 +277,17 @@ def _changes(model: Model, outputs: Sequence[Tensor | CutTensor], batch: int | N
             continue
         follows = batch is not None and before.shape[0] == first
         wanted = batch if follows else before.shape[0]
+        shapes = f"{format_shape(after.shape)} instead of {format_shape(before.shape)}"
+        name = f"output {before.name[:80]!r}"
         if len(before.shape) != len(after.shape) or after.shape[0] != wanted:
-            raise NotBuilt(
-                f"output {before.name[:80]!r} would become {format_shape(after.shape)} instead of "
-                f"{format_shape(before.shape)}: it would no longer mean the same"
-            )
+            raise NotBuilt(f"{name} would become {shapes}: it would no longer mean the same")
         if after.shape[1:] != before.shape[1:]:
-            told.append(
-                f"output {before.name[:80]!r} becomes {format_shape(after.shape)} "
-                f"instead of {format_shape(before.shape)}"
-            )
+            told.append(f"{name} becomes {shapes}")
     return tuple(told)
 
 
 def _without_log(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function without the quantizer's warnings: of a dozen candidates nobody wants to hear them."""
+    """The function without the quantizer's warnings, which a dozen candidates would repeat."""
 
     def run(*arguments: Any) -> Any:
         import logging

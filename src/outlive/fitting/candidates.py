@@ -68,7 +68,7 @@ def rounds_for(model: Model, space: SearchSpace) -> Iterator[SearchRound]:
     batches = [replace(plain, batch=size) for size in smaller_batches(model)]
     sizes = [replace(plain, inputs=inputs) for inputs in smaller_pictures(model)]
     yield from _rounds_of((("settings", same), ("a smaller batch", batches)), space)
-    # Whoever needs smaller numbers as well takes the smallest batch: it costs nothing but calls.
+    # Smaller numbers are tried with the smallest batch: that costs nothing but calls.
     base = next((batch for batch in reversed(batches) if space.is_usable(batch)), plain)
     recipes = [replace(base, recipe=recipe) for recipe in RECIPES]
     sized = [replace(size, batch=base.batch) for size in sizes]

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from outlive.arena.budget import Budget, certain_bytes, worst_moment
 from outlive.arena.plan import Plan
-from outlive.arena.questions import Wish
+from outlive.arena.questions import PlanRequest
 from outlive.fitting.evaluation import EvaluatedCandidate
 from outlive.fitting.fit_result import NamedSize, Outcome, Shortage
 from outlive.fitting.sample_set import SampleSet
 from outlive.model import Model
-from outlive.planning.with_worker import left_out
+from outlive.planning.planner import left_out
 from outlive.quant.recipes import find_recipe, needs_samples
 from outlive.units import format_bytes, format_shape
 
@@ -78,9 +78,9 @@ def find_refusal(outcomes: Sequence[Outcome]) -> str:
     return tried[0].reason
 
 
-def find_shortage(weighed: Sequence[EvaluatedCandidate], budget: Budget) -> Shortage | None:
+def find_shortage(evaluated: Sequence[EvaluatedCandidate], budget: Budget) -> Shortage | None:
     """Why nothing fits, from the candidate that came nearest; None if nothing could even be planned."""
-    known = [item for item in weighed if item.outcome.needed_bytes is not None and item.plan is not None]
+    known = [item for item in evaluated if item.outcome.needed_bytes is not None and item.plan is not None]
     if not known:
         return None
     # What was measured says more than what was planned.
@@ -89,22 +89,20 @@ def find_shortage(weighed: Sequence[EvaluatedCandidate], budget: Budget) -> Shor
     plan = nearest.plan
     assert plan is not None
     moment = worst_moment(plan)
-    op = None if moment is None else moment[0]
+    op, largest = (None, ()) if moment is None else moment
     return Shortage(
         smallest=nearest.outcome,
-        lower_bound_bytes=min(_least_bytes(item.plan) for item in known if item.plan is not None),
+        # What is alive at once: no planner can do with less.
+        lower_bound_bytes=min(
+            max(certain_bytes(item.plan), *(load.live_bytes for load in item.plan.ops), 0)
+            for item in known
+            if item.plan is not None
+        ),
         op=op,
         op_type=next((load.type for load in plan.ops if load.index == op), ""),
-        tensors=()
-        if moment is None
-        else tuple(NamedSize(place.name, place.size_bytes) for place in moment[1]),
+        tensors=tuple(NamedSize(place.name, place.size_bytes) for place in largest),
         needed_changes=tuple(_changes(nearest.outcome, plan, budget)),
     )
-
-
-def _least_bytes(plan: Plan) -> int:
-    """What is alive at once: no planner can do with less."""
-    return max(certain_bytes(plan), *(load.live_bytes for load in plan.ops), 0)
 
 
 def _excess(outcome: Outcome, budget: Budget) -> int:
@@ -137,19 +135,16 @@ def _changes(outcome: Outcome, plan: Plan, budget: Budget) -> Iterator[str]:
     if (outcome.needed_bytes or 0) <= ram:
         yield f"it would take {format_bytes(over)} less: the arena is one block, and no bank has room for it"
         return
-    parts = {
-        "activations": (plan.arena_bytes or 0) + (plan.workspace_bytes or 0),
-        "weights": plan.packed_weights_bytes or 0,
-        "structures": (plan.persistent_bytes or 0) + (plan.runtime_bytes or 0),
-    }
-    words = {
-        "activations": "smaller or fewer channels and pictures where most is alive at once",
-        "weights": "fewer weights, or kernels that do not pack them again",
-        "structures": "fewer operators and tensors, or fewer variables",
-    }
-    largest = max(parts, key=lambda name: parts[name])
+    activations = (plan.arena_bytes or 0) + (plan.workspace_bytes or 0)
+    structures = (plan.persistent_bytes or 0) + (plan.runtime_bytes or 0)
+    parts = (
+        (activations, "activations", "smaller or fewer channels and pictures where most is alive at once"),
+        (plan.packed_weights_bytes or 0, "weights", "fewer weights, or kernels that do not pack them again"),
+        (structures, "structures", "fewer operators and tensors, or fewer variables"),
+    )
+    size_bytes, name, advice = max(parts, key=lambda part: part[0])
     yield f"it would take {format_bytes(over)} less, or that much more memory than {format_bytes(ram)}"
-    yield f"most of it are {largest}, {format_bytes(parts[largest])}: {words[largest]}"
+    yield f"most of it are {name}, {format_bytes(size_bytes)}: {advice}"
 
 
 RANDOM = "no samples were given: loss was measured on seeded random inputs, and is only indicative"
@@ -165,7 +160,7 @@ def notes_on(
     model: Model,
     sample_set: SampleSet,
     budget: Budget,
-    wish: Wish,
+    wish: PlanRequest,
     outcomes: Sequence[Outcome],
     on_samples: bool,
 ) -> Iterator[str]:

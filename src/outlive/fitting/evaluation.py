@@ -6,18 +6,18 @@ build ─► plan ── hopeless: no run ─► a run within the budget ─► 
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from outlive.arena.arena_size import arena_for
 from outlive.arena.budget import Budget, Verdict, certain_bytes, needed_bytes, weigh
 from outlive.arena.plan import Plan
-from outlive.arena.questions import Wish
+from outlive.arena.questions import PlanRequest
 from outlive.fitting.candidate_builder import Built, CandidateBuilder, NotBuilt
 from outlive.fitting.fit_result import Candidate, Outcome, VerdictWord
 from outlive.fitting.limited_runs import LimitedRuns
 from outlive.fitting.loss import LossMeter, LossUnknown, TimeIsUp
-from outlive.planning.with_worker import plan_model
+from outlive.planning.planner import plan_model
 
 # How far a plan may be off: what pages, the allocator's reserve and the runtime's first use account for.
 SLACK_BYTES, SLACK_SHARE = 1_048_576, 0.1
@@ -42,12 +42,12 @@ class Evaluation:
     limited_runs: LimitedRuns
     meter: LossMeter
     budget: Budget
-    wish: Wish
+    wish: PlanRequest
     max_loss: float | None = None
     # One at a time is run and timed: two would be in each other's way.
     _timing: Any = field(default_factory=threading.Lock)
 
-    def weigh(self, candidate: Candidate, rank: int) -> EvaluatedCandidate:
+    def evaluate(self, candidate: Candidate, rank: int) -> EvaluatedCandidate:
         """The verdict on a candidate."""
         outcome = Outcome(candidate=candidate, verdict="refused", rank=rank)
         try:
@@ -75,14 +75,14 @@ class Evaluation:
             )
         late = False
         if candidate.accelerator == "tflm":
-            outcome = self._on_paper(outcome, built, plan)
+            outcome = self._by_plan(outcome, built, plan)
         elif hopeless := self._hopeless(plan):
             outcome = replace(outcome, verdict="does not fit", reason=hopeless)
         else:
-            outcome, late = self._caged(outcome, built, plan)
+            outcome, late = self._run_limited(outcome, built, plan)
         return EvaluatedCandidate(outcome=self._compared(outcome, built), plan=plan, late=late)
 
-    def _wish(self, candidate: Candidate) -> Wish:
+    def _wish(self, candidate: Candidate) -> PlanRequest:
         return replace(
             self.wish,
             accelerator=candidate.accelerator,
@@ -102,7 +102,7 @@ class Evaluation:
             return f"it is planned to take {needed:,} bytes, {needed - ram:,} more than there are"
         return ""
 
-    def _on_paper(self, outcome: Outcome, built: Built, plan: Plan) -> Outcome:
+    def _by_plan(self, outcome: Outcome, built: Built, plan: Plan) -> Outcome:
         """On a microcontroller the plan decides: there is none here to run it on."""
         arena = arena_for(built.model, plan, self.wish.abi)
         assert arena is not None, "a model that is refused does not come here"
@@ -110,11 +110,11 @@ class Evaluation:
         outcome = replace(outcome, peak_bytes=verdict.needed_bytes, arena_bytes=arena.bytes)
         return _with_verdict(outcome, verdict)
 
-    def _caged(self, outcome: Outcome, built: Built, plan: Plan) -> tuple[Outcome, bool]:
+    def _run_limited(self, outcome: Outcome, built: Built, plan: Plan) -> tuple[Outcome, bool]:
         """The outcome, and whether a run was ended because it took too long."""
         ram = self.budget.ram_bytes
         with self._timing:
-            seen = self.limited_runs.weigh(built, outcome.candidate, ram)
+            seen = self.limited_runs.measure(built, outcome.candidate, ram)
         outcome = replace(outcome, measured_peak_bytes=seen.peak_bytes, milliseconds=seen.milliseconds)
         if seen.problem:
             word: VerdictWord = "died" if seen.died else "refused"
@@ -125,11 +125,11 @@ class Evaluation:
             if over <= 0:
                 why = f"it did not run within {ram:,} bytes; with more, it touched {seen.peak_bytes:,}"
             return replace(outcome, verdict="does not fit", reason=why), seen.late
-        # It ran within the budget: what there is to say is about how close that was.
+        # It ran within the budget: the verdict says how close that was.
         really = replace(
             plan,
             peak_bytes=seen.peak_bytes,
-            total_bytes=_total(plan, seen.peak_bytes),
+            total_bytes=None if seen.peak_bytes is None else seen.peak_bytes + (plan.mapped_bytes or 0),
             exact=True,
             bound="upper",
             parts=(),
@@ -148,17 +148,10 @@ class Evaluation:
                 return replace(outcome, notes=(*outcome.notes, reason))
             word: VerdictWord = "not tried" if isinstance(error, TimeIsUp) else "loses too much"
             return replace(outcome, verdict=word, reason=reason)
-        outcome = replace(
-            outcome,
-            loss=loss.value,
-            loss_share=loss.share,
-            score=loss.score,
-            agreement=loss.agreement,
-            sqnr_db=loss.sqnr_db,
-        )
-        if self.max_loss is not None and loss.share > self.max_loss:
-            of = " of the original's score" if loss.share != loss.value else ""
-            reason = f"it loses {loss.share:.3%}{of}, more than {self.max_loss:.3%}"
+        outcome = replace(outcome, **asdict(loss))
+        if self.max_loss is not None and loss.loss_share > self.max_loss:
+            of = " of the original's score" if loss.loss_share != loss.loss else ""
+            reason = f"it loses {loss.loss_share:.3%}{of}, more than {self.max_loss:.3%}"
             return replace(outcome, verdict="loses too much", reason=reason)
         return outcome
 
@@ -174,7 +167,3 @@ def _with_cache(plan: Plan, built: Built, candidate: Candidate) -> Plan:
     largest = max((tensor.buffer.size_bytes for tensor in built.model.tensors() if tensor.buffer), default=0)
     more = _COMPILED_BYTES + largest
     return replace(plan, peak_bytes=plan.peak_bytes + more, total_bytes=(plan.total_bytes or 0) + more)
-
-
-def _total(plan: Plan, peak_bytes: int | None) -> int | None:
-    return None if peak_bytes is None else peak_bytes + (plan.mapped_bytes or 0)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple
 
 from outlive.arena.budget import Budget
+from outlive.atomic_files import write_whole
 from outlive.finding import Tag
-from outlive.keeping import write_whole
 from outlive.names import safe
 from outlive.records import NOT_WRITTEN, FileSize, in_document, written
 from outlive.units import format_shape, plural
@@ -111,12 +111,12 @@ class Loss:
     With a metric it is the original's score less the candidate's, and never below 0. Without one it is that
     of the worst output: the share of samples with another winner where the output is a choice, the share of
     values that differ where they are whole numbers, and the error's part of the signal everywhere else.
-    `share` is what bounds are held against: the same, but a part of the original's score where that is not
+    `loss_share` is what bounds apply to: the same, but a part of the original's score where that is not
     between 0 and 1.
     """
 
-    value: float
-    share: float
+    loss: float
+    loss_share: float
     score: float | None = None
     agreement: float | None = None
     sqnr_db: float | None = None

@@ -9,15 +9,14 @@ from typing import Any
 
 from outlive.arena.budget import Budget, device_budget
 from outlive.arena.devices import Device, find_device
-from outlive.arena.questions import Wish, check_shape, choose_abi, input_shapes, parse_input
+from outlive.arena.questions import PlanRequest, check_shape, choose_abi, input_shapes, parse_input
 from outlive.fitting.fit_result import Fit, Shape
 from outlive.fitting.reconversion import Origin
-from outlive.fitting.search import Goal, Tell, search
+from outlive.fitting.search import Goal, search
 from outlive.guarding.guarded import make_guarded
-from outlive.interpreter.judge import Judge
 from outlive.model import Model, read_source
 from outlive.planning.reshaping import cut_part
-from outlive.surgery.cut import CutRequest
+from outlive.surgery import CutRequest
 from outlive.units import parse_bytes
 
 _ACCELERATORS = ("cpu", "builtin", "reference", "tflm")
@@ -25,7 +24,6 @@ _ACCELERATORS = ("cpu", "builtin", "reference", "tflm")
 
 def make_goal(
     *,
-    judge: Judge,
     ram: str | int | None = None,
     device: str | Device | None = None,
     flash: str | int | None = None,
@@ -34,13 +32,10 @@ def make_goal(
     max_loss: str | float | None = None,
     seconds: float | None = None,
     jobs: int | None = None,
-    samples: Any = None,
     metric: Any = None,
-    every: bool = False,
-    cache: bool = True,
-    tell: Tell = lambda _: None,
+    **others: Any,
 ) -> Goal:
-    """The goal in the search's own words."""
+    """The goal of a search from a user's words; `others` are fields of `Goal` as they are."""
     if (ram is None) == (device is None):
         raise ValueError("say how much memory there is: an amount of RAM, or a device (and not both)")
     if accelerator is not None and accelerator not in _ACCELERATORS:
@@ -60,16 +55,12 @@ def make_goal(
     return Goal(
         budget=budget,
         wish=_wish(found, accelerator, threads),
-        judge=judge,
-        samples=samples,
         metric=check_metric(metric),
         max_loss=None if max_loss is None else parse_share(max_loss),
         accelerator=accelerator,
-        every=every,
         seconds=seconds,
         jobs=jobs,
-        cache=cache,
-        tell=tell,
+        **others,
     )
 
 
@@ -86,7 +77,7 @@ def fit_model(
     """
     origin = None if source is None else Origin(source=source, model=model, judge=goal.judge)
     named = inputs if isinstance(inputs, Mapping) else dict(map(parse_input, inputs))
-    wish = Wish(batch=batch, inputs={name: check_shape(shape) for name, shape in named.items()})
+    wish = PlanRequest(batch=batch, inputs={name: check_shape(shape) for name, shape in named.items()})
     shapes = input_shapes(model, wish)
     if shapes:
         reshaped = read_source(_started(model, shapes, origin, goal)).model
@@ -140,10 +131,12 @@ def check_metric(metric: Any) -> Any:
         raise ValueError(f"the metric's file {path[:200]!r} cannot be read: {error.strerror}") from error
 
 
-def _wish(device: Device | None, accelerator: str | None, threads: int | None) -> Wish:
+def _wish(device: Device | None, accelerator: str | None, threads: int | None) -> PlanRequest:
     if device is not None and device.is_micro:
-        return Wish(accelerator="tflm", abi=choose_abi(None, device.abi or None), kernels=device.kernels)
-    return Wish(accelerator=accelerator or "cpu", threads=threads)
+        return PlanRequest(
+            accelerator="tflm", abi=choose_abi(None, device.abi or None), kernels=device.kernels
+        )
+    return PlanRequest(accelerator=accelerator or "cpu", threads=threads)
 
 
 def _granted(ram: str | int | None) -> Budget:

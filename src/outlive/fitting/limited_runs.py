@@ -10,9 +10,11 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any
+
+import msgspec
 
 from outlive.cache import ResultCache
 from outlive.errors import InputError
@@ -66,7 +68,7 @@ class LimitedRuns:
         """Start with what the cache remembers."""
         self._cache, self._judge, self._seconds_left = cache, judge, seconds_left
 
-    def weigh(self, built: Built, candidate: Candidate, ram_bytes: int) -> MeasuredRun:
+    def measure(self, built: Built, candidate: Candidate, ram_bytes: int) -> MeasuredRun:
         """What is known about it once it is clear whether it fits; runs it where it is not."""
         key = (built.model.sha256, candidate.accelerator, candidate.weight_cache, candidate.threads)
         seen = _recalled(self._cache.recall("run", *key))
@@ -78,7 +80,7 @@ class LimitedRuns:
         return seen
 
     def _try(self, built: Built, candidate: Candidate, ram_bytes: int, seen: MeasuredRun) -> MeasuredRun:
-        capped = _fly_surely(built, candidate, ram_bytes, self._seconds, self._judge)
+        capped = self._run_repeatedly(built, candidate, ram_bytes)
         peak = capped.peak_bytes
         if not _problem(capped) and peak is not None and peak <= ram_bytes:
             # Runs differ by some pages: the most that was ever seen counts.
@@ -88,21 +90,49 @@ class LimitedRuns:
         if seen.peak_bytes is not None:
             return seen
         # How much it would take, for the user and for the next budget.
-        free = _fly(built, candidate, None, self._seconds, self._judge)
-        problem = _problem(free)
-        return replace(
-            seen,
-            peak_bytes=None if problem else free.peak_bytes,
-            milliseconds=None if problem else _milliseconds(free),
-            problem=problem,
-            died=free.died,
-            late=seen.late or _is_late(free),
-        )
+        free = self._run(built, candidate, None)
+        seen = replace(seen, died=free.died, late=seen.late or _is_late(free))
+        if problem := _problem(free):
+            return replace(seen, peak_bytes=None, milliseconds=None, problem=problem)
+        return replace(seen, peak_bytes=free.peak_bytes, milliseconds=_milliseconds(free), problem="")
 
-    def _seconds(self) -> float:
-        """How long a call may take."""
+    def _run_repeatedly(self, built: Built, candidate: Candidate, ram_bytes: int) -> Flight:
+        """The run that took most, of several where it is close: what happened to fit once must fit again."""
+        flights = []
+        for _ in range(_CLOSE_TRIES):
+            flights.append(self._run(built, candidate, ram_bytes))
+            if _problem(flights[-1]):
+                return flights[-1]
+            if ram_bytes - (flights[-1].peak_bytes or 0) > _CLOSE_BYTES:
+                break
+        return max(flights, key=lambda flight: flight.peak_bytes or 0)
+
+    def _run(self, built: Built, candidate: Candidate, ram_bytes: int | None) -> Flight:
+        if not candidate.weight_cache:
+            return self._one_run(built, engine_arguments(candidate), ram_bytes)
+        with tempfile.TemporaryDirectory(prefix="outlive-cache-") as folder:
+            arguments = engine_arguments(candidate, os.path.join(folder, "weights"))
+            first = self._one_run(built, arguments, ram_bytes)
+            if _problem(first):
+                return first
+            second = self._one_run(built, arguments, ram_bytes)
+            # The file is written by the first run, which has to fit as well.
+            return replace(second, peak_bytes=max(first.peak_bytes or 0, second.peak_bytes or 0))
+
+    def _one_run(self, built: Built, arguments: dict[str, Any], ram_bytes: int | None) -> Flight:
         left = self._seconds_left()
-        return _SECONDS if left is None else min(_SECONDS, left)
+        limits: dict[str, Any] = {
+            "memory": ram_bytes,
+            "seconds": _SECONDS if left is None else min(_SECONDS, left),
+        }
+        # Zeros would do for memory, but not for models that are told a size by an input.
+        try:
+            return fly("random", _RUNS, 0, model_path=built.path, judge=self._judge, **limits, **arguments)
+        except InputError as error:  # refused with these settings; with others it may not be
+            flight: Flight | None = error.flight
+            if flight is None:
+                raise
+            return flight
 
 
 def engine_arguments(candidate: Candidate, cache_path: str = "") -> dict[str, Any]:
@@ -116,46 +146,6 @@ def engine_arguments(candidate: Candidate, cache_path: str = "") -> dict[str, An
         "experimental_op_resolver_type": ACCELERATORS[candidate.accelerator],
         "num_threads": candidate.threads,
     }
-
-
-def _fly_surely(
-    built: Built, candidate: Candidate, ram_bytes: int, seconds: Callable[[], float], judge: Judge
-) -> Flight:
-    """The run that took most, of several where it is close: what happened to fit once must fit again."""
-    flights = [_fly(built, candidate, ram_bytes, seconds, judge)]
-    while len(flights) < _CLOSE_TRIES:
-        last = flights[-1]
-        if _problem(last) or ram_bytes - (last.peak_bytes or 0) > _CLOSE_BYTES:
-            break
-        flights.append(_fly(built, candidate, ram_bytes, seconds, judge))
-    failed = [flight for flight in flights if _problem(flight)]
-    return failed[0] if failed else max(flights, key=lambda flight: flight.peak_bytes or 0)
-
-
-def _fly(
-    built: Built, candidate: Candidate, ram_bytes: int | None, seconds: Callable[[], float], judge: Judge
-) -> Flight:
-    if not candidate.weight_cache:
-        return _flight(built, {"judge": judge, **engine_arguments(candidate)}, ram_bytes, seconds())
-    with tempfile.TemporaryDirectory(prefix="outlive-cache-") as folder:
-        arguments = {"judge": judge, **engine_arguments(candidate, os.path.join(folder, "weights"))}
-        first = _flight(built, arguments, ram_bytes, seconds())
-        if _problem(first):
-            return first
-        second = _flight(built, arguments, ram_bytes, seconds())
-        # The file is written by the first run, which has to fit as well.
-        return replace(second, peak_bytes=max(first.peak_bytes or 0, second.peak_bytes or 0))
-
-
-def _flight(built: Built, arguments: dict[str, Any], ram_bytes: int | None, seconds: float) -> Flight:
-    # Zeros would do for memory, but not for models that are told a size by an input.
-    try:
-        return fly("random", _RUNS, 0, model_path=built.path, memory=ram_bytes, seconds=seconds, **arguments)
-    except InputError as error:  # the runtime refuses the file with these settings; with others it may not
-        flight: Flight | None = error.flight
-        if flight is None:
-            raise
-        return flight
 
 
 def _problem(flight: Flight) -> str:
@@ -178,10 +168,7 @@ def _milliseconds(flight: Flight) -> float | None:
 
 def _recalled(note: dict[str, Any]) -> MeasuredRun:
     """What was kept, if it is sound; what is no number is forgotten."""
-    known = {field.name for field in fields(MeasuredRun)}
-    if not set(note) <= known:
+    try:
+        return msgspec.convert(note, MeasuredRun)
+    except msgspec.MsgspecError:
         return MeasuredRun()
-    numbers = ("peak_bytes", "milliseconds", "fits_at", "fails_at")
-    if any(note.get(name) is not None and not isinstance(note.get(name), (int, float)) for name in numbers):
-        return MeasuredRun()
-    return MeasuredRun(**{**note, "problem": str(note.get("problem", "")), "died": bool(note.get("died"))})

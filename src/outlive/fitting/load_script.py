@@ -4,77 +4,19 @@ from __future__ import annotations
 
 import re
 import shlex
+from importlib import resources
 from pathlib import Path
 
 from outlive.arena.budget import Budget
 from outlive.arena.devices import DeviceError, find_device
 from outlive.finding import as_argument
 from outlive.fitting.fit_result import Candidate, Outcome
+from outlive.interpreter.options import ACCELERATORS
 from outlive.units import format_bytes
 
 MODEL_NAME = "MODEL"
-# The first line tells our file from somebody else's.
+# The first line tells our file from a user's.
 MARK = "# Written by outlive fit; a later search writes it again."
-_PLAIN = '''{mark}
-"""{title}
-
-{words}
-"""
-
-from pathlib import Path
-
-import numpy as np
-from ai_edge_litert.interpreter import Interpreter{imports}
-
-MODEL = {model}
-interpreter = Interpreter(
-    model_path=str(MODEL),{settings}
-)
-interpreter.allocate_tensors()
-for row in interpreter.get_input_details():
-    interpreter.set_tensor(row["index"], np.zeros(row["shape"], row["dtype"]))  # your values
-interpreter.invoke()
-for row in interpreter.get_output_details():
-    print(row["name"], interpreter.get_tensor(row["index"]).shape)
-'''
-_CACHED = '''{mark}
-"""{title}
-
-{words}
-XNNPACK's packed weights are kept in a file beside the model, which is written by the first run. Its name
-has the model's digest: XNNPACK does not ask whose weights it is given.
-"""
-
-import hashlib
-from pathlib import Path
-
-from ai_edge_litert.compiled_model import CompiledModel
-from ai_edge_litert.options import CpuOptions, Options
-
-MODEL = {model}
-digest = hashlib.sha256()
-with MODEL.open("rb") as file:
-    while piece := file.read(65536):
-        digest.update(piece)
-CACHE = MODEL.with_name(f"{{MODEL.name}}.{{digest.hexdigest()[:16]}}.weights")
-
-cpu = CpuOptions(xnnpack_weight_cache_path=str(CACHE){threads})
-model = CompiledModel.from_file(str(MODEL), options=Options(cpu_options=cpu))
-inputs, outputs = model.create_input_buffers(0), model.create_output_buffers(0)
-model.run_by_index(0, inputs, outputs)
-'''
-_MICRO = '''{mark}
-"""The arena of the model as it was planned for {target}.
-
-{words}
-A microcontroller runs it with TensorFlow Lite Micro. The C array, the list of operators and the arena, in
-this folder:
-
-    {command}
-"""
-
-ARENA_BYTES = {arena}  # with resource variables and a margin, as in the command
-'''
 
 
 def loading_snippet(chosen: Outcome, budget: Budget, model: str = MODEL_NAME, beside: bool = False) -> str:
@@ -90,10 +32,16 @@ def loading_snippet(chosen: Outcome, budget: Budget, model: str = MODEL_NAME, be
         return _micro(chosen, budget, model, words["words"])
     if candidate.weight_cache:
         threads = "" if candidate.threads is None else f", num_threads={candidate.threads}"
-        return _CACHED.format(**words, threads=threads)
+        return _filled("weight_cache", **words, threads=threads)
     settings = "".join(f"\n    {line}," for line in _settings(candidate))
     imports = ", OpResolverType" if "OpResolverType" in settings else ""
-    return _PLAIN.format(**words, settings=settings, imports=imports)
+    return _filled("interpreter", **words, settings=settings, imports=imports)
+
+
+def _filled(name: str, **words: object) -> str:
+    """A script of `load_scripts/` with these words in it."""
+    file = resources.files("outlive.fitting") / "load_scripts" / f"{name}.txt"
+    return file.read_text("utf-8").format(**words)
 
 
 def is_ours(path: Path) -> bool:
@@ -127,7 +75,8 @@ def _micro(chosen: Outcome, budget: Budget, model: str, words: str) -> str:
         options += ["--margin", "0%"]
         arena = chosen.peak_bytes or 0
     command = shlex.join(["outlive", "export", as_argument(model), "--tflm", *options, "-o", "firmware"])
-    return _MICRO.format(
+    return _filled(
+        "micro",
         mark=MARK,
         target=f"{abi} with {kernels} kernels",
         words=words,
@@ -146,10 +95,9 @@ def _is_known(name: str) -> bool:
 
 def _settings(candidate: Candidate) -> list[str]:
     lines = []
-    if candidate.accelerator == "builtin":
-        lines.append("experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES")
-    elif candidate.accelerator == "reference":
-        lines.append("experimental_op_resolver_type=OpResolverType.BUILTIN_REF")
+    if candidate.accelerator != "cpu":
+        kernels = ACCELERATORS[candidate.accelerator].name
+        lines.append(f"experimental_op_resolver_type=OpResolverType.{kernels}")
     if candidate.threads is not None:
         lines.append(f"num_threads={candidate.threads}")
     return lines

@@ -7,7 +7,7 @@ import hashlib
 import inspect
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,9 @@ from outlive.guarding.guarded import make_guarded
 from outlive.interpreter.interpreter import WorkerInterpreter
 from outlive.interpreter.options import ACCELERATORS
 from outlive.model import Model
+from outlive.quant.drift import decibels
+from outlive.quant.error_statistics import count_agreeing
+from outlive.quant.samples import load_arrays
 
 CHOICE, WHOLE, REAL = "choice", "whole", "real"
 # What an output is passed through on its way out that does not change what it means.
@@ -66,11 +69,9 @@ class _OutputLoss:
         self.different += int(np.count_nonzero(wanted != found))
         if wanted.dtype.kind not in "biuf" or found.dtype.kind not in "biuf":
             return
-        width = wanted.shape[-1] if wanted.ndim else 1
-        if width > 1 and wanted.size:
-            theirs, ours = wanted.reshape(-1, width).argmax(1), found.reshape(-1, width).argmax(1)
-            self.rows += len(theirs)
-            self.agreeing += int(np.count_nonzero(theirs == ours))
+        agreeing, rows = count_agreeing(wanted, found)
+        self.agreeing += agreeing
+        self.rows += rows
         truth, seen = wanted.astype(np.float64), found.astype(np.float64)
         finite = np.isfinite(truth)
         self.odd |= not bool(np.isfinite(seen[finite]).all())
@@ -84,11 +85,7 @@ class _OutputLoss:
 
     @property
     def sqnr_db(self) -> float | None:
-        if self.odd or not self.values:
-            return None
-        if not self.noise:
-            return math.inf
-        return 10 * math.log10(self.signal / self.noise) if self.signal else -math.inf
+        return None if self.odd or not self.values else decibels(self.signal, self.noise)
 
     @property
     def loss(self) -> float:
@@ -107,24 +104,22 @@ class OutputsIncomparable(ValueError):
     """Outputs that cannot be held against each other; the text says why."""
 
 
-@dataclass(slots=True)
 class OutputComparison:
-    """Holds a candidate's outputs against the original's."""
+    """Compares a candidate's outputs with the original's."""
 
-    kinds: tuple[str, ...]
-    _sums: list[_OutputLoss] = field(default_factory=list)
+    def __init__(self, kinds: Sequence[str]) -> None:
+        """Begin with nothing seen; `kinds` says what each output is."""
+        self._sums = [_OutputLoss(kind) for kind in kinds]
 
     def add(self, wanted: Sequence[NDArray[Any]], found: Sequence[NDArray[Any]]) -> None:
         """One sample."""
-        if not self._sums:
-            self._sums = [_OutputLoss(kind) for kind in self.kinds]
         if len(wanted) != len(found):
             raise OutputsIncomparable(f"it has {len(found)} outputs, and the original {len(wanted)}")
         for sums, theirs, ours in zip(self._sums, wanted, found, strict=True):
             if theirs.shape != ours.shape:
+                shapes = f"{_shape(ours)} instead of {_shape(theirs)}"
                 raise OutputsIncomparable(
-                    f"an output has the shape {_shape(ours)} instead of {_shape(theirs)}: only a metric can "
-                    "say what that costs"
+                    f"an output has the shape {shapes}: only a metric can say what that costs"
                 )
             sums.add(theirs, ours)
 
@@ -135,8 +130,8 @@ class OutputComparison:
         decibels = [one.sqnr_db for one in sums if one.sqnr_db is not None]
         worst = max((one.loss for one in sums), default=0.0)
         return Loss(
-            value=worst,
-            share=worst,
+            loss=worst,
+            loss_share=worst,
             agreement=min(agreements, default=None),
             sqnr_db=min(decibels, default=None),
         )
@@ -161,7 +156,8 @@ def loss_by_score(original: float, candidate: float) -> Loss:
     """
     lost = max(0.0, original - candidate)
     is_share = 0 <= original <= 1
-    return Loss(value=lost, share=lost if is_share else lost / abs(original), score=candidate)
+    share = lost if is_share else lost / abs(original)
+    return Loss(loss=lost, loss_share=share, score=candidate)
 
 
 def _shape(value: NDArray[Any]) -> str:
@@ -248,10 +244,10 @@ class LossMeter:
         key = ("loss", self._model.sha256, *self._key(built, candidate), self._sample_set.digest)
         note = self._cache.recall(*key)
         if _is_loss(note):
-            return Loss(**note, share=note["value"])
+            return Loss(**note, loss_share=note["loss"])
         self.prepare()
         found = self._judged(built, candidate)
-        numbers = {"value": found.value, "agreement": found.agreement, "sqnr_db": found.sqnr_db}
+        numbers = {"loss": found.loss, "agreement": found.agreement, "sqnr_db": found.sqnr_db}
         self._cache.keep(numbers, *key)
         return found
 
@@ -259,16 +255,16 @@ class LossMeter:
         return built.model.sha256, candidate.accelerator, candidate.threads
 
     def _judged(self, built: Built, candidate: Candidate) -> Loss:
-        judging = OutputComparison(self._kinds)
+        comparison = OutputComparison(self._kinds)
         try:
             with self._predictor(built, candidate) as predict:
                 for number, sample in enumerate(self._sample_set):
-                    judging.add(self._wanted(number), predict(sample))
+                    comparison.add(load_arrays(self._path(number)), predict(sample))
         except OutputsIncomparable as error:
             raise LossUnknown(str(error)) from error
         except (OutliveError, RuntimeError, ValueError) as error:
             raise self._unknown("it does not run on the samples", error) from error
-        return judging.loss()
+        return comparison.loss()
 
     def _go_on(self) -> None:
         """`TimeIsUp` if it is."""
@@ -309,12 +305,7 @@ class LossMeter:
     def _store_outputs(self, candidate: Candidate) -> None:
         with self._predictor(self._original, candidate) as predict:
             for number, sample in enumerate(self._sample_set):
-                values: dict[str, Any] = {str(place): value for place, value in enumerate(predict(sample))}
-                np.savez(self._path(number), **values)
-
-    def _wanted(self, number: int) -> list[NDArray[Any]]:
-        with np.load(self._path(number), allow_pickle=False) as stored:
-            return [stored[str(place)] for place in range(len(stored.files))]
+                np.savez(self._path(number), *predict(sample))
 
     def _path(self, number: int) -> Path:
         return self._folder / f"{_KEPT}-{number}.npz"
@@ -348,8 +339,7 @@ def _kernels(candidate: Candidate) -> str:
 
 
 def _is_loss(note: dict[str, Any]) -> bool:
-    numbers = {"value", "agreement", "sqnr_db"}
-    return set(note) == numbers and isinstance(note["value"], float)
+    return set(note) == {"loss", "agreement", "sqnr_db"} and isinstance(note["loss"], float)
 
 
 def digest_of(metric: Metric) -> str:

@@ -59,7 +59,9 @@ class Predictor:
         values = [np.asarray(value) for value in (sample if several else [sample])]
         if len(values) != len(self._rows):
             raise ValueError(f"the model has {len(self._rows)} inputs: give a value for each")
-        return [_with_batch(value, row) for value, row in zip(values, self._rows, strict=True)]
+        # A single picture or row is a batch of one.
+        pairs = zip(values, self._rows, strict=True)
+        return [value[None] if value.ndim + 1 == len(row["shape"]) else value for value, row in pairs]
 
     def _portions(self, values: Values) -> list[slice]:
         """The parts of the batch that fit the model's; all of it at once where nothing has to be divided."""
@@ -102,9 +104,7 @@ def scaled(value: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
         return value
     rows, columns = (_cover(value.shape[axis], shape[axis]) for axis in (1, 2))
     made = np.einsum("ih,bhwc,jw->bijc", rows, value.astype(np.float64), columns, optimize=True)
-    if value.dtype.kind in "iu":
-        made = np.rint(made)
-    found: NDArray[Any] = made.astype(value.dtype)
+    found: NDArray[Any] = (np.rint(made) if value.dtype.kind in "iu" else made).astype(value.dtype)
     return found
 
 
@@ -116,11 +116,6 @@ def _cover(old: int, new: int) -> NDArray[Any]:
     shared = np.clip(np.minimum(high, dots + 1) - np.maximum(low, dots), 0, None)
     found: NDArray[Any] = shared / shared.sum(axis=1, keepdims=True)
     return found
-
-
-def _with_batch(value: NDArray[Any], row: Mapping[str, Any]) -> NDArray[Any]:
-    """A single picture or row as a batch of one."""
-    return value[None] if value.ndim + 1 == len(row["shape"]) else value
 
 
 def _as_taken(value: NDArray[Any], row: Mapping[str, Any]) -> NDArray[Any]:

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from outlive.atomic_files import file_digest
 from outlive.cache import ResultCache
 from outlive.errors import ModelError
 from outlive.fitting.fit_result import Shape
@@ -21,7 +22,6 @@ from outlive.interpreter.prepared_shapes import preparer
 from outlive.model import Model, read_source
 from outlive.quant.conversion import convert_with_shapes
 
-_PIECE = 1 << 20
 _REFUSED = "refused"
 _MOST_WORDS = 300
 Guard = Callable[..., Callable[..., Any]]
@@ -72,7 +72,7 @@ class Origin:
         root = Path(self.source)
         for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
             if path.is_file():
-                digest.update(f"{path.relative_to(root)}:{_file_digest(path)}\n".encode())
+                digest.update(f"{path.relative_to(root)}:{file_digest(path)}\n".encode())
         return digest.hexdigest()
 
     def _converted(self, shapes: Sequence[Shape], guard: Guard) -> bytes:
@@ -95,14 +95,6 @@ def words_of(error: Exception) -> str:
         return " ".join(str(error).split())[:_MOST_WORDS]
     facts = ", ".join(item.fact for item in finding.evidence[:1])
     return " ".join(f"{finding.headline}: {facts}".split())[:_MOST_WORDS]
-
-
-def _file_digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while piece := file.read(_PIECE):
-            digest.update(piece)
-    return digest.hexdigest()
 
 
 def _ends(model: Model) -> tuple[str, list[str], list[str]]:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from outlive.fitting.predictor import in_portions
 from outlive.interpreter.judge import Judge
 from outlive.model import Model
-from outlive.quant.samples import Samples, random_samples
+from outlive.quant.samples import Samples, load_arrays, random_samples
 
-# Enough to tell candidates apart; whoever wants to know what they cost gives samples.
+# Enough to tell candidates apart; what they cost needs samples of the user's.
 _RANDOM_SAMPLES = 8
 
 
@@ -44,8 +44,7 @@ class SampleSet:
     def __iter__(self) -> Iterator[list[NDArray[Any]]]:
         """Every sample, a value for each input in the original's order."""
         for number in range(self.count):
-            with np.load(self._path(number), allow_pickle=False) as stored:
-                yield [stored[str(place)] for place in range(len(stored.files))]
+            yield list(load_arrays(self._path(number)))
 
     def largest(self, place: int) -> tuple[int, ...]:
         """The largest shape in which the samples give an input; empty if there are none."""
@@ -65,15 +64,13 @@ class SampleSet:
         return Samples(pieces, model, self.judge)
 
     def _store(self, feed: tuple[NDArray[Any], ...], digest: Any) -> None:
-        named: dict[str, Any] = {}
         for place, value in enumerate(feed):
             if value.dtype.kind == "O":
                 raise ValueError("samples of text cannot be kept for a search")
-            named[str(place)] = value
             self._largest[place] = max(self._largest.get(place, ()), value.shape, key=_elements)
             digest.update(f"{value.dtype.str}{value.shape}".encode())
             digest.update(np.ascontiguousarray(value).tobytes())
-        np.savez(self._path(self.count), **named)
+        np.savez(self._path(self.count), *feed)
         self.count += 1
 
     def _path(self, number: int) -> Path:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from outlive.arena.budget import Budget
-from outlive.arena.questions import Wish
+from outlive.arena.questions import PlanRequest
 from outlive.cache import ResultCache, cache_folder, versions_and_machine
 from outlive.fitting.candidate_builder import CandidateBuilder, NotBuilt, is_quantized
 from outlive.fitting.candidates import MIXED_FROM, SearchRound, SearchSpace, mixed, rounds_for, settings_for
@@ -40,7 +40,7 @@ _MOST_JOBS = 4
 # What was begun in time may still do this much.
 _LEAST_S = 1.0
 _TIME = "the time was up"
-# Whoever says nothing about loss does not want to end with much of it, if another round may bring less.
+# The loss that ends the search if the user sets no bound: another round may lose less.
 _LITTLE_LOSS = 0.05
 _PACKAGES = ("outlive", "ai-edge-litert", "ai-edge-quantizer", "tensorflow", "tensorflow-cpu")
 Tell = Callable[[str], None]  # hears how far it is, in words
@@ -51,7 +51,7 @@ class Goal:
     """What is asked for: the memory there is, and what the search may use and lose."""
 
     budget: Budget
-    wish: Wish
+    wish: PlanRequest
     judge: Judge
     samples: Any = None
     metric: Metric | None = None
@@ -98,9 +98,9 @@ class Search:
         """Go through the rounds, and say what it comes to."""
         try:
             for offered in self._rounds():
-                self._go_through(offered)
+                self._evaluate_round(offered)
                 if self._keeps_layers(offered):
-                    self._go_through(self._mixed_round(offered))
+                    self._evaluate_round(self._mixed_round(offered))
                 if self._stopped or (self._is_settled() and not self._goal.every):
                     break
         except KeyboardInterrupt:
@@ -112,17 +112,20 @@ class Search:
     def _rounds(self) -> Iterator[SearchRound]:
         goal = self._goal
         if goal.metric is not None:
-            self._meter.prepare()  # a metric that does not work is told before anything is built
+            self._meter.prepare()  # a metric that does not work fails before anything is built
         waste = self._builder.waste()
         accelerator = goal.wish.accelerator if goal.wish.accelerator == "tflm" else goal.accelerator
         settings = settings_for(accelerator, goal.wish.threads)
         space = SearchSpace(settings=settings, trimmed=bool(waste), is_usable=self._is_usable)
         yield from rounds_for(self._model, space)
 
+    @property
+    def _outcomes(self) -> list[Outcome]:
+        return [item.outcome for item in list(self._known.values())]
+
     def _is_usable(self, variant: Candidate) -> bool:
         """False if every try of a variant was refused or died."""
-        known = [item.outcome for item in list(self._known.values())]
-        words = [row.verdict for row in known if row.candidate.variant == variant.variant]
+        words = [row.verdict for row in self._outcomes if row.candidate.variant == variant.variant]
         return not words or any(word not in ("refused", "died") for word in words)
 
     def _keeps_layers(self, offered: SearchRound) -> bool:
@@ -130,7 +133,7 @@ class Search:
         static = [one for one in offered.candidates if _may_be_mixed(one)]
         if not static or self._stopped or is_quantized(self._model):
             return False
-        known = [item.outcome for item in list(self._known.values())]
+        known = self._outcomes
         chosen = best(known)
         costly = any(outcome.loss for outcome in known if outcome.candidate in static)
         return self._goal.every or (costly and (chosen is None or bool(chosen.loss)))
@@ -148,18 +151,18 @@ class Search:
         )
         return SearchRound(title="smaller numbers, sensitive layers kept", candidates=tuple(made))
 
-    def _go_through(self, offered: SearchRound) -> None:
+    def _evaluate_round(self, offered: SearchRound) -> None:
         """Weigh every candidate of a round, the variants side by side."""
         ranked = [(next(self._ranks), candidate) for candidate in offered.candidates]
         groups = [tuple(group) for _, group in groupby(ranked, key=lambda item: item[1].variant)]
         jobs = self._goal.jobs or max(1, min(_MOST_JOBS, (os.cpu_count() or 1) // 2))
         if jobs == 1 or len(groups) == 1:
             for group in groups:
-                self._weigh_group(group)
+                self._evaluate_variant(group)
             return
         require_thread()
         with ThreadPoolExecutor(jobs, thread_name_prefix="outlive-fit") as pool:
-            waiting = [pool.submit(self._weigh_group, group) for group in groups]
+            waiting = [pool.submit(self._evaluate_variant, group) for group in groups]
             try:
                 done, _ = wait(waiting, return_when=FIRST_EXCEPTION)
             except BaseException:
@@ -169,7 +172,7 @@ class Search:
             for future in done:
                 future.result()
 
-    def _weigh_group(self, group: Sequence[tuple[int, Candidate]]) -> None:
+    def _evaluate_variant(self, group: Sequence[tuple[int, Candidate]]) -> None:
         """The settings of one variant; those behind the first that fits only if all are asked for."""
         fitting: Outcome | None = None
         for rank, candidate in group:
@@ -177,47 +180,47 @@ class Search:
                 self._stopped = "seconds"
             if self._stopped:
                 words = _TIME if self._stopped == "seconds" else "it was interrupted"
-                self._pass_over(rank, candidate, words)
+                self._skip(rank, candidate, words)
             elif fitting is not None and not self._goal.every:
-                self._pass_over(rank, candidate, f"{fitting.candidate.setting} fits already")
+                self._skip(rank, candidate, f"{fitting.candidate.setting} fits already")
             else:
                 self._tell(str(candidate))
-                weighed = self._evaluation.weigh(candidate, rank)
-                found = weighed.outcome
-                if (found.file_bytes is None or weighed.late) and self._is_over():
+                evaluated = self._evaluation.evaluate(candidate, rank)
+                found = evaluated.outcome
+                if (found.file_bytes is None or evaluated.late) and self._is_over():
                     self._stopped = "seconds"  # it was cut short, and not refused
-                    self._pass_over(rank, candidate, _TIME)
+                    self._skip(rank, candidate, _TIME)
                     continue
-                self._known[rank] = weighed
+                self._known[rank] = evaluated
                 fitting = found if found.fits else fitting
 
-    def _pass_over(self, rank: int, candidate: Candidate, reason: str) -> None:
+    def _skip(self, rank: int, candidate: Candidate, reason: str) -> None:
         outcome = Outcome(candidate=candidate, verdict="not tried", reason=reason, rank=rank)
         self._known[rank] = EvaluatedCandidate(outcome=outcome)
 
     def _is_settled(self) -> bool:
         """True if something fits and loses little, or if the model as it is runs in no way at all."""
-        known = [item.outcome for item in list(self._known.values())]
+        known = self._outcomes
         little = _LITTLE_LOSS if self._goal.max_loss is None else self._goal.max_loss
         found = any(row.fits and row.loss_share is not None and row.loss_share <= little for row in known)
         return found or bool(find_refusal(known))
 
     def _tell(self, name: str) -> None:
-        fitting = sum(item.outcome.fits for item in list(self._known.values()))
+        fitting = sum(outcome.fits for outcome in self._outcomes)
         self._goal.tell(f"{len(self._known)} tried, {fitting} fit; {name}")
 
     def _is_over(self) -> bool:
         return self._goal.seconds is not None and time.monotonic() - self._began >= self._goal.seconds
 
     def _left(self) -> float | None:
-        """Seconds that are left for a call, some at least; None if nobody counts them."""
+        """Seconds that are left for a call, at least some; None without a limit."""
         if self._goal.seconds is None:
             return None
         return max(_LEAST_S, self._goal.seconds - (time.monotonic() - self._began))
 
     def _fit(self) -> Fit:
-        weighed = [self._known[rank] for rank in sorted(self._known)]
-        outcomes = with_front([item.outcome for item in weighed])
+        evaluated = [self._known[rank] for rank in sorted(self._known)]
+        outcomes = with_front([item.outcome for item in evaluated])
         chosen = best(outcomes)
         refusal = find_refusal(outcomes)
         built = None if chosen is None else self._builder.build(chosen.candidate.variant)
@@ -234,7 +237,7 @@ class Search:
             loss_by=self._meter.by,
             samples=sample_set.count,
             is_indicative=sample_set.is_random and on_samples,
-            shortage=None if chosen or refusal else find_shortage(weighed, goal.budget),
+            shortage=None if chosen or refusal else find_shortage(evaluated, goal.budget),
             refusal=refusal,
             stopped=self._stopped,
             notes=tuple(notes_on(self._model, sample_set, goal.budget, goal.wish, outcomes, on_samples)),

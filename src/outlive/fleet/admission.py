@@ -2,7 +2,7 @@
 
 A file that all engine processes of a user on a machine share says who runs and who waits. First come, first
 served: a large model waits until there is room and is not overtaken for ever by small ones. Each holds a lock
-on a file of its own for as long as it lives; whoever does not is struck off by the next.
+on a file of its own for as long as it lives; the next one removes entries without a lock.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, NamedTuple
+
+import msgspec
 
 from outlive.meter import read_machine
 from outlive.process.operating_system import lock_file, open_private, unlock_file, user_id
@@ -35,8 +36,7 @@ _LEDGER = "tickets.json"
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueEntry:
+class QueueEntry(NamedTuple):
     """One that runs or waits: its token, its place in the queue, and the memory it plans to use."""
 
     token: str
@@ -61,7 +61,7 @@ def admitted(planned_bytes: int, budget_bytes: int | None, folder: Path | None =
         yield
         return
     with ledger, ExitStack() as held:
-        # Where nothing can be written, nobody can wait for anybody.
+        # Where nothing can be written, there is no queue to wait in.
         with contextlib.suppress(OSError):
             token = held.enter_context(ledger.ticket())
             while not ledger.may_run(token, planned_bytes, budget_bytes):
@@ -117,7 +117,7 @@ class AdmissionQueue:
             if taken and taken + mine.bytes > budget_bytes:
                 return False
             entries.remove(mine)
-            entries.append(replace(mine, running=True))
+            entries.append(mine._replace(running=True))
             return True
 
     def entries(self) -> tuple[QueueEntry, ...]:
@@ -136,7 +136,7 @@ class AdmissionQueue:
                 yield entries
                 self._file.seek(0)
                 self._file.truncate()
-                json.dump([[e.token, e.ticket, e.bytes, e.running] for e in entries], self._file)
+                json.dump(entries, self._file)
                 self._file.flush()
             finally:
                 unlock_file(self._file)
@@ -153,7 +153,7 @@ def _open(folder: Path | None) -> AdmissionQueue | None:
         home.mkdir(mode=0o700, exist_ok=True)
         status = os.lstat(home)
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != user_id():
-            return None  # somebody else's: not to be trusted
+            return None  # another user's: not to be trusted
         descriptor = open_private(home / _LEDGER, os.O_CREAT)
         file = os.fdopen(descriptor, "r+", encoding="ascii", errors="replace")
     except OSError:
@@ -164,17 +164,14 @@ def _open(folder: Path | None) -> AdmissionQueue | None:
 def _parse(text: str) -> list[QueueEntry]:
     """The entries; a damaged ledger is begun anew."""
     try:
-        rows: Any = json.loads(text or "[]")
-        entries = [
-            QueueEntry(token=str(a), ticket=int(b), bytes=int(c), running=bool(d)) for a, b, c, d in rows
-        ]
-    except (ValueError, TypeError, RecursionError, OverflowError):
+        entries = msgspec.json.decode(text or "[]", type=list[QueueEntry])
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         return []
     return [entry for entry in entries if _TOKEN.fullmatch(entry.token)]
 
 
 def _lives(path: Path) -> bool:
-    """True if somebody holds the lock of a token; one that nobody holds is taken away."""
+    """True if a process holds the lock of a token; the file of a token without one is removed."""
     try:
         lock = open_private(path)
     except OSError:

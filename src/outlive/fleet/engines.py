@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
@@ -96,12 +97,9 @@ def open_engine(on: Any = None, jobs: int | None = None) -> Iterator[Engine]:
             raise EngineError(f"there is no engine {on!r}; say local, dask://HOST or ray://HOST")
 
 
-def _need(package: str, extra: str) -> None:
-    from importlib.util import find_spec
-
+def _need(package: str, install: str) -> None:
     if find_spec(package) is None:
-        wanted = "joblib" if extra == "joblib" else f"'outlive[{extra}]'"
-        raise EngineError(f"{package} is not installed; pip install {wanted}")
+        raise EngineError(f"{package} is not installed; pip install {install}")
 
 
 def _processors() -> int:
@@ -121,7 +119,7 @@ def _configured(jobs: int | None) -> JoblibEngine:
 
 
 def _dask(undo: ExitStack, host: str, jobs: int | None) -> JoblibEngine:
-    _need("distributed", "dask")
+    _need("distributed", "'outlive[dask]'")
     dask: Any = import_module("distributed")
     try:
         if host == "local":
@@ -193,7 +191,7 @@ def _dask_backend(client: Any) -> Any:
 
 
 def _ray(undo: ExitStack, host: str, jobs: int | None) -> JoblibEngine:
-    _need("ray", "ray")
+    _need("ray", "'outlive[ray]'")
     from joblib import parallel_config
 
     ray: Any = import_module("ray")

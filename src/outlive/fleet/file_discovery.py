@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import glob
 import os
 import stat
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 SUFFIXES = (".tflite",)
 LIST_SUFFIXES = (".txt", ".lst")
@@ -97,21 +97,29 @@ def _split(pattern: str) -> tuple[str, bool, str]:
 
 def _folders(base: str) -> Iterator[str]:
     """A folder and all below it that are not hidden."""
+    for here, entries in _walk(base, hidden=False):
+        if entries is not None or _is_closed(here or os.curdir):
+            yield here
+
+
+def _walk(base: str, hidden: bool) -> Iterator[tuple[str, list[os.DirEntry[str]] | None]]:
+    """A folder and all below it, each with its entries; None if it was entered before, or cannot be."""
     seen: set[tuple[int, int]] = set()
     pending = [base]
     while pending:
         here = pending.pop()
         entries = _entries(here or os.curdir, seen)
-        if entries is not None or _is_closed(here or os.curdir):
-            yield here
-        names = [entry.name for entry in entries or () if _is_folder(entry) and entry.name[0] != "."]
+        yield here, entries
+        names = [entry.name for entry in entries or () if _is_folder(entry)]
+        names = [name for name in names if hidden or name[0] != "."]
         pending += [os.path.join(here, name) for name in reversed(names)]
 
 
 def _listed(word: str) -> Iterator[FoundFile]:
     """The files of a list: one on each line, or with zero bytes between them where a name has lines."""
     try:
-        data = sys.stdin.buffer.read(_MOST_LIST_BYTES) if word == "-" else _read(word)
+        with contextlib.nullcontext(sys.stdin.buffer) if word == "-" else open(word, "rb") as file:
+            data = file.read(_MOST_LIST_BYTES)
     except OSError as error:
         raise ValueError(f"the list {word} cannot be read: {error.strerror}") from error
     # A list that comes through a pipe, as from <(ls), lies nowhere: its paths are seen from here.
@@ -125,30 +133,17 @@ def _listed(word: str) -> Iterator[FoundFile]:
             yield from _below(path) if os.path.isdir(path) else [FoundFile(path=path, name=text)]
 
 
-def _read(path: str) -> bytes:
-    with Path(path).open("rb") as file:
-        return file.read(_MOST_LIST_BYTES)
-
-
 def _below(folder: str) -> Iterator[FoundFile]:
     """Every model below a folder, sorted; links are followed, and no folder is entered twice.
 
     A folder that may not be entered is given itself: its row says so.
     """
-    seen: set[tuple[int, int]] = set()
-    pending = [folder]
-    while pending:
-        here = pending.pop()
-        folders = []
-        entries = _entries(here, seen)
+    for here, entries in _walk(folder, hidden=True):
         if entries is None and _is_closed(here):
             yield FoundFile(path=here, name=os.path.relpath(here, folder) if here != folder else here)
         for entry in entries or ():
-            if _is_folder(entry):
-                folders.append(entry.path)
-            elif _is_model(entry):
+            if not _is_folder(entry) and _is_model(entry):
                 yield FoundFile(path=entry.path, name=os.path.relpath(entry.path, folder))
-        pending.extend(reversed(folders))
 
 
 def _entries(folder: str, seen: set[tuple[int, int]]) -> list[os.DirEntry[str]] | None:

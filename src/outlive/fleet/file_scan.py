@@ -10,12 +10,12 @@ import os
 import platform
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any
 
-from outlive.accelerators import Accelerator
 from outlive.arena.budget import needed_bytes
 from outlive.arena.plan import Verdict
 from outlive.diagnosis.examination import Examination
@@ -36,7 +36,8 @@ from outlive.fleet.rows import (
 from outlive.fleet.scan_options import ScanOptions, ScanTask, versions
 from outlive.model import Reading
 from outlive.process.flight import Flight
-from outlive.rules.judgement import file_errors
+from outlive.records import copy_fields
+from outlive.rules import file_errors
 from outlive.units import format_bytes
 
 # Waits until there is room for a model; gives why there never is, or nothing.
@@ -52,7 +53,9 @@ _MOST_NOTE = 300
 _MOST_OUTPUTS = 16
 _MOST_TEXT = 200
 _SAMPLES = 16
-# What a model is taken to need where nobody knows: its weights several times, and some.
+# What a row has of a plan.
+_PLANNED = ("peak_bytes", "total_bytes", "arena_bytes", "exact", "bound")
+# What a model without a plan is taken to need: its file several times, and some.
 _UNPLANNED_SHARE = 4
 _UNPLANNED_BYTES = 64_000_000
 
@@ -68,7 +71,7 @@ def scan_file(task: ScanTask, examine: ExamineModel, read: Read) -> Row:
 
 
 def row_without_scan(task: ScanTask, outcome: Outcome, note: str) -> Row:
-    """The row of a file that nobody could look at."""
+    """The row of a file without what a scan finds."""
     size, mtime_ns = stamp(task.place)
     return Row(
         path=task.path,
@@ -155,29 +158,29 @@ def _row(bare: Row, seen: Examination, task: ScanTask) -> Row:
     findings = _once(_all_findings(seen))
     reading, plan = seen.checked.reading, seen.plan
     model = reading.model
-    codes: dict[str, int] = {}
-    for finding in findings:
-        codes[finding.code] = codes.get(finding.code, 0) + 1
+    tried = () if seen.coverage is None else seen.coverage.accelerators
+    codes = Counter(finding.code for finding in findings)
+    severities = Counter(finding.severity for finding in findings)
+    planned = {} if plan is None else {name: getattr(plan, name) for name in _PLANNED}
     return replace(
         bare,
         outcome=_outcome(seen),
         sha256=bare.sha256 if model is None else model.sha256,
         file_bytes=reading.file_bytes or bare.file_bytes,
-        errors=_count(findings, Severity.ERROR),
-        warnings=_count(findings, Severity.WARNING),
-        notes=_count(findings, Severity.NOTE),
+        errors=severities[Severity.ERROR],
+        warnings=severities[Severity.WARNING],
+        notes=severities[Severity.NOTE],
         codes=dict(sorted(codes.items())),
-        findings=tuple(map(_told, findings[:_MOST_FINDINGS])),
+        findings=tuple(
+            copy_fields(FindingSummary, item, severity=item.severity.value, where=item.where[:_MOST_WHERE])
+            for item in findings[:_MOST_FINDINGS]
+        ),
         operators=None if model is None else sum(1 for _ in model.operators()),
-        peak_bytes=None if plan is None else plan.peak_bytes,
-        total_bytes=None if plan is None else plan.total_bytes,
-        arena_bytes=None if plan is None else plan.arena_bytes,
-        exact=None if plan is None else plan.exact,
-        bound=None if plan is None else plan.bound,
+        **planned,
         devices=tuple(_fit(device.name, verdict) for device, verdict in seen.fits),
         run=None if seen.flight is None or seen.diagnosis is not None else _run_seen(seen.flight),
         death=None if seen.diagnosis is None else _death(seen.diagnosis, seen.flight),
-        accelerators=() if seen.coverage is None else tuple(map(_accelerator, seen.coverage.accelerators)),
+        accelerators=tuple(copy_fields(AcceleratorSummary, one) for one in tried),
         note="; ".join(" ".join(note.split()) for note in _notes(seen, task))[:_MOST_NOTE],
     )
 
@@ -223,12 +226,7 @@ def _notes(seen: Examination, task: ScanTask) -> Iterator[str]:
 def _fit(device: str, verdict: Verdict | None) -> DeviceFit:
     if verdict is None:
         return DeviceFit(device=device, word="not planned")
-    return DeviceFit(
-        device=device,
-        word=verdict.word,
-        needed_bytes=verdict.needed_bytes,
-        margin_bytes=verdict.margin_bytes,
-    )
+    return copy_fields(DeviceFit, verdict, device=device)
 
 
 def _death(diagnosis: Diagnosis, flight: Flight | None) -> DeathSummary:
@@ -237,15 +235,7 @@ def _death(diagnosis: Diagnosis, flight: Flight | None) -> DeathSummary:
         text = "" if flight is None else flight.error_text
         return DeathSummary(cause="unknown", code="", headline=text[:_MOST_TEXT], stage=diagnosis.stage)
     told = "" if op is None else op.type if op.index is None else f"op {op.index} {op.type}"
-    return DeathSummary(
-        cause=diagnosis.cause,
-        code=verdict.code,
-        headline=verdict.headline,
-        stage=diagnosis.stage,
-        signal=diagnosis.signal,
-        op=told[:_MOST_TEXT],
-        works_with=diagnosis.works_with,
-    )
+    return copy_fields(DeathSummary, diagnosis, verdict, op=told[:_MOST_TEXT])
 
 
 def _run_seen(flight: Flight) -> RunSummary:
@@ -255,13 +245,10 @@ def _run_seen(flight: Flight) -> RunSummary:
         first_milliseconds=round(calls[0], 4) if calls else None,
         peak_bytes=flight.peak_bytes,
         outputs=tuple(
-            OutputSummary(
+            copy_fields(
+                OutputSummary,
+                item,
                 name=item.name[:_MOST_TEXT],
-                shape=item.shape,
-                dtype=item.dtype,
-                sha256=item.sha256,
-                minimum=item.minimum,
-                maximum=item.maximum,
                 samples=_samples(flight.values, item.name),
             )
             for item in flight.outputs[:_MOST_OUTPUTS]
@@ -280,32 +267,8 @@ def _samples(values: Mapping[str, Any], name: str) -> tuple[float, ...]:
     return tuple(float(f"{float(value):.9g}") for value in array.reshape(-1)[places])
 
 
-def _accelerator(one: Accelerator) -> AcceleratorSummary:
-    return AcceleratorSummary(
-        name=one.name,
-        outcome=one.outcome,
-        ops_taken=one.ops_taken,
-        ops_total=one.ops_total,
-        milliseconds=one.milliseconds,
-    )
-
-
 def _once(findings: Sequence[Finding]) -> list[Finding]:
     """Each finding once, the grave ones first: what a check saw, a diagnosis may say again."""
     weight = {severity: place for place, severity in enumerate(Severity)}
     kept = {(item.code, item.where): item for item in reversed(findings)}
     return sorted(kept.values(), key=lambda item: (weight[item.severity], item.code, item.where))
-
-
-def _count(findings: Sequence[Finding], severity: Severity) -> int:
-    return sum(1 for finding in findings if finding.severity is severity)
-
-
-def _told(finding: Finding) -> FindingSummary:
-    return FindingSummary(
-        code=finding.code,
-        name=finding.name,
-        severity=finding.severity.value,
-        headline=finding.headline,
-        where=finding.where[:_MOST_WHERE],
-    )

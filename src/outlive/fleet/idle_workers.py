@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from outlive.process.factories import close_idle_factories
 from outlive.threads import require_thread
 
-# Longer than it takes until the next task, shorter than anybody minds.
+# Longer than it takes until the next task.
 _IDLE_S = 5.0
 _GLANCE_S = 1.0
 
@@ -34,7 +34,7 @@ class WorkerLifetime:
 
     @property
     def idle(self) -> bool:
-        """True if nothing runs, and nobody waits to end anything."""
+        """True if nothing runs, and no timer waits."""
         return self._tasks == 0 and self._timer is None
 
     @contextmanager

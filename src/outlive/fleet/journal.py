@@ -1,4 +1,4 @@
-"""Rows on disk, a line each, as they come: what is written survives whoever wrote it."""
+"""Rows on disk, a line each, as they come: what is written survives the scan."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
+from outlive.atomic_files import whole_file
 from outlive.fleet.rows import Row, read_row
-from outlive.keeping import whole_file
 from outlive.process.operating_system import lock_file, write_at
 
 # A row is some kilobytes; a longer line is none of ours.
@@ -47,7 +46,7 @@ class Journal:
     """A file of rows that is written to. Threads may share it."""
 
     def __init__(self, path: Path, resume: bool = False) -> None:
-        """Open it; ValueError if somebody else writes to it. Without `resume` what it held is gone.
+        """Open it; ValueError if another scan writes to it. Without `resume` what it held is gone.
 
         With `resume` a last line that was cut short is taken away.
         """
@@ -92,7 +91,7 @@ class Journal:
         return start
 
     def read(self, start: int) -> Row:
-        """The row that begins there; JournalError if somebody has changed it meanwhile."""
+        """The row that begins there; JournalError if the file was changed meanwhile."""
         try:
             return row_at(self.path, start)
         except (OSError, ValueError) as error:
@@ -119,22 +118,11 @@ class Journal:
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Where each whole line begins, and the line; what is too long is left out."""
     with path.open("rb") as file:
-        while True:
-            start = file.tell()
-            line = file.readline(_MOST_LINE_BYTES)
-            if not line:
-                return
+        while line := file.readline(_MOST_LINE_BYTES):
             if line.endswith(b"\n"):
-                yield start, line
-            elif len(line) == _MOST_LINE_BYTES:
-                _skip_line(file)
-
-
-def _skip_line(file: IO[bytes]) -> None:
-    while True:
-        line = file.readline(_CHUNK_BYTES)
-        if not line or line.endswith(b"\n"):
-            return
+                yield file.tell() - len(line), line
+            while line and not line.endswith(b"\n"):
+                line = file.readline(_CHUNK_BYTES)
 
 
 def _sound_end(path: Path) -> int:

@@ -40,7 +40,7 @@ _PROGRAM = (
     "from outlive.fleet.local_engine import serve; serve()"
 )
 # How often to ask all processes, whether or not they seem to have said something: one may be gone whose pipe
-# somebody else holds open.
+# another process holds open.
 _LOOK_MS = 1000
 _END_S = 5.0
 _CHUNK_BYTES = 1 << 16
@@ -161,7 +161,7 @@ class LocalEngine:
                 yield row
 
     def _give_out(self, examine: Examine, tasks: Iterator[ScanTask]) -> bool:
-        """Give every process something to do; False when nothing is left, and nobody is at work."""
+        """Give every process a task; False when no task is left and no process is busy."""
         while len(self._busy) < self.jobs:
             task = self._held.pop() if self._held else next(tasks, None)
             if task is None:
@@ -212,12 +212,12 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def serve() -> None:
-    """What an engine process does: look at one file after the other, until nobody gives it any more."""
+    """The main loop of an engine process: one file after the other, until its input ends."""
     tasks, answers = os.fdopen(os.dup(0), "rb"), os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     try:
-        os.dup2(2, 1)  # what anybody prints is not for who reads the answers
+        os.dup2(2, 1)  # what code prints must not reach the answers
     except OSError:  # there is no standard error
         os.dup2(nowhere, 1)
     end_with(os.getppid())

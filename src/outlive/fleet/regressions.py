@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from outlive.arena.plan import WORDS
 from outlive.fleet.journal import RowFile
 from outlive.fleet.rows import OUTCOMES, OutputSummary, Row
 from outlive.records import in_document, written
-from outlive.rules.catalogue import find_rule
+from outlive.rules import find_rule
 from outlive.units import format_bytes, plural
 
 # What is kept of regressions to be told; all of them are counted.
@@ -87,47 +87,49 @@ def compare_rows(old: RowFile, new_path: Path, tolerances: Tolerances) -> ScanCo
         else:
             found.compared += 1
             found.better += OUTCOMES.index(row.outcome) < OUTCOMES.index(before.outcome)
-            worse = regressions(before, row, tolerances)
-        for regression in worse:
-            found.counts[regression.what] += 1
+            worse = changes_for_the_worse(before, row, tolerances)
+        for what, was, now in worse:
+            found.counts[what] += 1
             if len(found.regressions) < _KEPT:
-                found.regressions.append(regression)
+                found.regressions.append(Regression(path=row.path, what=what, was=was, now=now))
     found.gone = max(0, len(old.by_path) - found.compared)
     return found
 
 
-def faults_of_new_file(new: Row) -> Iterator[Regression]:
+# What got worse, and what it was and is.
+Change = tuple[str, str, str]
+
+
+def faults_of_new_file(new: Row) -> Iterator[Change]:
     """What is wrong with a file that was not there before: its ending, else its errors; too small devices."""
     if OUTCOMES.index(new.outcome) > OUTCOMES.index("sound"):
-        yield Regression(path=new.path, what="outcome", was=_NEW, now=_end(new))
+        yield "outcome", _NEW, _end(new)
     elif new.errors:
         told = next((item.headline for item in new.findings if item.severity == "error"), "")
-        yield Regression(
-            path=new.path, what="finding", was=_NEW, now=f"{plural(new.errors, 'error')}: {told}"
-        )
+        yield "finding", _NEW, f"{plural(new.errors, 'error')}: {told}"
     for item in new.devices:
         if item.word in ("does not fit", "refused"):
-            yield Regression(path=new.path, what="verdict", was=_NEW, now=f"{item.device}: {item.word}")
+            yield "verdict", _NEW, f"{item.device}: {item.word}"
 
 
-def regressions(old: Row, new: Row, tolerances: Tolerances) -> Iterator[Regression]:
+def changes_for_the_worse(old: Row, new: Row, tolerances: Tolerances) -> Iterator[Change]:
     """What got worse in one file."""
     yield from _ending(old, new)
     yield from _sizes(old, new, tolerances)
-    yield from _latency(old, new, tolerances)
     yield from _findings(old, new)
     yield from _verdicts(old, new)
-    yield from _outputs(old, new, tolerances)
+    if old.run is not None and new.run is not None:
+        yield from _outputs(old.run.outputs, new.run.outputs, tolerances)
 
 
-def _ending(old: Row, new: Row) -> Iterator[Regression]:
+def _ending(old: Row, new: Row) -> Iterator[Change]:
     # A file that was not run then and ran now, or the other way round, is no worse for that.
     ranks = {name: place for place, name in enumerate(OUTCOMES)} | {"sound": OUTCOMES.index("ran")}
     was = "flawed" if old.outcome == "ran" and old.errors and new.outcome == "flawed" else old.outcome
     if ranks[new.outcome] > ranks[was]:
-        yield Regression(path=new.path, what="outcome", was=old.outcome, now=_end(new))
+        yield "outcome", old.outcome, _end(new)
     elif new.died and old.died and new.death and old.death and new.death.cause != old.death.cause:
-        yield Regression(path=new.path, what="outcome", was=_end(old), now=_end(new))
+        yield "outcome", _end(old), _end(new)
 
 
 def _end(row: Row) -> str:
@@ -135,42 +137,37 @@ def _end(row: Row) -> str:
     return f"{row.outcome}{cause}"
 
 
-def _sizes(old: Row, new: Row, tolerances: Tolerances) -> Iterator[Regression]:
+def _sizes(old: Row, new: Row, tolerances: Tolerances) -> Iterator[Change]:
+    """Bytes and milliseconds that grew."""
     pairs = [("planned peak", old.peak_bytes, new.peak_bytes)]
+    was_ms = now_ms = None
     if old.run is not None and new.run is not None:
         pairs.append(("peak", old.run.peak_bytes, new.run.peak_bytes))
+        was_ms, now_ms = old.run.milliseconds, new.run.milliseconds
     for what, was, now in pairs:
-        if was is None or now is None or now - was < _LEAST_BYTES:
-            continue
-        if now > was * (1 + tolerances.peak):
-            yield Regression(path=new.path, what=what, was=format_bytes(was), now=_more(now, was))
+        if was is not None and now is not None and _grew(was, now, _LEAST_BYTES, tolerances.peak):
+            more = f" (+{(now - was) / was:.1%})" if was else ""
+            yield what, format_bytes(was), f"{format_bytes(now)}{more}"
+    if was_ms is not None and now_ms is not None and _grew(was_ms, now_ms, _LEAST_MS, tolerances.latency):
+        more = f" (+{(now_ms - was_ms) / was_ms:.0%})" if was_ms else ""
+        yield "latency", f"{was_ms:.3f} ms", f"{now_ms:.3f} ms{more}"
 
 
-def _more(now: int, was: int) -> str:
-    return f"{format_bytes(now)} (+{(now - was) / was:.1%})" if was else format_bytes(now)
+def _grew(was: float, now: float, least: float, tolerance: float) -> bool:
+    return now - was >= least and now > was * (1 + tolerance)
 
 
-def _latency(old: Row, new: Row, tolerances: Tolerances) -> Iterator[Regression]:
-    was = old.run.milliseconds if old.run is not None else None
-    now = new.run.milliseconds if new.run is not None else None
-    if was is None or now is None or now - was < _LEAST_MS or now <= was * (1 + tolerances.latency):
-        return
-    more = f" (+{(now - was) / was:.0%})" if was else ""
-    yield Regression(path=new.path, what="latency", was=f"{was:.3f} ms", now=f"{now:.3f} ms{more}")
-
-
-def _findings(old: Row, new: Row) -> Iterator[Regression]:
-    """Errors and warnings that were not there, or not so often. Notes are no reason to stop anybody."""
+def _findings(old: Row, new: Row) -> Iterator[Change]:
+    """Errors and warnings that were not there, or not so often; notes do not count."""
     for code, now in sorted(new.codes.items()):
         was = old.codes.get(code, 0)
-        severity, headline = _told(code, new)
+        severity, headline = _severity_and_headline(code, new)
         if now > was and severity != "note":
-            told = f"{severity}[{code}]: {headline}"
-            yield Regression(path=new.path, what="finding", was=str(was), now=f"{now} of {told}")
+            yield "finding", str(was), f"{now} of {severity}[{code}]: {headline}"
 
 
-def _told(code: str, row: Row) -> tuple[str, str]:
-    """How grave a finding is, and what it says; a row holds only the first of many, rules are known."""
+def _severity_and_headline(code: str, row: Row) -> tuple[str, str]:
+    """Of a finding in the row, else of its rule: a row holds only the first of many findings."""
     for item in row.findings:
         if item.code == code:
             return item.severity, item.headline
@@ -178,27 +175,24 @@ def _told(code: str, row: Row) -> tuple[str, str]:
     return ("note", "") if rule is None else (rule.severity.value, rule.summary)
 
 
-def _verdicts(old: Row, new: Row) -> Iterator[Regression]:
+def _verdicts(old: Row, new: Row) -> Iterator[Change]:
     before = {item.device: item.word for item in old.devices}
     for item in new.devices:
         was = before.get(item.device)
         if was in _WORDS and item.word in _WORDS and _WORDS.index(item.word) > _WORDS.index(was):
-            device = f"{item.device}: "
-            yield Regression(path=new.path, what="verdict", was=device + was, now=device + item.word)
+            yield "verdict", f"{item.device}: {was}", f"{item.device}: {item.word}"
 
 
-def _outputs(old: Row, new: Row, tolerances: Tolerances) -> Iterator[Regression]:
-    if old.run is None or new.run is None:
+def _outputs(
+    old: Sequence[OutputSummary], new: Sequence[OutputSummary], tolerances: Tolerances
+) -> Iterator[Change]:
+    if len(old) != len(new):
+        yield "outputs", f"{len(old)} outputs", f"{len(new)} outputs"
         return
-    before = old.run.outputs
-    if len(before) != len(new.run.outputs):
-        was, now = f"{len(before)} outputs", f"{len(new.run.outputs)} outputs"
-        yield Regression(path=new.path, what="outputs", was=was, now=now)
-        return
-    for was_seen, now_seen in zip(before, new.run.outputs, strict=True):
-        words = _difference(was_seen, now_seen, tolerances.outputs)
+    for was, now in zip(old, new, strict=True):
+        words = _difference(was, now, tolerances.outputs)
         if words:
-            yield Regression(path=new.path, what="outputs", was=_shown(was_seen), now=words)
+            yield "outputs", _shown(was), words
 
 
 def _shown(seen: OutputSummary) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from outlive.records import NOT_WRITTEN, document_of, read_result
 
@@ -15,10 +15,7 @@ from outlive.records import NOT_WRITTEN, document_of, read_result
 Outcome = Literal[
     "ran", "sound", "flawed", "broken", "unreadable", "too large", "refused", "hung", "died", "lost", "failed"
 ]
-OUTCOMES: tuple[Outcome, ...] = (
-    "ran", "sound", "flawed", "broken", "unreadable", "too large", "refused", "hung", "died", "lost",
-    "failed",
-)  # fmt: skip
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 # Those that say more about the moment than about the file.
 PASSING: frozenset[str] = frozenset({"unreadable", "too large", "hung", "lost", "failed"})
 # Deaths of the moment: what memory there was to be had then, and who was killed from outside.
@@ -96,7 +93,7 @@ class AcceleratorSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What one file came to. Numbers that nobody found out are None; `note` says why in words.
+    """What one file came to. Unknown numbers are None; `note` says why in words.
 
     `name` is the path below the folder that was asked for, `same_as` an identical file that was looked at in
     its place, `codes` how often each rule spoke; `findings` holds the first of them.

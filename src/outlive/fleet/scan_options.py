@@ -7,14 +7,15 @@ import json
 import os
 import platform
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib import metadata
+from typing import Any
 
 from outlive.arena.devices import Device, find_device
 from outlive.interpreter.options import ACCELERATORS
 from outlive.process.limits import Limits
-from outlive.rules.catalogue import choose_rules
+from outlive.rules import choose_rules
 
 # What a row says depends on these; another version may say something else.
 _PACKAGES = ("outlive", "ai-edge-litert", "ai-edge-litert-nightly", "numpy")
@@ -58,7 +59,7 @@ class ScanOptions:
 class ScanTask:
     """One file's turn. `path` is as the user gave it, `place` where it is, wherever the task is done.
 
-    `sha256` is empty where the file could not be read by whoever gave the task out.
+    `sha256` is empty if the coordinator could not read the file.
     """
 
     number: int
@@ -84,33 +85,16 @@ def versions() -> dict[str, str]:
 
 
 def make_options(
-    devices: Sequence[str | Device] = (),
-    run: bool = False,
-    delegates: bool = False,
-    *,
-    memory: str | int | None = None,
-    repeat: int = 5,
-    seconds: float = 30.0,
-    accelerator: str = "cpu",
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
+    devices: Sequence[str | Device] = (), memory: str | int | None = None, **others: Any
 ) -> ScanOptions:
-    """The order; ValueError for devices, rules and numbers that there are not."""
-    choose_rules(select, ignore)
-    limits = Limits(memory=memory, seconds=seconds)
-    if repeat < 1:
-        raise ValueError(f"a run needs at least one call, not {repeat}")
-    if accelerator not in ACCELERATORS:
-        raise ValueError(f"there is no accelerator {accelerator!r}; say one of {', '.join(ACCELERATORS)}")
+    """The options in a user's words; ValueError for unknown devices and rules, and for bad numbers."""
     found = {one.name: one for one in (find_device(d) if isinstance(d, str) else d for d in devices)}
-    return ScanOptions(
-        devices=tuple(found.values()),
-        run=run,
-        delegates=delegates,
-        accelerator=accelerator,
-        repeat=repeat,
-        seconds=seconds,
-        memory_bytes=limits.memory_bytes,
-        select=tuple(select),
-        ignore=tuple(ignore),
-    )
+    made = ScanOptions(devices=tuple(found.values()), **others)
+    choose_rules(made.select, made.ignore)
+    limits = Limits(memory=memory, seconds=made.seconds)
+    if made.repeat < 1:
+        raise ValueError(f"a run needs at least one call, not {made.repeat}")
+    if made.accelerator not in ACCELERATORS:
+        known = ", ".join(ACCELERATORS)
+        raise ValueError(f"there is no accelerator {made.accelerator!r}; say one of {known}")
+    return replace(made, memory_bytes=limits.memory_bytes)

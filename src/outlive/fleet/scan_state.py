@@ -10,24 +10,23 @@ Each file goes one of these ways, and ends as one row in the journal:
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 
+from outlive.atomic_files import file_digest
 from outlive.cache import ResultCache
 from outlive.fleet.file_discovery import FoundFile
 from outlive.fleet.file_scan import row_without_scan
 from outlive.fleet.journal import Journal
 from outlive.fleet.rows import Row, row_of
 from outlive.fleet.scan_options import EngineError, ScanOptions, ScanTask, versions
-from outlive.records import document_of
+from outlive.records import copy_fields, document_of
 
-_CHUNK_BYTES = 1 << 20
 # How often a task may be lost among others before it has to show that it is not to blame, alone.
 _IN_COMPANY = 2
 # How often it may be lost alone.
@@ -58,7 +57,7 @@ class ScanState:
         self._again: deque[ScanTask] = deque()
         self._alone: deque[ScanTask] = deque()
         self._losses: dict[int, int] = {}
-        self._waiting: dict[str, list[ScanTask]] = {}  # by the digest that somebody works on
+        self._waiting: dict[str, list[ScanTask]] = {}  # by the digest that is being scanned
         self._places = dict(places or {})  # where the row of a digest is
         self._count = self._round = 0
         self._empty = False
@@ -78,7 +77,8 @@ class ScanState:
         """
         with self._lock:
             self._round += 1
-            return _Round(self, self._round, alone=bool(self._alone))
+            # Not a generator: closing it must leave the rest where it is.
+            return iter(partial(self.next_task, self._round, bool(self._alone)), None)
 
     def next_task(self, round_number: int, alone: bool) -> ScanTask | None:
         """The next task of a round; None when there is none, or the round is over."""
@@ -100,7 +100,7 @@ class ScanState:
                 if not self._settled(task):
                     return task
             except Exception as error:
-                # Whoever asks for tasks may be a thread of the engine, which would lose the word.
+                # The caller may be a thread of the engine, which would lose the exception.
                 self._problem = self._problem or error
                 return None
         self._empty = True
@@ -114,11 +114,11 @@ class ScanState:
 
     def _task(self, found: FoundFile) -> ScanTask:
         self._count += 1
-        return ScanTask(
+        return copy_fields(
+            ScanTask,
+            found,
             number=self._count,
-            path=found.path,
             place=os.path.join(self._here, found.path),
-            name=found.name,
             sha256=digest(found.path),
             order=self._order,
             order_key=self._order_key,
@@ -126,7 +126,7 @@ class ScanState:
         )
 
     def _settled(self, task: ScanTask) -> bool:
-        """True if nobody has to look at the file: its row is known, or will be."""
+        """True if no task is needed for the file: its row is known, or will be."""
         if task.sha256 in self._places:
             self._write_like(self._journal.read(self._places[task.sha256]), task)
             return True
@@ -165,7 +165,7 @@ class ScanState:
         with self._lock:
             task = self._out.pop(row.number, None)
             if task is None:
-                return  # it was thought lost, and somebody else has done it
+                return  # it was thought lost, and another process has done it
             self._fruitless = self._crowd = 0
             try:
                 self._finish(task, row)
@@ -224,45 +224,18 @@ class ScanState:
         self._tell(row)
 
 
-class _Round:
-    """The tasks of one round. Not a generator: closing it must leave the rest where it is."""
-
-    def __init__(self, desk: ScanState, number: int, alone: bool) -> None:
-        self._desk, self._number, self._alone = desk, number, alone
-
-    def __iter__(self) -> Iterator[ScanTask]:
-        return self
-
-    def __next__(self) -> ScanTask:
-        task = self._desk.next_task(self._number, self._alone)
-        if task is None:
-            raise StopIteration
-        return task
-
-
 def digest(path: str) -> str:
     """The sha256 of a regular file; empty if it cannot be read."""
     if not os.path.isfile(path):
         return ""
-    found = hashlib.sha256()
     try:
-        with Path(path).open("rb") as file:
-            while data := file.read(_CHUNK_BYTES):
-                found.update(data)
+        return file_digest(path)
     except OSError:
         return ""
-    return found.hexdigest()
 
 
 def _put_to(row: Row, task: ScanTask) -> Row:
     """The row with what is a file's own, whatever its bytes."""
     bare = row_without_scan(task, "sound", "")
-    return replace(
-        row,
-        path=bare.path,
-        name=bare.name,
-        file_bytes=bare.file_bytes,
-        mtime_ns=bare.mtime_ns,
-        order_key=bare.order_key,
-        number=bare.number,
-    )
+    names = ("path", "name", "file_bytes", "mtime_ns", "order_key", "number")
+    return replace(row, **{name: getattr(bare, name) for name in names})

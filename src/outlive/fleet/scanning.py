@@ -165,7 +165,7 @@ class Scan:
 
 
 class _Folder:
-    """A folder that is gone when nobody has the scan any more."""
+    """A folder that is removed with the last reference to the scan."""
 
     def __init__(self) -> None:
         self.name = tempfile.mkdtemp(prefix="outlive-scan-")
@@ -278,10 +278,8 @@ def partial_scan(path: Path) -> Scan:
         names |= dict.fromkeys(item.device for item in row.devices)
         ran, tried = ran or row.run is not None, tried or bool(row.accelerators)
     tally.files = tally.done
-    order = ScanOptions(devices=tuple(map(_named, names)), run=ran, delegates=tried)
+    # Of a device only the name is needed here.
+    rest: dict[str, Any] = {"kind": "board", "runtime": "litert", "ram_bytes": 1, "word": 64, "document": ""}
+    devices = tuple(Device(name=name, title=name, **rest) for name in names)
+    order = ScanOptions(devices=devices, run=ran, delegates=tried)
     return Scan(path=path, tally=tally, engine="interrupted", order=order)
-
-
-def _named(name: str) -> Device:
-    """A device of which only the name is needed any more."""
-    return Device(name=name, title=name, kind="board", runtime="litert", ram_bytes=1, word=64, document="")

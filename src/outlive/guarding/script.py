@@ -67,8 +67,9 @@ def run_script(
     try:
         code, raised = call.run(SentFunction.by_name(_RUN), (target, arguments, as_module), {})
         flight = _timed(judge.attached(process.seen(limits)), began)
+        found = judge.find_in_words(str(raised.get("traceback", ""))) if raised else ()
         flight = raised_flight(flight, raised) if raised else flight
-        return ScriptEnd(script=target, exit_code=code, flight=flight)
+        return ScriptEnd(script=target, exit_code=code, flight=flight, findings=found)
     except RunError as error:
         if error.flight is None:
             raise

@@ -192,7 +192,9 @@ def _caused(error: BaseException, facts: dict[str, Any], seen: Flight, judge: Ju
     if _NO_THREAD in str(error) and isinstance(error, RuntimeError):
         text += f"{_thread_limits()}\n"
     error.__cause__ = WorkerTraceback(text)
-    return error if facts["memory"] is None else judge.with_verdict(error, raised_flight(seen, facts))
+    if facts["memory"] is not None:
+        return judge.with_verdict(error, raised_flight(seen, facts))
+    return judge.with_words(error, text)
 
 
 def raised_flight(seen: Flight, facts: dict[str, Any]) -> Flight:

@@ -79,6 +79,13 @@ class Judge:
         """The error for a file that is no longer what was read (`FileChanged`)."""
         return change
 
+    def find_in_words(self, text: str) -> tuple[Finding, ...]:
+        """What a traceback says of a model or a runtime; nothing where no rules are known."""
+        return ()
+
+    def refuse_file(self, source: Source) -> None:
+        """Raise for a path or bytes that no runtime can load; nothing where no rules are known."""
+
     def attached(self, flight: Flight) -> Flight:
         """The record with this judge at hand for whoever asks for its `findings`, if it knows them."""
         return flight
@@ -106,14 +113,12 @@ class Judge:
     def with_verdict(self, error: BaseException, flight: Flight) -> BaseException:
         """An error of a guarded function's own about memory: it stays what it is, with finding and flight."""
         finding, drawn, flight = self._told(flight)
-        known: Any = error
-        with contextlib.suppress(AttributeError):  # a type of the user's may have no room for more
-            known.finding, known.findings, known.flight = finding, (finding,), flight
-        if hasattr(error, "add_note"):
-            error.add_note(drawn)
-        elif hasattr(known.__cause__, "text"):
-            known.__cause__.text += f"{drawn}\n"
-        return error
+        return _attach(error, finding, drawn, flight)
+
+    def with_words(self, error: BaseException, text: str) -> BaseException:
+        """An error of a guarded function's own: it stays what it is, with the finding its words lead to."""
+        found = () if isinstance(error, OutliveError) else self.find_in_words(text)
+        return _attach(error, found[0], str(found[0]), None) if found else error
 
     def missing(self, kind: str, fact: object) -> RuntimeMissing:
         """The error for a runtime ("absence") or an accelerator that is not there."""
@@ -152,3 +157,15 @@ class Judge:
     def _told(self, flight: Flight, source: Source | None = None) -> tuple[Finding, str, Flight]:
         finding, drawn, seen = self.find("flight", flight, source)
         return finding, drawn, self.attached(seen)
+
+
+def _attach(error: BaseException, finding: Finding, drawn: str, flight: Flight | None) -> BaseException:
+    """The same error with a finding, and its text as a note; a type of the user's may have no room for it."""
+    known: Any = error
+    with contextlib.suppress(AttributeError):
+        known.finding, known.findings, known.flight = finding, (finding,), flight
+    if hasattr(error, "add_note"):
+        error.add_note(drawn)
+    elif hasattr(known.__cause__, "text"):
+        known.__cause__.text += f"{drawn}\n"
+    return error

@@ -99,7 +99,10 @@ def make_options(
     compiled: dict[str, Any] | None = None,
     sandbox: str | None = None,
 ) -> InterpreterOptions:
-    """What a worker needs to open this model; ValueError in LiteRT's words for arguments it refuses."""
+    """What a worker needs to open this model.
+
+    ValueError in LiteRT's words for arguments it refuses, ModelError for a file that is no model.
+    """
     if runtime not in RUNTIMES:
         raise ValueError(f"there is no runtime {runtime!r}; choose one of {', '.join(RUNTIMES)}")
     arguments = _arguments(num_threads, resolver, flags or {})
@@ -112,6 +115,9 @@ def make_options(
         raise ValueError("`model_path` or `model_content` must be specified.")
     else:
         raise ValueError("Can't both provide `model_path` and `model_content`")
+    source = arguments.get("model_path", content)
+    if isinstance(source, (str, bytes)):
+        judge.refuse_file(source)
     return InterpreterOptions(
         judge=judge,
         kind=WorkerKind(

@@ -28,7 +28,7 @@ from outlive.process.factories import with_factory
 from outlive.process.flight import Flight
 from outlive.process.operating_system import at_fork
 from outlive.process.worker import Died, RuntimeRaised, Worker
-from outlive.process.worker_factory import WorkerUnavailable, RuntimeAbsent, StartTooSlow, WorkerFactory
+from outlive.process.worker_factory import RuntimeAbsent, StartTooSlow, WorkerFactory, WorkerUnavailable
 from outlive.units import format_bytes
 
 # Questions to a worker that are part of a stage of another name.
@@ -163,7 +163,7 @@ class Session:
         runtime, limits, content = options.kind.runtime, options.limits, options.content
         path, extras = self._arguments().get("model_path"), (options.custom_ops, options.compiled)
         room = {"threads": options.threads, "mapped_bytes": _file_bytes(path)}
-        order = sandbox_policy.make_order(options.sandbox, options.kind, path, options.delegates, *extras)
+        order = sandbox_policy.make_settings(options.sandbox, options.kind, path, options.delegates, *extras)
 
         def start(maker: WorkerFactory) -> Worker:
             return Worker(maker, runtime, limits, content, deadline, order, room)
@@ -277,7 +277,7 @@ class Session:
         """End the worker at once, without freeing anything; a call of another thread ends with an error."""
         self.enter(SessionState.CLOSED)
         with contextlib.suppress(OSError):
-            self.worker.strike()
+            self.worker.kill_during_call()
             if self.lock.acquire(blocking=False):
                 try:
                     self.worker.kill()

@@ -7,3 +7,25 @@
 
 Planners (`arena/`), rules and exporters read these. Nothing here plans or runs a model.
 """
+
+PUBLIC_MODULES = (
+    "litert.custom",
+    "litert.elementwise",
+    "litert.kernel",
+    "litert.registry",
+    "litert.tensor_table",
+    "litert.view",
+    "tables",
+    "tflm.abi",
+    "tflm.allocator",
+    "tflm.context",
+    "tflm.registry",
+    "tflm.tensors",
+    "view",
+    "xnnpack.checks",
+    "xnnpack.datatypes",
+    "xnnpack.graph",
+    "xnnpack.microkernels",
+    "xnnpack.node_memory",
+    "xnnpack.registry",
+)

@@ -50,12 +50,12 @@ class FlexOptions:
 def read_options(data: memoryview | None) -> FlexOptions:
     """The options of a custom operator."""
     try:
-        return _Reader(bytes(data[:1_000_000])).root() if data is not None else FlexOptions()
+        return _FlexbufferReader(bytes(data[:1_000_000])).root() if data is not None else FlexOptions()
     except (IndexError, struct.error, ValueError, OverflowError):
         return FlexOptions()
 
 
-class _Reader:
+class _FlexbufferReader:
     def __init__(self, data: bytes) -> None:
         self._data = data
 

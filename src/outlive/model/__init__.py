@@ -12,19 +12,25 @@ tensors, not with weights.
 
 from outlive.model.buffer import Buffer
 from outlive.model.card import AttachedFile, Conversion, MetadataEntry, ModelCard, TensorCard
-from outlive.model.flaw import Flaw
+from outlive.model.file_bytes import FileChanged
+from outlive.model.flaw import Flaw, FlawKind
 from outlive.model.identity import Identity
 from outlive.model.model import Model, Operator, OperatorCode, Options, Signature, Subgraph
-from outlive.model.reader import Reading, read_source
+from outlive.model.reader import Reading, identify_source, read_source
 from outlive.model.source import Source
-from outlive.model.tensor import ExternalBuffer, Quantization, Sparsity, Tensor
+from outlive.model.tensor import NOT_IN_NUMPY, ExternalBuffer, Quantization, SparseDimension, Sparsity, Tensor
+
+PUBLIC_MODULES = ("file_bytes", "file_parts", "flatbuffer", "flaw", "schema", "zeros")
 
 __all__ = [
+    "NOT_IN_NUMPY",
     "AttachedFile",
     "Buffer",
     "Conversion",
     "ExternalBuffer",
+    "FileChanged",
     "Flaw",
+    "FlawKind",
     "Identity",
     "MetadataEntry",
     "Model",
@@ -36,9 +42,11 @@ __all__ = [
     "Reading",
     "Signature",
     "Source",
+    "SparseDimension",
     "Sparsity",
     "Subgraph",
     "Tensor",
     "TensorCard",
+    "identify_source",
     "read_source",
 ]

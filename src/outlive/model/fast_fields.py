@@ -1,4 +1,4 @@
-"""Quick ways to read the fields of sound tables; what is not sound goes back to the careful way in `flat`.
+"""Fast readers for the fields of sound tables; what is not sound goes back to `FlatBuffer`, the careful way.
 
 Each reader checks as much as the careful way does, in one go, and notes nothing itself.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from struct import Struct, unpack_from
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from outlive.model.file_bytes import CHUNK, SHIFT, FileBytes
+from outlive.model.file_bytes import CHUNK, SHIFT, ByteRange, FileBytes
 from outlive.model.schema import FORMATS, Field
 
 Read = Callable[[int, int], Any]  # position of the field, and the offset that stands there
@@ -26,15 +26,8 @@ _SHORT_READS = {
 }
 
 
-class ByteRange(NamedTuple):
-    """Where a vector of bytes lies in the view; known to be inside it."""
-
-    start: int
-    stop: int
-
-
-class FlatBuffer(Protocol):
-    """What the quick ways need of the careful one."""
+class CarefulReader(Protocol):
+    """What the fast readers need of `FlatBuffer`, which knows them."""
 
     file: FileBytes
     view: memoryview
@@ -48,7 +41,7 @@ class FlatBuffer(Protocol):
         """A text, read carefully."""
 
 
-def string_reader(flat: FlatBuffer, owner: tuple[str, str]) -> Read:
+def string_reader(flat: CarefulReader, owner: tuple[str, str]) -> Read:
     """Reads a sound text in one go; anything else goes the careful way."""
     view, size, ready, need = flat.view, flat.size, flat.file.ready, flat.file.need
 
@@ -72,7 +65,7 @@ def string_reader(flat: FlatBuffer, owner: tuple[str, str]) -> Read:
     return read
 
 
-def bytes_reader(flat: FlatBuffer, owner: tuple[str, str]) -> Read:
+def bytes_reader(flat: CarefulReader, owner: tuple[str, str]) -> Read:
     """Finds a sound vector of bytes: weights are pointed at, never copied, so they are never charged."""
     view, size, ready, need = flat.view, flat.size, flat.file.ready, flat.file.need
 
@@ -89,7 +82,7 @@ def bytes_reader(flat: FlatBuffer, owner: tuple[str, str]) -> Read:
     return read
 
 
-def far_buffer_reader(flat: FlatBuffer) -> Callable[[int, Callable[[int], Any]], ByteRange | None]:
+def far_buffer_reader(flat: CarefulReader) -> Callable[[int, Callable[[int], Any]], ByteRange | None]:
     """Finds a constant whose table was not read yet by a peek at the file.
 
     Weights lie between the tables of buffers, so that of most pages nothing but these words is wanted; a page
@@ -120,7 +113,7 @@ def far_buffer_reader(flat: FlatBuffer) -> Callable[[int, Callable[[int], Any]],
     return read
 
 
-def number_vector_reader(flat: FlatBuffer, kind: str, owner: tuple[str, str]) -> Read:
+def number_vector_reader(flat: CarefulReader, kind: str, owner: tuple[str, str]) -> Read:
     """Reads a sound vector of numbers in one go; anything else goes the careful way.
 
     Shapes, inputs and outputs are most of what a large graph is made of, so this is worth its lines.

@@ -19,15 +19,15 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 SHIFT = 9
 CHUNK = 1 << SHIFT  # far less than a page: of most places in a large file only a few words are wanted
 # Who reads the first chunk, or one after the other, will want the next ones.
 _AHEAD_CHUNKS = 64
 _WHOLE_BYTES = 8 << 20
-_KEPT_BYTES = (
-    1 << 16
-)  # files up to this size stay in memory: they are hardly larger than what is read of them
+# Files up to this size stay in memory: they are hardly larger than what is read of them.
+_KEPT_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 20
 _PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
 # linux/include/uapi/asm-generic/mman-common.h; Python has a name for it since 3.13 only.
@@ -35,6 +35,13 @@ _NO_RESERVE = 0x4000 if sys.platform == "linux" else 0
 _NOTHING = memoryview(b"")
 
 _Stamp = tuple[int, int, int, int]
+
+
+class ByteRange(NamedTuple):
+    """Where a vector of bytes lies in the file; known to be inside it."""
+
+    start: int
+    stop: int
 
 
 class FileChanged(Exception):
@@ -46,7 +53,7 @@ class FileChanged(Exception):
         self.path, self.detail = path, detail
 
 
-# What is raised for a file that has changed after it was read; whoever reads it may know a better error.
+# What is raised for a file that has changed after it was read; the caller may know a better error.
 Refusal = Callable[[FileChanged], Exception]
 
 

@@ -1,4 +1,4 @@
-"""Decodes FlatBuffer tables from bytes that nobody vouches for.
+"""Decodes FlatBuffer tables from untrusted bytes.
 
     bytes ──> FlatBuffer.table(position, "Tensor") ──> {"shape": (1, 8), "type": "FLOAT32", ...}
                     │
@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from struct import Struct, unpack_from
 from typing import Any
 
-from outlive.model import fast_fields as quick
-from outlive.model.fast_fields import SCALARS, ByteRange, Read
-from outlive.model.file_bytes import CHUNK, SHIFT, FileBytes
+from outlive.model import fast_fields
+from outlive.model.fast_fields import SCALARS, Read
+from outlive.model.file_bytes import CHUNK, SHIFT, ByteRange, FileBytes
 from outlive.model.flaw import Flaw, FlawKind, FlawLog
 from outlive.model.schema import Enumeration, Field, Schema
 
@@ -124,7 +124,7 @@ class FlatBuffer:
         view, size, layouts = self.view, self.size, self._layouts.setdefault(name, {})
         absent, least = self.blank(name), self.least(name)
         ready, need = self.file.ready, self.need
-        read_far = quick.far_buffer_reader(self) if name == "Buffer" else None
+        read_far = fast_fields.far_buffer_reader(self) if name == "Buffer" else None
 
         def decode(pos: int) -> Record:
             if not ready[pos >> SHIFT]:
@@ -281,7 +281,7 @@ class FlatBuffer:
         names = tuple(field.name for _, field in present)
         only = steps[0] if len(present) == len(steps) == 1 else None
         return _TableLayout(
-            size, names, quick.unpacker(present), tuple(enums), tuple(steps), tuple(unions), only
+            size, names, fast_fields.unpacker(present), tuple(enums), tuple(steps), tuple(unions), only
         )
 
     def _fits(self, offset: int, field: Field, table_size: int, at: int, name: str) -> bool:
@@ -313,11 +313,11 @@ class FlatBuffer:
         if kind in SCALARS or kind in self.schema.enums or kind.startswith("union"):
             return None
         if kind == "string":
-            return quick.string_reader(self, owner)
+            return fast_fields.string_reader(self, owner)
         if kind == "[uint8]":
-            return quick.bytes_reader(self, owner)
+            return fast_fields.bytes_reader(self, owner)
         if kind.startswith("[") and kind[1:-1] in SCALARS:
-            return quick.number_vector_reader(self, kind[1:-1], owner)
+            return fast_fields.number_vector_reader(self, kind[1:-1], owner)
         if kind.startswith("["):
             return lambda at, _: self.vector(kind[1:-1], at, owner)
         return lambda at, _: self._nested(kind, at, owner)
@@ -386,7 +386,7 @@ class FlatBuffer:
         if kind == "uint8":
             return ByteRange(start + 4, end)
         count = (end - start - 4) // width
-        self.charge(quick.vector_charge(count, width))
+        self.charge(fast_fields.vector_charge(count, width))
         self.need(start, end)
         if kind == "string":
             return tuple(self.string(at, owner) or "" for at in range(start + 4, end, 4))

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from outlive.model.buffer import Buffer
 from outlive.model.fast_construction import fast_constructor
-from outlive.model.fast_fields import ByteRange
+from outlive.model.file_bytes import ByteRange
 from outlive.model.flatbuffer import FlatBuffer, Record, TableVector
 from outlive.model.flaw import Flaw, FlawKind
 from outlive.model.model import Operator, OperatorCode, Options, Subgraph
@@ -84,6 +84,9 @@ class GraphReader:
     def _note(self, kind: FlawKind, detail: str, table: str, field: str) -> None:
         self._flat.log.add(Flaw(kind=kind, detail=detail, table=table, field=field))
 
+    def _dangling(self, what: str, index: int, count: int, table: str, field: str) -> None:
+        self._note("dangling-index", f"refers to {what} {index}, and there are {count}", table, field)
+
     def _check_indices(
         self, indices: tuple[int, ...], count: int, table: str, field: str, optional: bool = True
     ) -> None:
@@ -93,7 +96,7 @@ class GraphReader:
             return
         for index in indices:
             if not lowest <= index < count:
-                self._note("dangling-index", f"refers to tensor {index}, and there are {count}", table, field)
+                self._dangling("tensor", index, count, table, field)
 
     def _tensor(self, index: int, record: Record, count: int) -> Tensor:
         buffer_index, quantization, sparsity = record["buffer"], record["quantization"], record["sparsity"]
@@ -121,12 +124,7 @@ class GraphReader:
     def _buffer(self, index: int) -> Buffer | None:
         # Buffer 0 is the empty one that all tensors without a value share; it does not come here.
         if index >= len(self._buffers):
-            self._note(
-                "dangling-index",
-                f"refers to buffer {index}, and there are {len(self._buffers)}",
-                "Tensor",
-                "buffer",
-            )
+            self._dangling("buffer", index, len(self._buffers), "Tensor", "buffer")
             return None
         return self._buffers[index]
 
@@ -183,24 +181,16 @@ class GraphReader:
                 scales_tensor=details.get("scales", -1),
                 zero_points_tensor=details.get("zero_points", -1),
             )
-        if kind == "CustomQuantization":
+        is_custom = kind == "CustomQuantization"
+        if is_custom or scales or zero_points:
             return Quantization(
-                kind="custom",
+                kind="custom" if is_custom else "per-channel" if len(scales) > 1 else "per-tensor",
                 scales=scales,
                 zero_points=zero_points,
                 axis=record["quantized_dimension"],
                 minimum=minimum,
                 maximum=maximum,
-                custom=self._flat.bytes_of(details.get("custom")),
-            )
-        if scales or zero_points:
-            return Quantization(
-                kind="per-channel" if len(scales) > 1 else "per-tensor",
-                scales=scales,
-                zero_points=zero_points,
-                axis=record["quantized_dimension"],
-                minimum=minimum,
-                maximum=maximum,
+                custom=self._flat.bytes_of(details.get("custom")) if is_custom else None,
             )
         return (
             Quantization(kind="range-only", minimum=minimum, maximum=maximum) if minimum or maximum else None
@@ -231,8 +221,7 @@ class GraphReader:
         if code_index < len(self._codes):
             code = self._codes[code_index]
         else:
-            detail = f"refers to operator code {code_index}, and there are {len(self._codes)}"
-            self._note("dangling-index", detail, "Operator", "opcode_index")
+            self._dangling("operator code", code_index, len(self._codes), "Operator", "opcode_index")
             code = OperatorCode(type=f"unknown code {code_index}", custom_name="", version=0)
         for field in ("inputs", "outputs", "intermediates"):
             if record[field]:

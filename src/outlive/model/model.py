@@ -221,6 +221,11 @@ class Model:
         for subgraph in self.subgraphs:
             yield from subgraph.operators
 
+    def signature_tensors(self, subgraph: int) -> frozenset[int]:
+        """The tensors of a subgraph that signatures name."""
+        signed = (signature for signature in self.signatures if signature.subgraph_index == subgraph)
+        return frozenset(index for one in signed for _, index in (*one.inputs, *one.outputs))
+
 
 def _ends(tensors: tuple[Tensor, ...]) -> str:
     shown = ", ".join(f"{safe(tensor.name, 40)} {tensor.dtype}" for tensor in tensors[:3])

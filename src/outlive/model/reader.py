@@ -51,6 +51,16 @@ def read_source(source: Source | Model, refusal: Refusal = as_it_is) -> Reading:
     return reading
 
 
+def identify_source(source: Source) -> Identity:
+    """What a path, bytes or a file object is, by its first bytes."""
+    content = open_source(source)
+    try:
+        return identify(content)
+    finally:
+        content.file.close()
+        content.file.release()
+
+
 def _read(content: Content) -> Reading:
     identity, log, model = identify(content), FlawLog(), None
     if identity.kind == "model":
@@ -210,11 +220,8 @@ class _ModelReader:
         for record in root["external_buffers"] or ():
             group = record["group"]
             if group >= len(groups):
-                self._note(
-                    "dangling-index",
-                    f"refers to group {group}, and there are {len(groups)}",
-                    "external_buffers",
-                )
+                detail = f"refers to group {group}, and there are {len(groups)}"
+                self._note("dangling-index", detail, "external_buffers")
             found[record["id"]] = ExternalBuffer(
                 id=record["id"],
                 group=groups[group] if group < len(groups) else "",
@@ -245,11 +252,8 @@ class _ModelReader:
         if record["signature_key"] is None:
             self._note("missing", "a signature without a name", "signature_defs")
         if graph >= len(subgraphs):
-            self._note(
-                "dangling-index",
-                f"refers to subgraph {graph}, and there are {len(subgraphs)}",
-                "signature_defs",
-            )
+            detail = f"refers to subgraph {graph}, and there are {len(subgraphs)}"
+            self._note("dangling-index", detail, "signature_defs")
         tensors = len(subgraphs[graph].tensors) if graph < len(subgraphs) else None
         sides = []
         for side in ("inputs", "outputs"):

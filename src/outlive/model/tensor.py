@@ -16,17 +16,9 @@ if TYPE_CHECKING:
 QuantizationKind = Literal["per-tensor", "per-channel", "blockwise", "multi-axis", "custom", "range-only"]
 
 # numpy has no name of its own for these; their raw bytes can still be had as `tensor.data`.
-_NOT_IN_NUMPY = {
-    "string",
-    "resource",
-    "variant",
-    "bfloat16",
-    "int4",
-    "uint4",
-    "int2",
-    "float8_e4m3fn",
-    "float8_e5m2",
-}
+NOT_IN_NUMPY = frozenset(
+    ("string", "resource", "variant", "bfloat16", "int4", "uint4", "int2", "float8_e4m3fn", "float8_e5m2")
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +173,7 @@ class Tensor:
             raise LookupError(
                 f"tensor {self.index} {self.name!r} is not a constant: it has no value before a run"
             )
-        if self.dtype in _NOT_IN_NUMPY or self.sparsity is not None:
+        if self.dtype in NOT_IN_NUMPY or self.sparsity is not None:
             kind = "sparse" if self.sparsity is not None else self.dtype
             raise LookupError(
                 f"tensor {self.index} {self.name!r} is {kind}; its stored bytes are `tensor.data`"

@@ -3,3 +3,5 @@
 Plans with a worker at hand: shapes that only the runtime knows, what a run takes, the verdict against a
 budget, the ways that would fit, and parts of models with new shapes.
 """
+
+PUBLIC_MODULES = ("file_read", "input_values", "planner", "reshaping", "sparsity", "verdicts")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from outlive.interpreter.prepared_shapes import Shapes, preparer
 from outlive.model import Model
-from outlive.surgery.cut import Cut, CutRequest, cut_model
+from outlive.surgery import Cut, CutRequest, cut_model
 from outlive.units import format_shape
 
 
@@ -23,8 +23,8 @@ def cut_part(model: Model, request: CutRequest) -> Cut:
         return cut_model(model, request, _new_shapes(model, part, shapes))
     as_it_was = cut_model(model, replace(request, input_shapes={}))
     if "memory" not in problem and not preparer(as_it_was.model)({})[1]:
-        told = ", ".join(f"{item.name[:80]!r} at {format_shape(item.shape)}" for item in part.inputs[:8])
-        raise ValueError(f"the runtime does not take this part with {told}: {problem}")
+        tried = ", ".join(f"{item.name[:80]!r} at {format_shape(item.shape)}" for item in part.inputs[:8])
+        raise ValueError(f"the runtime does not take this part with {tried}: {problem}")
     return replace(part, state=(*part.state, f"shapes between inputs and outputs are the file's: {problem}"))
 
 

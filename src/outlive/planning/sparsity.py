@@ -7,27 +7,27 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from outlive.arena.questions import Wish
+from outlive.arena.questions import PlanRequest
 from outlive.errors import OutliveError
 from outlive.interpreter.recorded_run import measure
 from outlive.model import Model, read_source
 from outlive.model.zeros import WeightZeros, count_zeros
-from outlive.planning.with_worker import plan_model
-from outlive.records import NOT_WRITTEN, in_document
-from outlive.surgery.sparse_weights import sparsify
+from outlive.planning.planner import plan_model
+from outlive.records import in_document
+from outlive.surgery import sparsify
 
 ACCELERATORS = ("cpu", "builtin")
 _CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class StorageForm:
     """One way to store the model: its size, its size compressed, and the memory it takes by accelerator.
 
     A peak is None where it is not known; `problem` says why it could not be measured.
@@ -36,21 +36,9 @@ class Form:
     name: str
     file_bytes: int
     compressed_bytes: int
-    planned_bytes: tuple[tuple[str, int | None], ...] = field(metadata=NOT_WRITTEN)
-    measured_bytes: tuple[tuple[str, int | None], ...] = field(default=(), metadata=NOT_WRITTEN)
+    planned_peak_bytes: Mapping[str, int | None] = field(hash=False)
+    measured_peak_bytes: Mapping[str, int | None] | None = field(default=None, hash=False)
     problem: str = ""
-
-    @property
-    @in_document()
-    def planned_peak_bytes(self) -> dict[str, int | None]:
-        """The memory it takes by accelerator, as planned."""
-        return dict(self.planned_bytes)
-
-    @property
-    @in_document()
-    def measured_peak_bytes(self) -> dict[str, int | None] | None:
-        """The same as measured; None if nothing was."""
-        return dict(self.measured_bytes) or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +46,7 @@ class Pruning:
     """The weights with their zeros, and the forms the model can be stored in; the first is the file's own."""
 
     weights: tuple[WeightZeros, ...] = field(repr=False)
-    forms: tuple[Form, ...]
+    forms: tuple[StorageForm, ...]
 
     @property
     @in_document()
@@ -73,7 +61,7 @@ class Pruning:
         return sum(weight.zeros for weight in self.weights)
 
 
-def weigh_zeros(
+def measure_sparsity(
     model: Model, measuring: bool = False, tell: Callable[[str], None] = lambda words: None
 ) -> Pruning:
     """What the zeros of a sound model are worth; `measuring` runs each form in a worker."""
@@ -87,24 +75,22 @@ def weigh_zeros(
     return Pruning(weights=weights, forms=tuple(forms))
 
 
-def _form(name: str, model: Model, measuring: bool, tell: Callable[[str], None]) -> Form:
+def _form(name: str, model: Model, measuring: bool, tell: Callable[[str], None]) -> StorageForm:
     tell(f"{name}: compressing")
     compressed = _compressed_bytes(model.content)
     tell(f"{name}: planning")
-    planned = tuple((way, _planned(model, way)) for way in ACCELERATORS)
-    measured: list[tuple[str, int | None]] = []
-    problem = ""
+    planned = {way: _planned(model, way) for way in ACCELERATORS}
+    measured, problem = {}, ""
     for way in ACCELERATORS if measuring else ():
         tell(f"{name}: running with {way}")
-        found, said = _measured(model, way)
-        measured.append((way, found))
+        measured[way], said = _measured(model, way)
         problem = problem or said
-    return Form(
+    return StorageForm(
         name=name,
         file_bytes=model.file_bytes,
         compressed_bytes=compressed,
-        planned_bytes=planned,
-        measured_bytes=tuple(measured),
+        planned_peak_bytes=planned,
+        measured_peak_bytes=measured or None,
         problem=problem,
     )
 
@@ -120,7 +106,7 @@ def _compressed_bytes(content: memoryview) -> int:
 
 def _planned(model: Model, accelerator: str) -> int | None:
     try:
-        return plan_model(model, Wish(accelerator=accelerator)).peak_bytes
+        return plan_model(model, PlanRequest(accelerator=accelerator)).peak_bytes
     except ValueError:
         return None
 

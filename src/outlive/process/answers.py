@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 from msgspec import DecodeError, Meta, Struct, ValidationError
 from msgspec.json import Decoder
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _INT32 = 1 << 31
 MOST_DIMENSIONS = 64
@@ -119,7 +121,7 @@ class ArrayHead(Struct, forbid_unknown_fields=True, kw_only=True):
         if self.dtype == STRINGS:
             if self.size < 9 * count:
                 raise ValueError(f"{count} strings in {self.size} bytes")
-        elif self.size != count * np.dtype(self.dtype).itemsize:
+        elif self.size != count * _item_bytes(self.dtype):
             raise ValueError(f"{self.size} bytes for {self.dtype} {list(self.shape)}")
 
 
@@ -175,9 +177,15 @@ def counted(answer: Arrays, count: int) -> Arrays:
     return answer
 
 
+def _item_bytes(dtype: str) -> int:
+    import numpy as np  # who only guards functions does without it
+
+    return np.dtype(dtype).itemsize
+
+
 def size_of(row: EndRow) -> int:
     """Bytes of a tensor, from its shape and type: a worker's own count is not believed."""
-    return math.prod(row.shape) * np.dtype(row.dtype).itemsize
+    return math.prod(row.shape) * _item_bytes(row.dtype)
 
 
 def split(answer: Arrays, count: int, payload: memoryview) -> list[NDArray[Any]]:
@@ -193,6 +201,8 @@ def split(answer: Arrays, count: int, payload: memoryview) -> list[NDArray[Any]]
 
 def as_array(head: ArrayHead, data: memoryview | NDArray[np.uint8]) -> NDArray[Any]:
     """An array over these bytes; of strings (lengths, kinds, and all of them in a row) a copy."""
+    import numpy as np
+
     if head.dtype != STRINGS:
         found: NDArray[Any] = np.frombuffer(data, dtype=head.dtype).reshape(head.shape)
         return found

@@ -66,13 +66,12 @@ def with_factory(
 
 def _start(kind: WorkerKind, deadline: float | None) -> WorkerFactory:
     if not can_fork(kind):
-        _factories[kind] = made = SpawnFactory(kind)
-        return made
+        return _factories.setdefault(kind, SpawnFactory(kind))
     nursery = _factories.get(kind)
     if not isinstance(nursery, Nursery):
         _factories[kind] = nursery = Nursery(kind)
     try:
-        threads = nursery.greet(deadline).get("threads")
+        threads = nursery.wait_ready(deadline).get("threads")
     except StartTooSlow:
         raise  # it goes on loading, for the next caller
     except BaseException:
@@ -81,8 +80,7 @@ def _start(kind: WorkerKind, deadline: float | None) -> WorkerFactory:
     if threads == 1:
         return nursery
     _drop(kind, nursery)
-    _factories[kind] = fresh = SpawnFactory(kind)
-    return fresh
+    return _factories.setdefault(kind, SpawnFactory(kind))
 
 
 def _drop(kind: WorkerKind, nursery: Nursery) -> None:

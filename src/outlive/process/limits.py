@@ -43,7 +43,7 @@ class Limits:
         """The limit asked for, or most of what this machine or container has left."""
         return _usual()[0] if self.memory_bytes is None else self.memory_bytes
 
-    def to_order(self) -> dict[str, int | None]:
+    def to_request(self) -> dict[str, int | None]:
         """The limits for the process that starts workers: to keep, asked for by the user, left in all.
 
         Only a limit that the user asked for refuses memory that is reserved and not used. The limit of the

@@ -26,7 +26,7 @@ def choose_mode(given: str | None) -> str:
     return mode
 
 
-def make_order(
+def make_settings(
     mode: str,
     kind: WorkerKind,
     model_path: str | None,
@@ -34,7 +34,7 @@ def make_order(
     custom_ops: Sequence[str] | None,
     compiled: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """A worker's order: the files that it may read, or why it has no sandbox."""
+    """The settings for a worker: the files that it may read, or why it has no sandbox."""
     compiled = compiled or {}
     reason = "it was switched off" if mode == "off" else ""
     if mode == "auto":

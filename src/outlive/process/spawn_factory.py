@@ -37,7 +37,7 @@ class SpawnFactory:
 
     def start_worker(
         self,
-        order: dict[str, Any],
+        request: dict[str, Any],
         descriptors: list[int],
         handed_over: Callable[[], None] = lambda: None,
         deadline: float | None = None,
@@ -45,12 +45,12 @@ class SpawnFactory:
         """Start a worker that serves these descriptors; its caller waits for it as long as it likes."""
         number = next(self._numbers)
         try:
-            words = [] if "program" in order else open_last_words()
+            words = [] if "program" in request else open_last_words()
         except OSError as error:
             raise WorkerUnavailable(f"nothing can be opened here: {in_words(error)}") from error
         try:
             given = [*descriptors[:3], *words, *descriptors[3:]]
-            self._processes[number] = process = self._spawn(order, given)
+            self._processes[number] = process = self._spawn(request, given)
         except BaseException:
             close_all(words)
             raise
@@ -61,12 +61,12 @@ class SpawnFactory:
             number=number, pid=process.pid, untraced="the worker was not forked", facts=facts
         )
 
-    def _spawn(self, order: dict[str, Any], descriptors: list[int]) -> subprocess.Popen[bytes]:
-        names = order.get("names", _NAMES)
-        arguments = {**order, **dict(zip(names, descriptors, strict=False)), "parent": os.getpid()}
+    def _spawn(self, request: dict[str, Any], descriptors: list[int]) -> subprocess.Popen[bytes]:
+        names = request.get("names", _NAMES)
+        arguments = {**request, **dict(zip(names, descriptors, strict=False)), "parent": os.getpid()}
         errors = descriptors[names.index("errors")]
         return operating_system.spawn(
-            self._kind, order.get("program", "worker_main"), arguments, descriptors, errors
+            self._kind, request.get("program", "worker_main"), arguments, descriptors, errors
         )
 
     def is_gone(self, number: int) -> bool:

@@ -81,20 +81,20 @@ class Worker:
         """Start it; `WorkerUnavailable` if the system refuses, `Died` if it does not live to say so."""
         self._factory, self._limits, self._owner = factory, limits, os.getpid()
         self._number = 0
-        self._struck = False
+        self._killed_during_call = False
         self.flight: Flight | None = None
         self.applied_limits: dict[str, Any] = {}
         self.history = MemoryHistory()
         self._recorder = FlightRecorder(limits, (room or {}).get("threads"))
         way = wait_mode()
-        order = {
+        request = {
             "cwd": _folder(),
             "runtime": runtime,
             "spin": way,
-            "limits": {**limits.to_order(), **(room or {})},
+            "limits": {**limits.to_request(), **(room or {})},
             "sandbox": sandbox or {"off": "nobody asked for it"},
         }
-        self._started, self._connection = _start_worker(factory, order, content, deadline)
+        self._started, self._connection = _start_worker(factory, request, content, deadline)
         self._give_back = weakref.finalize(
             self, _end, factory, self._started.number, self._connection, self._owner
         )
@@ -103,14 +103,14 @@ class Worker:
         self.block, self._channel = self._connection.block, self._connection.channel
         self._waiting = AdaptiveWait(self.block, way)
         self.facts = self._started.facts
-        self._greet(deadline)
+        self._wait_ready(deadline)
 
     @property
     def pid(self) -> int:
         """The worker's process."""
         return self._started.pid
 
-    def _greet(self, deadline: float | None) -> None:
+    def _wait_ready(self, deadline: float | None) -> None:
         end = time.monotonic() + _START_TIMEOUT_S
         try:
             ready, _ = self._channel.receive("ready", end if deadline is None else min(end, deadline))
@@ -166,9 +166,9 @@ class Worker:
                 words[wire.PARENT_CORE] = this_core()
                 self._channel.wake()
                 self._sleep(number)
-                if self._waiting.patience:
-                    self._waiting.have_patience()
-            elif not self._waiting.sees(number):
+                if self._waiting.calls_to_sleep:
+                    self._waiting.count_slept_call()
+            elif not self._waiting.wait_awake(number):
                 words[wire.PARENT_STATE] = wire.BLOCKED
                 self._sleep(number)
                 self._waiting.learn(words[wire.TOOK_US] * 1000)
@@ -204,7 +204,7 @@ class Worker:
         """What to raise when a call did not come back: a recorded death, or the user's own interrupt."""
         if self._connection.closed:
             return RuntimeError(_CLOSED) if self.flight is None else Died(self.flight)
-        if self._struck:
+        if self._killed_during_call:
             self.kill()
             return RuntimeError(_CLOSED)
         if isinstance(error, DeadlineMissed):
@@ -276,9 +276,9 @@ class Worker:
         self.kill()
         return None
 
-    def strike(self) -> None:
+    def kill_during_call(self) -> None:
         """End the worker while a call may be waiting for it in another thread, which then cleans up."""
-        self._struck = True
+        self._killed_during_call = True
         if not self._is_done():
             self._factory.kill(self._started.number)
 
@@ -306,9 +306,9 @@ class Worker:
         self._connection.close()
         _alive.discard(self)
 
-    def part(self) -> None:
+    def abandon(self) -> None:
         """In a forked child of the program: the worker is the parent's, the memory here is our own."""
-        self._connection.block.part()
+        self._connection.block.make_private()
         self.close()
 
 
@@ -327,7 +327,10 @@ def _memory(answer: Any) -> dict[str, int]:
 
 
 def _start_worker(
-    factory: WorkerFactory, order: dict[str, Any], content: bytes | memoryview | None, deadline: float | None
+    factory: WorkerFactory,
+    request: dict[str, Any],
+    content: bytes | memoryview | None,
+    deadline: float | None,
 ) -> tuple[StartedWorker, Connection]:
     """A new worker and our ends of what ties it to us."""
     with contextlib.ExitStack() as locked:
@@ -339,7 +342,7 @@ def _start_worker(
             locked.close()
 
         try:
-            started = factory.start_worker(order, connection.given(), handed_over, deadline)
+            started = factory.start_worker(request, connection.given(), handed_over, deadline)
         except BaseException:
             connection.close()
             raise
@@ -363,10 +366,10 @@ def _open_connection(content: bytes | memoryview | None) -> Connection:
         raise WorkerUnavailable(f"nothing can be opened here: {in_words(error)}") from error
 
 
-def _part_from_workers() -> None:
+def _abandon_workers() -> None:
     for worker in list(_alive):
         with contextlib.suppress(Exception):  # a child that never uses a worker must not fall over here
-            worker.part()
+            worker.abandon()
 
 
-at_fork(after_in_child=_part_from_workers)
+at_fork(after_in_child=_abandon_workers)

@@ -84,7 +84,7 @@ class WorkerFactory(Protocol):
 
     def start_worker(
         self,
-        order: dict[str, Any],
+        request: dict[str, Any],
         descriptors: list[int],
         handed_over: Callable[[], None] = lambda: None,
         deadline: float | None = None,

@@ -1,9 +1,9 @@
 """CAN A TEST TAKE THE SESSION WITH IT? Not one that runs in a worker: a marker, options and fixtures.
 
-    main session ── pytest_runtest_protocol ── running.Runner ──> a guarded worker ── inside.WorkerSession
+    main session ── pytest_runtest_protocol ── WorkerRunner ──> a guarded worker ── WorkerSession
          ^                                                             │ fixtures, test, teardown
-         └──── reports, warnings, coverage <── spool: a file <─────────┘
-         └──── a death: deaths.py writes the report that the worker could not
+         └──── reports, warnings, coverage <── report_log: a file <────┘
+         └──── a death: death_reports writes the report that the worker could not
 
 The worker has a pytest session of its own, so that fixtures, captured output, monkeypatches, subtests and
 plugins are where the test is. pytest loads this module in every run, so it must cost nothing: what it needs
@@ -12,22 +12,21 @@ is imported when the first guarded test runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from outlive.pytest_plugin.fixtures import assert_fits, assert_no_leak, guarded_interpreter
-from outlive.pytest_plugin.markers import MARKER, add_options, check_session, guard_options
+from outlive.pytest_plugin.markers import MARKER, check_session, guard_options, pytest_addoption
 
-__all__ = ["assert_fits", "assert_no_leak", "guarded_interpreter"]
+if TYPE_CHECKING:
+    from outlive.verbs.interpreter import Interpreter
+    from outlive.verbs.plan import Verdict
+
+__all__ = ["assert_fits", "assert_no_leak", "guarded_interpreter", "pytest_addoption"]
 
 _runner = pytest.StashKey[Any]()
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--outlive` and its settings."""
-    add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -84,19 +83,87 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[Any]:
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
 def pytest_timeout_set_timer(item: pytest.Item) -> bool | None:
     """pytest-timeout keeps its time where the test runs; two clocks would race."""
-    return True if _is_elsewhere(item) else None
+    return True if not _is_inside(item.config) and guard_options(item) is not None else None
 
 
-@pytest.hookimpl(tryfirst=True, optionalhook=True)
-def pytest_timeout_cancel_timer(item: pytest.Item) -> bool | None:
-    """There is none here."""
-    return True if _is_elsewhere(item) else None
-
-
-def _is_elsewhere(item: pytest.Item) -> bool:
-    return not _is_inside(item.config) and guard_options(item) is not None
+pytest_timeout_cancel_timer = pytest_timeout_set_timer
 
 
 def _is_inside(config: pytest.Config) -> bool:
     """True in the session of a worker."""
     return config.pluginmanager.has_plugin("outlive-teller")
+
+
+@pytest.fixture
+def guarded_interpreter() -> Iterator[Callable[..., Interpreter]]:
+    """Makes interpreters whose model runs in a worker, and closes them at the end of the test.
+
+    `guarded_interpreter("m.tflite", memory="64MB")`: a path or the bytes of a model, and whatever
+    `outlive.Interpreter` takes.
+    """
+    from outlive.verbs.interpreter import Interpreter
+
+    with contextlib.ExitStack() as made:
+
+        def make(model: Any = None, **options: Any) -> Interpreter:
+            if isinstance(model, (bytes, bytearray, memoryview)):
+                options["model_content"] = bytes(model)
+            elif model is not None:
+                options["model_path"] = model
+            return made.enter_context(Interpreter(**options))
+
+        yield make
+
+
+@pytest.fixture
+def assert_fits() -> Callable[..., Verdict]:
+    """Fails the test if a model does not fit: `assert_fits("m.tflite", device="raspberry-pi-pico")`.
+
+    Or with `ram="64MB"`; `accelerator` is what it will run on. The verdict comes back, with its margin.
+    """
+
+    return _check_fit
+
+
+def _check_fit(
+    model: Any, *, device: Any = None, ram: str | int | None = None, accelerator: str | None = None
+) -> Verdict:
+    __tracebackhide__ = True
+    from outlive.errors import ModelError
+    from outlive.rendering.finding_text import plain_finding
+    from outlive.verbs.plan import plan
+
+    if device is None and ram is None:
+        raise TypeError("assert_fits needs device= or ram=: what is the model to fit?")
+    try:
+        found = plan(model, accelerator, device=device, ram=ram)
+    except ModelError as error:  # a file that cannot be trusted has no plan
+        raise AssertionError("\n".join(map(plain_finding, error.findings))) from None
+    verdict = found.verdict
+    assert verdict is not None, "a plan for a device or a size has a verdict"
+    if not verdict.fits:
+        told = "\n".join(map(plain_finding, found.findings))
+        raise AssertionError(told or "; ".join(verdict.reasons))
+    return verdict
+
+
+@pytest.fixture
+def assert_no_leak() -> Callable[..., Any]:
+    """Fails the test if something grows when it is repeated: `assert_no_leak(function)`, or a model.
+
+    Takes whatever `outlive.leak` takes; a verdict that is not clear in the time there is fails as well,
+    unless `unclear=True`. The growth comes back.
+    """
+
+    return _check_leak
+
+
+def _check_leak(function_or_model: Any, *, unclear: bool = False, **options: Any) -> Any:
+    __tracebackhide__ = True
+    from outlive.rendering.finding_text import plain_finding
+    from outlive.verbs.leak import leak
+
+    growth = leak(function_or_model, **options)
+    if growth.verdict != "no leak" and not (unclear and growth.verdict == "not enough evidence"):
+        raise AssertionError("\n".join((f"{growth}", *map(plain_finding, growth.findings))))
+    return growth

@@ -29,17 +29,17 @@ class NotRun(Exception):
     """A test that a worker could not run."""
 
 
-class CannotStart(Exception):
+class SessionNotStarted(Exception):
     """A worker in which no pytest session can be started; the text is what it said."""
 
 
 def death_reports(
-    item: pytest.Item, death: RunError, told: RecordedTest, captured: Mapping[str, str]
+    item: pytest.Item, death: RunError, recorded: RecordedTest, captured: Mapping[str, str]
 ) -> Iterator[pytest.TestReport]:
     """The reports that the worker could not write any more."""
     death = _with_output(death, captured)
-    phase: Phase = told.phase  # type: ignore[assignment]
-    report = _failed(item, death, phase, str(death), time.time() - told.began)
+    phase: Phase = recorded.phase  # type: ignore[assignment]
+    report = _failed(item, death, phase, str(death), time.time() - recorded.began)
     report.sections += [(f"Captured {name} {phase}", text) for name, text in captured.items() if text.strip()]
     stack = _own_frames(getattr(death.flight, "fault_trace", ""))
     if stack:
@@ -142,7 +142,7 @@ def _expect(item: pytest.Item, error: Exception, report: pytest.TestReport) -> N
     """A failure that a mark of the test expects is reported as such, as pytest's own skipping.py does."""
     try:
         from _pytest.skipping import evaluate_xfail_marks
-    except ImportError:  # another pytest: an expected death is told as any other
+    except ImportError:  # another pytest: an expected death is reported as any other
         return
     expected: Any = None if item.config.getoption("runxfail", False) else evaluate_xfail_marks(item)
     if expected is not None and (expected.raises is None or _is_one_of(error, expected.raises)):

@@ -28,7 +28,7 @@ class GuardOptions:
 _kept = pytest.StashKey["GuardOptions | None"]()
 
 
-def add_options(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
     """The options and settings of the plugin."""
     group = parser.getgroup("outlive", "tests that may not take the session with them")
     group.addoption(

@@ -38,25 +38,9 @@ class ReportWriter:
         # Appending, because the reader empties it; open as long as we live.
         self._file = open(os.path.join(folder, _NAME), "ab", buffering=0)  # noqa: SIM115
 
-    def begin(self, phase: str) -> None:
-        """A phase of a test begins."""
-        self._write(("phase", phase, time.time()))
-
-    def report(self, data: Mapping[str, Any]) -> None:
-        """A report of pytest, as it is made for travelling."""
-        self._write(("report", plain(data)))
-
-    def warning(self, data: Mapping[str, Any]) -> None:
-        """A warning that was recorded."""
-        self._write(("warning", plain(data)))
-
-    def coverage(self, data: bytes) -> None:
-        """The lines that ran, as coverage writes them; nothing if there are none."""
-        if data:
-            self._write(("coverage", data))
-
-    def _write(self, record: tuple[Any, ...]) -> None:
-        self._file.write(pickle.dumps(record, 5))
+    def write(self, kind: str, *values: Any) -> None:
+        """Append a record: a phase that begins, a report, a warning, or coverage data."""
+        self._file.write(pickle.dumps((kind, *map(plain, values)), 5))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +66,7 @@ class ReportLog:
         self.folder = folder
 
     def empty(self) -> None:
-        """What is told from now on belongs to another test."""
+        """Forget all records: those from now on belong to another test."""
         for name in (_NAME, _TERMINAL):
             with contextlib.suppress(FileNotFoundError):
                 os.truncate(self.folder / name, 0)

@@ -18,32 +18,19 @@ from outlive.pytest_plugin.worker_session import SessionConfig
 
 _PLAIN = (str, int, float, bool, type(None))
 # What the main session does, and a worker must not do again: choose tests, stop, write files, start workers.
+_OFF = (
+    "collectonly", "distload", "failedfirst", "lf", "looponfail", "newfirst", "pyargs", "setupshow",
+    "stepwise", "usepdb",
+)  # fmt: skip
+_NONE = (
+    "deselect", "htmlpath", "log_cli_level", "maxprocesses", "numprocesses", "pastebin", "report_log",
+    "xmlpath",
+)  # fmt: skip
 _OTHERWISE: dict[str, Any] = {
-    "collectonly": False,
-    "cov_source": [],
-    "deselect": None,
-    "dist": "no",
-    "distload": False,
-    "failedfirst": False,
-    "htmlpath": None,
-    "keyword": "",
-    "lf": False,
-    "log_cli_level": None,
+    **dict.fromkeys(_OFF, False),
+    **dict.fromkeys(_NONE),
+    **{"cov_source": [], "dist": "no", "keyword": "", "markexpr": "", "maxfail": 0, "tx": []},
     "log_file": os.devnull,
-    "looponfail": False,
-    "markexpr": "",
-    "maxfail": 0,
-    "maxprocesses": None,
-    "newfirst": False,
-    "numprocesses": None,
-    "pastebin": None,
-    "pyargs": False,
-    "report_log": None,
-    "setupshow": False,
-    "stepwise": False,
-    "tx": [],
-    "usepdb": False,
-    "xmlpath": None,
 }
 
 

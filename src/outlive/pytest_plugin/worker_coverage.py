@@ -7,19 +7,13 @@ import sys
 from typing import Any
 
 # The settings that decide what is measured, by the names coverage gives them.
-_SETTINGS = (
-    "run:branch",
-    "run:concurrency",
-    "run:core",
-    "run:cover_pylib",
-    "run:include",
-    "run:omit",
-    "run:plugins",
-    "run:relative_files",
-    "run:source",
-    "run:source_pkgs",
-    "run:timid",
-)
+_SETTINGS = tuple(
+    f"run:{name}"
+    for name in (
+        "branch", "concurrency", "core", "cover_pylib", "include", "omit", "plugins", "relative_files",
+        "source", "source_pkgs", "timid",
+    )
+)  # fmt: skip
 
 
 def describe_coverage(with_contexts: bool) -> dict[str, Any] | None:

@@ -1,7 +1,7 @@
 """The main session's side: a worker with a pytest session in it, and what becomes of a test there.
 
 Runner.run ── a worker is there? if not: GuardedProcess, worker_session.open_session
-           ── worker_session.collect (no limits) ── worker_session.run (the test's limits) ── spool ── reports
+           ── worker_session.collect (no limits), run (the test's limits) ── report_log ── reports
            ── a death: death_reports.py makes the reports that are missing; the next test gets a new worker
 """
 
@@ -42,7 +42,7 @@ class WorkerRunner:
         """Nothing is started yet."""
         self._config = config
         self._process: GuardedProcess | None = None
-        self._spool: ReportLog | None = None
+        self._log: ReportLog | None = None
         self._numbers = itertools.count()
         self._places: dict[int, int] = {}
 
@@ -51,25 +51,26 @@ class WorkerRunner:
         if options.fresh:
             self.close()
         following = None if options.fresh else self._following(item, nextitem)
-        told, complaint, death = self._try(item, following, options)
-        if complaint == _NOT_BEGUN or (death is not None and not told.has_begun):
+        recorded, complaint, death = self._try(item, following, options)
+        if complaint == _NOT_BEGUN or (death is not None and not recorded.has_begun):
             # The worker had ended before the test began: of something else, so that another one can have it.
             self._drop()
-            told, complaint, death = self._try(item, following, options)
-        assert self._spool is not None
-        yield from self._reports(item, told)
+            recorded, complaint, death = self._try(item, following, options)
+        assert self._log is not None
+        yield from self._reports(item, recorded)
         if death is not None:
-            yield from death_reports.death_reports(item, death, told, self._spool.captured())
+            yield from death_reports.death_reports(item, death, recorded, self._log.captured())
             self._drop()
         elif complaint:
             yield from death_reports.problem_reports(item, complaint, has_started=self._process is not None)
-        if options.fresh or self._has_grown():
+        grown_bytes = 0 if self._process is None else self._process.grown_bytes
+        if options.fresh or grown_bytes > _MOST_GROWTH_BYTES:
             self.close()
 
     def _try(
         self, item: pytest.Item, following: str | None, options: GuardOptions
     ) -> tuple[RecordedTest, str, RunError | None]:
-        """Run a test: what was told of it, what is wrong with it, and what it died of."""
+        """Run a test: what was recorded of it, what is wrong with it, and what it died of."""
         complaint, death = "", None
         try:
             process = self._ready(item)
@@ -84,10 +85,10 @@ class WorkerRunner:
             complaint = f"the worker ran out of memory while it reported: {error}"
         except NotBegun:
             complaint = _NOT_BEGUN
-        except death_reports.CannotStart as error:
+        except death_reports.SessionNotStarted as error:
             complaint = str(error)
-        assert self._spool is not None
-        return self._spool.read(), complaint, death
+        assert self._log is not None
+        return self._log.read(), complaint, death
 
     def close(self) -> None:
         """End the worker's session and the worker; what it cannot tear down is a warning."""
@@ -112,19 +113,19 @@ class WorkerRunner:
         if self._process is not None and self._process.is_alive:
             return self._process
         self._drop()
-        self._spool = ReportLog(self._folder())
+        self._log = ReportLog(self._folder())
         try:
             self._process = process = GuardedProcess()
         except WorkerUnavailable as error:
             raise pytest.UsageError(f"no worker process can be had for {item.nodeid}: {error}") from error
-        order = make_session_config(self._config, item.path, self._spool.folder)
+        order = make_session_config(self._config, item.path, self._log.folder)
         try:
             self._call(process, worker_session.open_session, _ANYTHING, order)
         except (RunError, KeyboardInterrupt):
             raise
         except BaseException as error:
             self._drop()
-            raise death_reports.CannotStart(f"{error.__cause__ or error}") from error
+            raise death_reports.SessionNotStarted(f"{error.__cause__ or error}") from error
         return process
 
     def _folder(self) -> Path:
@@ -140,25 +141,25 @@ class WorkerRunner:
     def _call(
         self, process: GuardedProcess, function: Callable[..., Any], limits: Limits, *words: Any
     ) -> Any:
-        if self._spool is not None:
-            self._spool.empty()
+        if self._log is not None:
+            self._log.empty()
         # Only a test has something to say: pytest in a worker would repeat what was said here.
         return process.call(function, limits, *words, quiet=function is not worker_session.run)
 
-    def _reports(self, item: pytest.Item, told: RecordedTest) -> Iterator[Any]:
+    def _reports(self, item: pytest.Item, recorded: RecordedTest) -> Iterator[Any]:
         hook = self._config.hook
-        for data in told.warnings:
+        for data in recorded.warnings:
             with contextlib.suppress(Exception):  # a warning less is no reason to stop
                 hook.pytest_warning_recorded.call_historic(kwargs=death_reports.rebuild_warning(data))
-        self._add_coverage(told)
-        for data in told.reports:
+        self._add_coverage(recorded)
+        for data in recorded.reports:
             report = hook.pytest_report_from_serializable(config=self._config, data=data)
             if report is not None:
                 yield death_reports.with_limit(report, guard_options(item))
 
-    def _add_coverage(self, told: RecordedTest | None = None) -> None:
-        assert self._spool is not None
-        for data in (told or self._spool.read()).coverage:
+    def _add_coverage(self, recorded: RecordedTest | None = None) -> None:
+        assert self._log is not None
+        for data in (recorded or self._log.read()).coverage:
             add_coverage(data)
 
     def _following(self, item: pytest.Item, nextitem: pytest.Item | None) -> str | None:
@@ -171,10 +172,6 @@ class WorkerRunner:
         if not in_order or hasattr(self._config, "workerinput"):
             return nextitem.nodeid if nextitem is not None and _is_shared(nextitem) else None
         return next((one.nodeid for one in items[place + 1 :] if _is_shared(one)), None)
-
-    def _has_grown(self) -> bool:
-        process = self._process
-        return process is not None and process.grown_bytes > _MOST_GROWTH_BYTES
 
     def _drop(self) -> None:
         process, self._process = self._process, None

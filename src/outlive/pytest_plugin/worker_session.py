@@ -17,6 +17,7 @@ import itertools
 import os
 import pickle
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -56,9 +57,9 @@ class _Elsewhere(pytest.Item):
 class ReportRecorder:
     """Writes down what happens to a test, as it happens."""
 
-    def __init__(self, config: pytest.Config, spool: ReportWriter, tracing: WorkerCoverage) -> None:
+    def __init__(self, config: pytest.Config, log: ReportWriter, coverage: WorkerCoverage) -> None:
         """Write to this file."""
-        self._config, self._spool, self._tracing = config, spool, tracing
+        self._config, self._log, self._coverage = config, log, coverage
         self.complaints: list[str] = []
 
     @pytest.hookimpl(tryfirst=True)
@@ -77,8 +78,8 @@ class ReportRecorder:
         self._begin(item, "teardown")
 
     def _begin(self, item: pytest.Item, phase: str) -> None:
-        self._spool.begin(phase)
-        self._tracing.name(f"{item.nodeid}|{'run' if phase == 'call' else phase}")
+        self._log.write("phase", phase, time.time())
+        self._coverage.name(f"{item.nodeid}|{'run' if phase == 'call' else phase}")
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Iterator[Any]:
@@ -89,10 +90,10 @@ class ReportRecorder:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A phase, or a subtest, has ended."""
         data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
-        self._spool.report(data)
+        self._log.write("report", data)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A file that could not be collected is told when one of its tests is asked for."""
+        """Keep the error of a file that could not be collected for its tests."""
         if report.failed:
             self.complaints.append(str(report.longrepr))
 
@@ -101,7 +102,8 @@ class ReportRecorder:
     ) -> None:
         """The main session lists warnings."""
         kind = warning_message.category
-        self._spool.warning(
+        self._log.write(
+            "warning",
             {
                 "text": str(warning_message.message),
                 "category": (kind.__module__, kind.__qualname__),
@@ -110,7 +112,7 @@ class ReportRecorder:
                 "when": when,
                 "nodeid": nodeid,
                 "location": location,
-            }
+            },
         )
 
 
@@ -143,22 +145,28 @@ class _ProcessState:
         with contextlib.suppress(OSError):  # the folder is gone
             self.folder = os.getcwd()
 
-    def put_back(self) -> None:
+    @contextlib.contextmanager
+    def restored(self) -> Iterator[None]:
+        """Restore what the session had, and keep what it has at the end."""
         if dict(os.environ) != self.environment:
             os.environ.clear()
             os.environ.update(self.environment)
         with contextlib.suppress(OSError):
             os.chdir(self.folder)
         sys.path[:] = self.path
+        try:
+            yield
+        finally:
+            self.keep()
 
 
 class WorkerSession:
-    """A pytest session that runs the tests it is told to."""
+    """A pytest session that runs single tests on request."""
 
     def __init__(self, order: SessionConfig) -> None:
         """Configure pytest as the main session is, and start."""
-        self._spool = ReportWriter(order.folder)
-        self._tracing = WorkerCoverage(order.coverage)
+        self._log = ReportWriter(order.folder)
+        self._coverage = WorkerCoverage(order.coverage)
         self._items: dict[str, pytest.Item] = {}
         self._files: set[str] = set()
         with _kept_captures(order.folder):
@@ -167,7 +175,7 @@ class WorkerSession:
         _add_objects(config, order.objects)
         config.workerinput, config.workeroutput = order.workerinput, {}
         config.pluginmanager.unregister(name=_REPLACED)
-        self._teller = ReportRecorder(config, self._spool, self._tracing)
+        self._teller = ReportRecorder(config, self._log, self._coverage)
         config.pluginmanager.register(self._teller, "outlive-teller")
         self._session = pytest.Session.from_config(config)
         # People read the main session's terminal; what plugins write to ours is kept for a death.
@@ -197,7 +205,7 @@ class WorkerSession:
             return "\n".join(self._teller.complaints) or "there is no test of that name"
         after = None if following is None else self._items.get(following, self._elsewhere)
         self._config.hook.pytest_runtest_protocol(item=item, nextitem=after)
-        self._spool.coverage(self._tracing.take())
+        self._write_coverage()
         return ""
 
     def close(self) -> None:
@@ -206,7 +214,12 @@ class WorkerSession:
             self._config.hook.pytest_sessionfinish(session=self._session, exitstatus=0)
         finally:
             self._config._ensure_unconfigure()
-            self._spool.coverage(self._tracing.take())
+            self._write_coverage()
+
+    def _write_coverage(self) -> None:
+        measured = self._coverage.take()
+        if measured:
+            self._log.write("coverage", measured)
 
 
 def _add_objects(config: Any, objects: dict[str, bytes]) -> None:
@@ -258,26 +271,20 @@ def open_session(order: SessionConfig) -> None:
 
 def collect(path: str) -> None:
     """Find the tests of a file."""
-    _places.put_back()
-    try:
+    with _places.restored():
         _open[0].collect(path)
-    finally:
-        _places.keep()
 
 
 def run(name: str, following: str | None) -> str:
     """Run a test; empty, or why there was none to run."""
-    _places.put_back()
-    try:
+    with _places.restored():
         return _open[0].run(name, following)
-    finally:
-        _places.keep()
 
 
 def close_session() -> None:
     """End the session of this worker."""
-    _places.put_back()
-    _open.pop().close()
+    with _places.restored():
+        _open.pop().close()
 
 
 def _close_forgotten() -> None:

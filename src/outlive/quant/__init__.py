@@ -18,7 +18,7 @@ from outlive.quant.drift import Drift, Metrics, OutputDrift, TensorDrift
 from outlive.quant.quantized import MixedStep, Quantized
 
 PUBLIC_MODULES = (
-    "capture", "comparison", "conversion", "converter_child", "debugger_runs", "drift", "mixed_precision",
+    "capture", "comparison", "conversion", "worker_functions", "debugger_runs", "drift", "mixed_precision",
     "quantization", "recipes", "samples",
 )  # fmt: skip
 

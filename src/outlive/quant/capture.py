@@ -20,8 +20,7 @@ from outlive.interpreter.options import ACCELERATORS
 from outlive.model import Model
 from outlive.process.operating_system import trim_heap
 from outlive.process.worker_factory import in_words
-from outlive.surgery import tree_of, write
-from outlive.surgery.tree import Tree
+from outlive.surgery import Tree, tree_of, write
 from outlive.threads import require_thread
 
 Values = dict[int, NDArray[Any]]

@@ -9,7 +9,7 @@ While a sample is added up, the next one runs already: memory is that of two sam
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import replace
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.errors import RunError
-from outlive.interpreter.affine import Affine, dequantize
+from outlive.interpreter.affine import dequantize
 from outlive.model import Operator, Tensor
 from outlive.quant.capture import Capture, Values, with_outputs
 from outlive.quant.comparison_plan import (
@@ -27,17 +27,18 @@ from outlive.quant.comparison_plan import (
     ComparisonPlan,
     PairStatistics,
     SamplePass,
-    divide_by_default,
-    divide_passes,
+    isolated_ops,
 )
 from outlive.quant.drift import Drift, InputRange, OutputDrift, PassSummary, TensorDrift, WeightStatistics
-from outlive.quant.error_statistics import PIECE, CandidateValues, ErrorStatistics
-from outlive.quant.isolated_ops import IsolatedOp, IsolatedRuns
+from outlive.quant.error_statistics import BLOCK, CandidateValues, ErrorStatistics
+from outlive.quant.isolated_ops import IsolatedRuns
 from outlive.quant.pairing import TensorPair
 from outlive.quant.samples import Feed, Samples, convert_sample
 from outlive.quant.tensor_graph import TensorGraph, affine, grid, has_free_scale
 from outlive.quant.weight_error import measure_weights
+from outlive.records import copy_fields
 
+_STRANGERS = "no operator of one model has a partner in the other: they seem to compute different things"
 Running = tuple[Future[Values], Future[Values]]  # the reference and the candidate
 
 
@@ -56,50 +57,39 @@ def compare_models(task: CompareTask, samples: Samples) -> Drift:
 
 
 class ModelComparison:
-    """Two models side by side, and the turns in which they are looked at."""
+    """Runs two models side by side, pass by pass."""
 
     def __init__(self, task: CompareTask) -> None:
-        """Line the models up; nothing is run yet."""
+        """Pair the models' tensors; nothing is run yet."""
         self.task, self.plan = task, ComparisonPlan(task)
         self.reference, self.candidate = self.plan.reference, self.plan.candidate
-        self.rows, self.outputs = self.plan.rows, self.plan.outputs
-        size_of = self.plan.turn_bytes
-        if task.budget_bytes is None:
-            self.turns, self.budget_bytes = divide_by_default(self.rows, size_of)
-        else:
-            self.turns, self.budget_bytes = (
-                divide_passes(self.rows, size_of, task.budget_bytes),
-                task.budget_bytes,
-            )
-        self._goodness: dict[int, float] = {}
+        self.rows = self.plan.rows
+        self._sqnr_by_tensor: dict[int, float] = {}
 
     def run(self, samples: Samples) -> Drift:
-        """Go through the samples, as often as there are turns."""
-        for number, turn in enumerate(self.turns, 1):
-            self._run_turn(turn, samples, number)
-        return self._drift(samples)
+        """Go through the samples, as often as there are passes."""
+        for number, one in enumerate(self.plan.passes, 1):
+            self._run_pass(one, samples, number)
+        return self._result(samples)
 
-    def _run_turn(self, turn: SamplePass[PairStatistics], samples: Samples, number: int) -> None:
-        first = number == 1
-        ours = {row.pair.candidate for row in turn.rows} | {one.candidate for one in self.outputs if first}
-        theirs = {row.pair.reference for row in turn.rows} | {one.reference for one in self.outputs if first}
-        isolated = [row.isolated for row in turn.rows if row.isolated is not None]
-        fed = {index for one in isolated for index in one.feeds if index is not None}
-        fed |= {self.plan.before(row) for row in turn.rows if row.pair.is_conversion}
+    def _run_pass(self, one: SamplePass, samples: Samples, number: int) -> None:
+        task = self.task
+        theirs, ours = self.plan.captured(one.rows, one.outputs)
         with ExitStack() as stack:
-            reference = self._capture(stack, self.reference, theirs, self.task.accelerator)
-            other = self.task.candidate_accelerator or self.task.accelerator
-            candidate = self._capture(stack, self.candidate, ours | fed, other)
-            # Who watches may keep what he sees.
-            watched = self.task.watch is not None
+            reference = self._capture(stack, self.reference, theirs, task.accelerator)
+            candidate = self._capture(
+                stack, self.candidate, ours, task.candidate_accelerator or task.accelerator
+            )
+            # A watcher may keep what it sees.
+            copies = task.watch is not None
             isolation = IsolatedRuns(
-                self.reference, _once(isolated), self.task.accelerator, self.task.judge, copies=watched
+                self.reference, isolated_ops(one.rows), task.accelerator, task.judge, copies=copies
             )
             stack.callback(isolation.close)
             for sample, (wanted, found) in enumerate(_ahead(self, samples, reference, candidate), 1):
-                self._add(turn, isolation, wanted, found, first)
-                self.task.tell(number, len(self.turns), sample)
-            for row in turn.rows:
+                self._add(one, isolation, wanted, found)
+                task.tell(number, len(self.plan.passes), sample)
+            for row in one.rows:
                 if row.isolated is not None and row.isolated.op in isolation.refused:
                     row.alone = isolation.refused[row.isolated.op]
 
@@ -131,65 +121,36 @@ class ModelComparison:
         every = {tensor.name for tensor in ours} == {tensor.name for tensor in theirs}
         return named[0] if every and len(named) == 1 else ours[place]
 
-    def _add(
-        self,
-        turn: SamplePass[PairStatistics],
-        isolation: IsolatedRuns,
-        wanted: Values,
-        found: Values,
-        first: bool,
-    ) -> None:
-        reals = {index: self._real(self.candidate, index, value) for index, value in found.items()}
-        truths = {index: self._real(self.reference, index, value) for index, value in wanted.items()}
+    def _add(self, one: SamplePass, isolation: IsolatedRuns, wanted: Values, found: Values) -> None:
+        reals = {index: _real(self.candidate, index, value) for index, value in found.items()}
+        truths = {index: _real(self.reference, index, value) for index, value in wanted.items()}
         started = isolation.start(reals)
-
-        owns: dict[int, CandidateValues] = {}
-
-        def own(row: PairStatistics) -> CandidateValues:
-            index = row.pair.candidate
-            if index not in owns:
-                owns[index] = CandidateValues(
-                    reals[index], found[index] if row.born.grid is not None else None
-                )
-            return owns[index]
-
-        def accumulate(row: PairStatistics) -> None:
-            _add_to(row.accumulated, truths[row.pair.reference], own(row))
+        values: dict[int, CandidateValues] = {}
+        for row in one.rows:
+            index, truth = row.pair.candidate, truths[row.pair.reference]
+            raw = found[index] if row.born.grid is not None else None
+            values.setdefault(index, CandidateValues(reals[index], raw))
+            _add_to(row.accumulated, truth, values[index])
             if row.pair.candidate_op is None:
-                _add_to(row.born, truths[row.pair.reference], own(row))
+                _add_to(row.born, truth, values[index])
             elif row.pair.is_conversion:
-                _add_to(row.born, reals[self.plan.before(row)], own(row))
-
-        for row in turn.rows:
-            accumulate(row)
-        for one in self.outputs if first else ():
-            one.add(truths[one.reference], reals[one.candidate], found[one.candidate])
+                _add_to(row.born, reals[self.plan.before(row)], values[index])
+        for output in one.outputs:
+            output.add(truths[output.reference], reals[output.candidate], found[output.candidate])
         alone = isolation.finish(started, reals)
-
-        def hold_against(row: PairStatistics) -> None:
-            value = alone.get(row.pair.reference) if row.isolated is not None else None
-            if value is not None:
-                local = self._real(self.reference, row.pair.reference, value)
-                _add_to(row.born, local, own(row))
+        for row in one.rows:
+            index, value = row.pair.candidate, alone.get(row.pair.reference)
+            if row.isolated is not None and value is not None:
+                local = _real(self.reference, row.pair.reference, value)
+                _add_to(row.born, local, values[index])
                 if self.task.watch is not None:
-                    self.task.watch(row.pair, local, reals[row.pair.candidate], found[row.pair.candidate])
+                    self.task.watch(row.pair, local, reals[index], found[index])
 
-        for row in turn.rows:
-            hold_against(row)
-
-    def _real(self, graph: TensorGraph, index: int, value: NDArray[Any]) -> NDArray[Any]:
-        if value.dtype.kind == "f":
-            return value
-        parameters = affine(graph.tensors[index])
-        if value.dtype.itemsize > 2 or len(parameters.scales) != 1:
-            return dequantize(parameters, value)
-        return _few_bits(parameters, value)
-
-    def _drift(self, samples: Samples) -> Drift:
+    def _result(self, samples: Samples) -> Drift:
         inputs = self.candidate.subgraph.inputs
         ranges = []
         for seen, tensor in zip(samples.seen, inputs, strict=False):
-            holder = self._holder(tensor)
+            holder = self._quantized_input(tensor)
             found = None if holder is None else grid(holder)
             span = None if found is None else (found.low, found.high)
             held_by = None if holder is None else holder.index
@@ -197,36 +158,33 @@ class ModelComparison:
                 InputRange(name=tensor.name, low=seen.low, high=seen.high, can_hold=span, held_by=held_by)
             )
         known = ((row.pair.candidate, row.accumulated.metrics()) for row in self.rows)
-        self._goodness = {index: found.sqnr_db for index, found in known if found is not None}
-        largest = max((turn.size_bytes for turn in self.turns), default=0)
+        self._sqnr_by_tensor = {index: found.sqnr_db for index, found in known if found is not None}
+        plan = self.plan
+        paired = any(row.pair.reference_op is not None for row in self.rows)
+        unrelated = not paired and self.task.layers is None and bool(self.candidate.computing())
+        largest = max((one.size_bytes for one in plan.passes), default=0)
         return Drift(
-            tensors=tuple(self._told(row) for row in self.rows),
+            tensors=tuple(self._tensor_drift(row) for row in self.rows),
             outputs=self._judged_outputs(),
             samples=samples.count,
             unpaired=self.plan.unpaired,
-            turns=PassSummary(count=len(self.turns), budget_bytes=self.budget_bytes, largest_bytes=largest),
+            turns=PassSummary(count=len(plan.passes), budget_bytes=plan.budget_bytes, largest_bytes=largest),
             reference_bytes=self.task.reference.file_bytes,
             candidate_bytes=self.task.candidate.file_bytes,
             reference_path=self.task.reference.path,
             candidate_path=self.task.candidate.path,
             source=self.task.candidate,
             input_ranges=tuple(ranges),
-            notes=() if any(row.pair.reference_op is not None for row in self.rows) else self._strangers(),
+            notes=(_STRANGERS,) if unrelated else (),
         )
 
     def _judged_outputs(self) -> tuple[OutputDrift, ...]:
         """All outputs of the candidate in their order, with the reason where there is nothing to say."""
-        found = [one.drift(self.candidate.tensors, self.reference.tensors) for one in self.outputs]
+        found = [one.drift(self.candidate.tensors, self.reference.tensors) for one in self.plan.outputs]
         every = {one.index: one for one in (*found, *self.plan.left_out)}
         return tuple(every[index] for index in dict.fromkeys(self.candidate.subgraph.output_indices))
 
-    def _strangers(self) -> tuple[str, ...]:
-        """What is to be said where no operator has a partner, and any was wanted."""
-        if self.task.layers is not None or not self.candidate.computing():
-            return ()
-        return ("no operator of one model has a partner in the other: they seem to compute different things",)
-
-    def _holder(self, tensor: Tensor) -> Tensor | None:
+    def _quantized_input(self, tensor: Tensor) -> Tensor | None:
         """The quantized tensor an input is held in: itself, or that of the QUANTIZE that alone reads it."""
         if grid(tensor) is not None:
             return tensor
@@ -236,18 +194,13 @@ class ModelComparison:
             return found if grid(found) is not None else None
         return None
 
-    def _worst_input(self, step: Operator) -> float | None:
-        """How good the worst of an operator's inputs is, of those that are looked at."""
-        found = [self._goodness[index] for index in step.inputs if index in self._goodness]
-        return min(found, default=None)
-
     def _worst_use(self, tensor: int) -> tuple[float | None, int | None]:
         """How good the worst is that operators make of a tensor, and which one does."""
         found = [
-            (self._goodness[out], step.index)
+            (self._sqnr_by_tensor[out], step.index)
             for step in self.candidate.users(tensor)
             for out in step.outputs
-            if out in self._goodness
+            if out in self._sqnr_by_tensor
         ]
         return min(found, default=(None, None))
 
@@ -258,45 +211,36 @@ class ModelComparison:
             self.reference, self.candidate, self.reference.operators[pair.reference_op], step
         )
 
-    def _told(self, row: PairStatistics) -> TensorDrift:
+    def _tensor_drift(self, row: PairStatistics) -> TensorDrift:
         pair, ours = row.pair, self.candidate
         tensor, partner = ours.tensors[pair.candidate], self.reference.tensors[pair.reference]
         step = None if pair.candidate_op is None else ours.operators[pair.candidate_op]
         found = row.accumulated.grid
         used, by = self._worst_use(pair.candidate)
-        return TensorDrift(
-            name=tensor.name,
-            index=pair.candidate,
+        given = () if step is None else step.inputs
+        inputs = [self._sqnr_by_tensor[index] for index in given if index in self._sqnr_by_tensor]
+        return copy_fields(
+            TensorDrift,
+            tensor,
+            row,
+            pair,
             op=pair.candidate_op,
             op_type="INPUT" if step is None else step.name,
             op_name=tensor.name,
             reference_name=partner.name,
             reference_index=pair.reference,
-            dtype=tensor.dtype,
-            shape=tensor.shape,
             scale=None if found is None else found.scale,
             zero_point=None if found is None else found.zero_point,
             metrics=row.accumulated.metrics(),
             born_here=row.born.metrics(),
-            alone=row.alone,
             paired_by=pair.by,
             per_sample=row.born.per_sample(),
-            input_sqnr_db=None if step is None else self._worst_input(step),
+            input_sqnr_db=min(inputs, default=None),
             has_free_scale=step is not None and has_free_scale(step),
             weights=self._weights(pair, step),
             used_sqnr_db=used,
             used_by=by,
-            reference_op=pair.reference_op,
         )
-
-
-def _once(isolated: Sequence[IsolatedOp]) -> Iterator[IsolatedOp]:
-    """Operators with several outputs stand in several rows."""
-    seen: set[int] = set()
-    for one in isolated:
-        if one.op not in seen:
-            seen.add(one.op)
-            yield one
 
 
 def _ahead(
@@ -319,15 +263,23 @@ def _add_to(tally: ErrorStatistics, wanted: NDArray[Any], own: CandidateValues) 
         tally.hold(np.asarray(wanted), own)
 
 
-def _few_bits(parameters: Affine, value: NDArray[Any]) -> NDArray[Any]:
-    """Integers of 8 or 16 bits as float32: their differences are exact in it, and products rounded once."""
+def _real(graph: TensorGraph, index: int, value: NDArray[Any]) -> NDArray[Any]:
+    """The real numbers a value stands for.
+
+    Integers of 8 or 16 bits become float32: their differences are exact in it, and products rounded once.
+    """
+    if value.dtype.kind == "f":
+        return value
+    parameters = affine(graph.tensors[index])
+    if value.dtype.itemsize > 2 or len(parameters.scales) != 1:
+        return dequantize(parameters, value)
     zero = np.float32(parameters.zero_points[0] if parameters.zero_points else 0)
     scale = np.float32(parameters.scales[0])
     real = np.empty(value.shape, np.float32)
     given, flat = value.reshape(-1), real.reshape(-1)
-    for start in range(0, flat.size, PIECE):
-        part = flat[start : start + PIECE]
-        part[...] = given[start : start + PIECE]
+    for start in range(0, flat.size, BLOCK):
+        part = flat[start : start + BLOCK]
+        part[...] = given[start : start + BLOCK]
         if zero:
             np.subtract(part, zero, out=part)
         np.multiply(part, scale, out=part)

@@ -15,22 +15,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from outlive.atomic_files import write_whole
 from outlive.errors import ModelError
 from outlive.finding import Evidence, Finding, Remedy, Tag
 from outlive.interpreter.judge import Call, Judge
-from outlive.keeping import write_whole
 from outlive.model import Tensor, read_source
 from outlive.names import foreign_lines, safe
-from outlive.quant.converter_child import convert_source
 from outlive.quant.quantization import Guard
 from outlive.quant.samples import Samples
-from outlive.records import NOT_WRITTEN, FileSize, in_document
+from outlive.quant.worker_functions import convert_source
+from outlive.records import NOT_WRITTEN, FileSize, copy_fields, in_document
 from outlive.units import format_bytes, plural
 
 Signature = Sequence["tuple[Sequence[int | None], str] | str"]
 Shapes = Mapping[str, Sequence[int]]
 # What only a quantized model needs: left out when the float model is made that samples are held against.
-_QUANTIZING = ("optimizations", "supported_types", "inference_input_type", "inference_output_type")
+_QUANTIZING = (
+    "optimizations", "supported_ops", "supported_types", "inference_input_type", "inference_output_type",
+)  # fmt: skip
 
 # Settings that are lists, and so may be words with commas between.
 _LISTS = ("optimizations", "supported_ops", "supported_types", "experimental_select_user_tf_ops")
@@ -108,37 +110,33 @@ def convert_model(
         if samples is None:
             return Converted(model=convert(kind, what, specs, dict(settings), None))
         plain = {name: value for name, value in settings.items() if name not in _QUANTIZING}
-        plain.pop("supported_ops", None)
         floating = read_source(convert(kind, what, specs, plain, None)).model
         if floating is None:
             raise ValueError("the converter gave no model that samples could be held against")
-        feeds = Samples(samples, floating, judge)
-        try:
+        with Samples(samples, floating, judge) as feeds:
             made = convert(kind, what, specs, dict(settings), _stream(feeds, tell))
-        finally:
-            feeds.close()
         return Converted(model=made, samples=feeds.count)
 
 
 def described(made: Converted, source: Any, settings: Mapping[str, Any], seconds: float) -> Converted:
     """The same, with what it was made of and what is in it."""
     model = read_source(made.model).model
+    tensors = ((), ()) if model is None else (model.inputs, model.outputs)
     is_file = isinstance(source, (str, os.PathLike))
     named = str(source) if is_file else getattr(source, "__qualname__", None) or type(source).__qualname__
     return replace(
         made,
         source=named,
         settings=dict(settings),
-        inputs=() if model is None else tuple(map(_told, model.inputs)),
-        outputs=() if model is None else tuple(map(_told, model.outputs)),
+        inputs=tuple(map(_converted_tensor, tensors[0])),
+        outputs=tuple(map(_converted_tensor, tensors[1])),
         operators=0 if model is None else sum(1 for _ in model.operators()),
         seconds=seconds,
     )
 
 
-def _told(tensor: Tensor) -> ConvertedTensor:
-    shape = tensor.shape_signature or tensor.shape
-    return ConvertedTensor(name=tensor.name, index=tensor.index, shape=shape, dtype=tensor.dtype)
+def _converted_tensor(tensor: Tensor) -> ConvertedTensor:
+    return copy_fields(ConvertedTensor, tensor, shape=tensor.shape_signature or tensor.shape)
 
 
 def parse_settings(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -179,9 +177,9 @@ def convert_with_shapes(source: Any, key: str, shapes: Shapes, guard: Guard, jud
 
 
 def _in_words(convert: Callable[..., bytes], judge: Judge) -> Callable[..., bytes]:
-    """The same; where the converter gives up, a `ModelError` that says what it lacks."""
+    """The same; where the converter gives up, it raises a `ModelError` that says what is missing."""
 
-    def told(*arguments: Any) -> bytes:
+    def wrapped(*arguments: Any) -> bytes:
         try:
             return convert(*arguments)
         except Exception as error:
@@ -196,7 +194,7 @@ def _in_words(convert: Callable[..., bytes], judge: Judge) -> Callable[..., byte
                 refusal.finding, str(refusal).removeprefix(f"{foreign_lines(words)}\n")
             ) from error
 
-    return told
+    return wrapped
 
 
 def expectation(settings: Mapping[str, Any], samples: Any) -> str | None:
@@ -234,7 +232,7 @@ def with_unknown_types(finding: Finding, settings: Mapping[str, Any]) -> Finding
 
 
 def _described(source: Any, folder: Path) -> tuple[str, Any]:
-    """What the worker is told: the kind of source, and a path or a function."""
+    """The arguments for the worker: the kind of source, and a path or a function."""
     if isinstance(source, (str, os.PathLike)):
         named, _, function = os.fspath(source).partition(".py::")
         path = Path(f"{named}.py" if function else named).absolute()

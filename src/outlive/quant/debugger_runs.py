@@ -7,7 +7,6 @@ a float and a quantized model ──► `Comparison`: each operator alone, on wh
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -41,21 +40,18 @@ DEFAULTS: dict[str, Metric] = {
 class RunningMeans:
     """Running means by name; what is NaN is left out, as numpy's nanmean does."""
 
-    sums: dict[str, float] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
+    sums: dict[str, tuple[float, int]] = field(default_factory=dict)
 
-    def add(self, name: str, value: float) -> None:
-        """One more value."""
-        self.sums.setdefault(name, 0.0)
-        self.counts.setdefault(name, 0)
-        if not math.isnan(float(value)):
-            self.sums[name] += float(value)
-            self.counts[name] += 1
+    def add(self, metrics: Metrics, *values: Any) -> None:
+        """The metrics of one more sample."""
+        for name, metric in metrics.items():
+            value = float(metric(*values))
+            total, count = self.sums.get(name, (0.0, 0))
+            self.sums[name] = (total, count) if math.isnan(value) else (total + value, count + 1)
 
     def means(self) -> dict[str, float]:
         """What they come to."""
-        counted = ((name, total, self.counts[name]) for name, total in self.sums.items())
-        return {name: total / count if count else math.nan for name, total, count in counted}
+        return {name: total / count if count else math.nan for name, (total, count) in self.sums.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,17 +136,15 @@ def _measure(
     name = str(engine._get_tensor_details(index)["name"])
     means, info = found.layers[name], found.info[name]
     diffs = engine.get_tensor(index)
-    for word, metric in metrics.items():
-        means.add(word, metric(diffs))
+    means.add(metrics, diffs)
     if direct:
         integers, reals = (engine.get_tensor(int(place)) for place in step["inputs"])
-        for word, metric in direct.items():
-            means.add(word, metric(reals, integers, info.scale, info.zero_point))
+        means.add(direct, reals, integers, info.scale, info.zero_point)
 
 
 def compare_run(task: CompareTask, samples: Samples, metrics: Metrics, direct: Metrics) -> LayerStatistics:
     """Hold each operator of the candidate against the reference's, on what the candidate's got."""
-    found, lock = LayerStatistics(), threading.Lock()
+    found = LayerStatistics()
     tensors, steps = task.candidate.subgraphs[0].tensors, task.candidate.subgraphs[0].operators
 
     def watch(pair: TensorPair, wanted: NDArray[Any], real: NDArray[Any], integers: NDArray[Any]) -> None:
@@ -159,19 +153,16 @@ def compare_run(task: CompareTask, samples: Samples, metrics: Metrics, direct: M
         if span is None or pair.candidate_op is None:
             return
         name = f"{VERIFY}/{tensor.name}:{tensor.index}"
-        with lock:
-            means = found.layers.setdefault(name, RunningMeans())
-            found.info[name] = LayerInfo(
-                op_name=steps[pair.candidate_op].name,
-                tensor_idx=tensor.index,
-                tensor_name=tensor.name,
-                scale=span.scale,
-                zero_point=span.zero_point,
-            )
-            for word, metric in metrics.items():
-                means.add(word, metric(real - wanted))
-            for word, metric in direct.items():
-                means.add(word, metric(wanted, integers, span.scale, span.zero_point))
+        means = found.layers.setdefault(name, RunningMeans())
+        found.info[name] = LayerInfo(
+            op_name=steps[pair.candidate_op].name,
+            tensor_idx=tensor.index,
+            tensor_name=tensor.name,
+            scale=span.scale,
+            zero_point=span.zero_point,
+        )
+        means.add(metrics, real - wanted)
+        means.add(direct, wanted, integers, span.scale, span.zero_point)
 
     ModelComparison(replace(task, watch=watch)).run(samples)
     order = sorted(found.layers, key=lambda name: found.info[name].tensor_idx)

@@ -188,9 +188,16 @@ class TensorDrift:
         return times / 2 if self.has_free_scale and times > _COARSE else 0.0
 
 
-def _noise(decibels: float) -> float:
+def decibels(power: float, noise: float) -> float:
+    """A signal-to-noise ratio in decibels."""
+    if noise == 0:
+        return math.inf
+    return 10 * math.log10(power / noise) if power > 0 else -math.inf
+
+
+def _noise(ratio_db: float) -> float:
     """The power of the error by that of the signal, at most 1."""
-    return min(1.0, 10 ** (-decibels / 10)) if decibels > -math.inf else 1.0
+    return min(1.0, 10 ** (-ratio_db / 10)) if ratio_db > -math.inf else 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,8 +279,8 @@ class Drift:
         """What `outputs_are`, in words."""
         rows, name = self.outputs, self.outputs_are
         if name == "not finite":
-            strange = [row for row in rows if row.is_strange]
-            return OutputsVerdict(name=name, words=_not_finite(strange, len(rows)), tone="bad")
+            unusual = [row for row in rows if row.is_strange]
+            return OutputsVerdict(name=name, words=_not_finite(unusual, len(rows)), tone="bad")
         if name == "not compared":
             count = sum(1 for row in rows if row.metrics is None or row.why)
             words = f"{_which(count, len(rows))} could not be compared" if rows else "there are no outputs"
@@ -326,10 +333,10 @@ class Drift:
         return tuple(sorted(ranked, key=lambda row: -row.blame)[:count])
 
 
-def _not_finite(strange: list[OutputDrift], outputs: int) -> str:
-    is_all = all(row.metrics is None or not row.metrics.num_elements for row in strange)
+def _not_finite(unusual: list[OutputDrift], outputs: int) -> str:
+    is_all = all(row.metrics is None or not row.metrics.num_elements for row in unusual)
     one, more = ("is", "are") if is_all else ("has values that are", "have values that are")
-    return f"{_which(len(strange), outputs)} {one if len(strange) == 1 else more} not finite"
+    return f"{_which(len(unusual), outputs)} {one if len(unusual) == 1 else more} not finite"
 
 
 def _which(count: int, outputs: int) -> str:

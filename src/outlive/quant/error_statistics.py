@@ -12,16 +12,16 @@ import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from outlive.model import Tensor
-from outlive.quant.drift import Metrics, OutputDrift, PerSample
+from outlive.quant.drift import Metrics, OutputDrift, PerSample, decibels
 
-# What is done with so many numbers of 4 bytes stays in a processor's caches; fewer cost more calls than work.
-PIECE = 1 << 17
+# A block of so many numbers of 4 bytes stays in a processor's caches; smaller ones cost more calls than work.
+BLOCK = 1 << 17
 # Rows of products: short enough for 32 bits, and for BLAS to stay in the thread that asks (OpenBLAS divides
 # vectors of more than 10,000 numbers among threads, which wait for each other longer than the work takes).
 _ROW = 1 << 10
@@ -31,11 +31,14 @@ _TINY = 1e-15
 # The methods of arrays reach these by a detour that costs as much as they do.
 _least, _most, _sum = np.minimum.reduce, np.maximum.reduce, np.add.reduce
 _ONES = np.ones(_ROW)
+# The reference's and the candidate's output of one sample, as real numbers -> a number; they are averaged.
+# A metric with three arguments also gets the number of the sample, from 0: labels can be looked up by it.
+UserMetric = Callable[..., float]
 
 
 @dataclass(slots=True)
 class ValueBlock:
-    """A piece of the candidate's values, as real numbers and as they are written, and what is known of it."""
+    """A block of the candidate's values, as real numbers and as integers, and what is known of it."""
 
     real: NDArray[Any]
     raw: NDArray[Any] | None
@@ -47,7 +50,7 @@ class ValueBlock:
         return ValueBlock(self.real[good], None if self.raw is None else self.raw[good])
 
     def least_and_most(self) -> tuple[int, int]:
-        """The ends of the integers."""
+        """The least and the greatest of the integers."""
         if self.ends is None:
             assert self.raw is not None
             self.ends = int(_least(self.raw)), int(_most(self.raw))
@@ -60,51 +63,69 @@ class CandidateValues:
 
     real: NDArray[Any]
     raw: NDArray[Any] | None = None
-    _pieces: list[ValueBlock] = field(default_factory=list)
+    _blocks: list[ValueBlock] = field(default_factory=list)
 
-    def pieces(self) -> Iterator[tuple[slice, ValueBlock]]:
-        """The values piece by piece."""
-        if not self._pieces:
+    def blocks(self) -> Iterator[tuple[slice, ValueBlock]]:
+        """The values block by block."""
+        if not self._blocks:
             real, raw = self.real.reshape(-1), None if self.raw is None else self.raw.reshape(-1)
-            for start in range(0, real.size, PIECE):
-                part = slice(start, start + PIECE)
-                self._pieces.append(ValueBlock(real[part], None if raw is None else raw[part]))
-        for number, piece in enumerate(self._pieces):
-            yield slice(number * PIECE, (number + 1) * PIECE), piece
+            for start in range(0, real.size, BLOCK):
+                part = slice(start, start + BLOCK)
+                self._blocks.append(ValueBlock(real[part], None if raw is None else raw[part]))
+        for number, block in enumerate(self._blocks):
+            yield slice(number * BLOCK, (number + 1) * BLOCK), block
 
 
-class BlockSums(NamedTuple):
-    """What the values of a piece come to: of the errors, of what should be, and of what is."""
+@dataclass(slots=True)
+class ErrorSums:
+    """Sums over values: of the errors, of what should be (`power`, `low`, `high`), and of what is."""
 
-    size: int
-    error: float
-    squared: float
-    largest: float
-    power: float
-    own_power: float
-    low: float
-    high: float
+    count: int = 0
+    error: float = 0.0
+    squared: float = 0.0
+    largest: float = 0.0
+    power: float = 0.0
+    own_power: float = 0.0
+    low: float = math.inf
+    high: float = -math.inf
+
+    @property
+    def mean(self) -> float:
+        """The mean error."""
+        return self.error / self.count
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the errors."""
+        return math.sqrt(max(self.squared / self.count - self.mean**2, 0.0))
+
+    @property
+    def is_sound(self) -> bool:
+        """True if nothing was too large or too small for the type it was computed in."""
+        small = 0 < self.largest < _TINY or 0 < max(-self.low, self.high) < _TINY
+        return math.isfinite(self.squared + self.power + self.own_power) and not small
+
+    def add(self, other: ErrorSums) -> None:
+        """Add the sums of other values."""
+        for name in ("count", "error", "squared", "power", "own_power"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.largest = max(self.largest, other.largest)
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
 
 
-def sum_up(wanted: NDArray[Any], own: ValueBlock) -> BlockSums | None:
+def sum_up(wanted: NDArray[Any], own: ValueBlock) -> ErrorSums | None:
     """The sums of values and what they should be; None if any of them is not finite."""
     if wanted.dtype == own.real.dtype == np.float32 and wanted.size >= _SHORT:
         if own.power < 0:
             own.power = _squares(own.real)
-        piece = _summed(wanted, own.real, own.power)
-        if piece is not None and _is_sound(piece):
-            return piece
-    found = own.real.astype(np.float64)
-    return _summed(wanted.astype(np.float64), found, _squares(found))
+        found = _summed(wanted, own.real, own.power)
+        if found is not None and found.is_sound:
+            return found
+    real = own.real.astype(np.float64)
+    return _summed(wanted.astype(np.float64), real, _squares(real))
 
 
-def _is_sound(piece: BlockSums) -> bool:
-    """True if nothing was too large or too small for the type it was computed in."""
-    small = 0 < piece.largest < _TINY or 0 < max(-piece.low, piece.high) < _TINY
-    return math.isfinite(piece.squared + piece.power + piece.own_power) and not small
-
-
-def _summed(wanted: NDArray[Any], found: NDArray[Any], own_power: float) -> BlockSums | None:
+def _summed(wanted: NDArray[Any], found: NDArray[Any], own_power: float) -> ErrorSums | None:
     error = found - wanted
     # In 64 bits: where all errors are alike, their deviation is a small difference of large sums.
     precise = error.astype(np.float64, copy=False)
@@ -112,10 +133,9 @@ def _summed(wanted: NDArray[Any], found: NDArray[Any], own_power: float) -> Bloc
     total = _total(_dots(rows, _ONES)) + _total(rest)
     if not math.isfinite(total):
         return None
-    least, most = float(_least(error)), float(_most(error))
+    largest = max(float(_most(error)), -float(_least(error)))
     low, high = float(_least(wanted)), float(_most(wanted))
-    largest = max(most, -least)
-    return BlockSums(error.size, total, _squares(precise), largest, _squares(wanted), own_power, low, high)
+    return ErrorSums(error.size, total, _squares(precise), largest, _squares(wanted), own_power, low, high)
 
 
 def _squares(values: NDArray[Any]) -> float:
@@ -141,30 +161,6 @@ def _dots(rows: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
         found: NDArray[Any] = np.vecdot(rows, others)
         return found
     return np.einsum("ij,ij->i", rows, np.broadcast_to(others, rows.shape))  # type: ignore[no-any-return]
-
-
-@dataclass(slots=True)
-class _ErrorSums:
-    """What is added up; of one sample, or of all."""
-
-    count: int = 0
-    error: float = 0.0
-    squared: float = 0.0
-    largest: float = 0.0
-
-    @property
-    def mean(self) -> float:
-        return self.error / self.count
-
-    @property
-    def deviation(self) -> float:
-        return math.sqrt(max(self.squared / self.count - self.mean**2, 0.0))
-
-    def add(self, other: _ErrorSums) -> None:
-        self.count += other.count
-        self.error += other.error
-        self.squared += other.squared
-        self.largest = max(self.largest, other.largest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,19 +191,11 @@ class ErrorStatistics:
 
     grid: Grid | None = None
     levels: int = 256
-    _all: _ErrorSums = field(default_factory=_ErrorSums)
+    _all: ErrorSums = field(default_factory=ErrorSums)
     _samples: int = 0
-    _stddevs: float = 0.0
-    _means: float = 0.0
-    _maxima: float = 0.0
-    _squares: float = 0.0
-    _power: float = 0.0
-    _own_power: float = 0.0
-    _product: float = 0.0
-    _low: float = math.inf
-    _high: float = -math.inf
-    _least: int | None = None
-    _most: int | None = None
+    # By sample, added up: standard deviation, mean, largest and mean square of the errors.
+    _by_sample: tuple[float, ...] = (0.0,) * 4
+    _integers: tuple[int, int] | None = None
     _at_limit: int = 0
     _saturated: int = 0
     _not_finite: int = 0
@@ -217,71 +205,57 @@ class ErrorStatistics:
         self.hold(reference, CandidateValues(real, integers))
 
     def hold(self, reference: NDArray[Any], own: CandidateValues) -> None:
-        """One sample: what it should be, and the candidate's values, which other tallies may hold too."""
+        """One sample: what it should be, and the candidate's values, which other statistics may hold too."""
         wanted = reference.reshape(-1)
         if wanted.size != own.real.size:
             raise ValueError(f"{wanted.size} values cannot be held against {own.real.size}")
-        sample = _ErrorSums()
+        sample = ErrorSums()
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):  # what is not finite is left out
-            for part, piece in own.pieces():
-                self._add_piece(sample, wanted[part], piece)
+            for part, block in own.blocks():
+                self._add_block(sample, wanted[part], block)
         if sample.count:
-            self._close(sample)
+            self._all.add(sample)
+            self._samples += 1
+            more = (sample.deviation, sample.mean, sample.largest, sample.squared / sample.count)
+            self._by_sample = tuple(map(sum, zip(self._by_sample, more, strict=True)))
 
-    def _add_piece(self, sample: _ErrorSums, wanted: NDArray[Any], own: ValueBlock) -> None:
-        piece = sum_up(wanted, own)
-        if piece is None:
+    def _add_block(self, sample: ErrorSums, wanted: NDArray[Any], own: ValueBlock) -> None:
+        sums = sum_up(wanted, own)
+        if sums is None:
             good = np.isfinite(wanted) & np.isfinite(own.real)
             self._not_finite += int(good.size - np.count_nonzero(good))
             wanted, own = wanted[good], own.take(good)
-            piece = sum_up(wanted, own) if wanted.size else None
-        if piece is None:
+            sums = sum_up(wanted, own) if wanted.size else None
+        if sums is None:
             return
-        sample.add(_ErrorSums(piece.size, piece.error, piece.squared, piece.largest))
-        self._power += piece.power
-        self._own_power += piece.own_power
-        self._product += (piece.power + piece.own_power - piece.squared) / 2  # a pass less than products
-        self._low, self._high = min(self._low, piece.low), max(self._high, piece.high)
+        sample.add(sums)
         if own.raw is not None and self.grid is not None:
-            self._add_integers(self.grid, wanted, own, (piece.low, piece.high))
+            self._add_integers(self.grid, wanted, own, sums)
 
-    def _add_integers(
-        self, grid: Grid, wanted: NDArray[Any], own: ValueBlock, span: tuple[float, float]
-    ) -> None:
-        raw = own.raw
-        assert raw is not None
+    def _add_integers(self, grid: Grid, wanted: NDArray[Any], own: ValueBlock, sums: ErrorSums) -> None:
         least, most = own.least_and_most()
-        self._least = least if self._least is None else min(self._least, least)
-        self._most = most if self._most is None else max(self._most, most)
+        before = self._integers or (least, most)
+        self._integers = min(before[0], least), max(before[1], most)
         low, high = grid.low - grid.scale / 2, grid.high + grid.scale / 2
         if least <= grid.least:
-            below = raw == grid.least
-            self._at_limit += int(np.count_nonzero(below))
-            if span[0] < low:
-                self._saturated += int(np.count_nonzero(below & (wanted < low)))
+            self._count_limit(own.raw == grid.least, sums.low < low, lambda: wanted < low)
         if most >= grid.most:
-            above = raw == grid.most
-            self._at_limit += int(np.count_nonzero(above))
-            if span[1] > high:
-                self._saturated += int(np.count_nonzero(above & (wanted > high)))
+            self._count_limit(own.raw == grid.most, sums.high > high, lambda: wanted > high)
 
-    def _close(self, sample: _ErrorSums) -> None:
-        self._all.add(sample)
-        self._samples += 1
-        self._stddevs += sample.deviation
-        self._means += sample.mean
-        self._maxima += sample.largest
-        self._squares += sample.squared / sample.count
+    def _count_limit(self, at_limit: Any, any_beyond: bool, beyond: Callable[[], Any]) -> None:
+        self._at_limit += int(np.count_nonzero(at_limit))
+        if any_beyond:
+            self._saturated += int(np.count_nonzero(at_limit & beyond()))
 
     def metrics(self) -> Metrics | None:
         """The numbers over all samples; None if no value was seen at all."""
-        every = self._all
+        every, grid = self._all, self.grid
         if not every.count:
             return _nothing(self._not_finite) if self._not_finite else None
         squared = every.squared / every.count
         rmse = math.sqrt(squared)
-        own = self.grid
-        norm = math.sqrt(self._power) * math.sqrt(self._own_power)
+        norm = math.sqrt(every.power) * math.sqrt(every.own_power)
+        product = (every.power + every.own_power - every.squared) / 2  # a pass less than products
         return Metrics(
             num_elements=every.count,
             stddev=every.deviation,
@@ -289,13 +263,13 @@ class ErrorStatistics:
             max_abs_error=every.largest,
             mean_squared_error=squared,
             rmse=rmse,
-            sqnr_db=_decibels(self._power, every.squared),
-            cosine=self._product / norm if norm else float(self._power == self._own_power),
-            reference_min=self._low,
-            reference_max=self._high,
-            rmse_over_scale=None if own is None else rmse / own.scale,
-            at_limit_share=None if own is None else self._at_limit / every.count,
-            saturated_share=None if own is None else self._saturated / every.count,
+            sqnr_db=decibels(every.power, every.squared),
+            cosine=product / norm if norm else float(every.power == every.own_power),
+            reference_min=every.low,
+            reference_max=every.high,
+            rmse_over_scale=None if grid is None else rmse / grid.scale,
+            at_limit_share=None if grid is None else self._at_limit / every.count,
+            saturated_share=None if grid is None else self._saturated / every.count,
             range_used=self._range_used(),
             rmse_over_ideal_step=self._over_ideal(rmse),
             not_finite=self._not_finite,
@@ -303,25 +277,25 @@ class ErrorStatistics:
 
     def per_sample(self) -> PerSample | None:
         """TensorFlow's metrics: the mean of those of each sample."""
-        count = self._samples
-        if not count:
+        if not self._samples:
             return None
+        stddev, mean, largest, squared = (total / self._samples for total in self._by_sample)
         return PerSample(
-            num_elements=self._all.count / count,
-            stddev=self._stddevs / count,
-            mean_error=self._means / count,
-            max_abs_error=self._maxima / count,
-            mean_squared_error=self._squares / count,
+            num_elements=self._all.count / self._samples,
+            stddev=stddev,
+            mean_error=mean,
+            max_abs_error=largest,
+            mean_squared_error=squared,
         )
 
     def _range_used(self) -> float | None:
-        if self.grid is None or self._least is None or self._most is None:
+        if self.grid is None or self._integers is None:
             return None
-        return (self._most - self._least) / (self.grid.most - self.grid.least)
+        return (self._integers[1] - self._integers[0]) / (self.grid.most - self.grid.least)
 
     def _over_ideal(self, rmse: float) -> float | None:
         """The error in steps of the grid that would just hold the values seen, and 0 with them."""
-        span = max(self._high, 0.0) - min(self._low, 0.0)
+        span = max(self._all.high, 0.0) - min(self._all.low, 0.0)
         step = max(span / (self.levels - 1), self.grid.fixed_step if self.grid is not None else 0.0)
         if step > 0:
             return rmse / step
@@ -337,64 +311,53 @@ def _nothing(not_finite: int) -> Metrics:
     return Metrics(num_elements=0, not_finite=not_finite, **unknown)
 
 
-def _decibels(power: float, noise: float) -> float:
-    if noise == 0:
-        return math.inf
-    return 10 * math.log10(power / noise) if power > 0 else -math.inf
-
-
-# The reference's and the candidate's output of one sample, as real numbers -> a number; they are averaged.
-# Who takes three arguments also gets which sample it is, from 0: labels can be looked up by it.
-UserMetric = Callable[..., float]
+def count_agreeing(wanted: NDArray[Any], found: NDArray[Any]) -> tuple[int, int]:
+    """How many rows have their greatest value at the same place, and how many rows there are."""
+    width = wanted.shape[-1] if wanted.ndim else 1
+    if width < 2 or not wanted.size:
+        return 0, 0
+    theirs, ours = wanted.reshape(-1, width).argmax(1), found.reshape(-1, width).argmax(1)
+    return int(np.count_nonzero(theirs == ours)), len(theirs)
 
 
 class OutputStatistics:
-    """One output, sample by sample."""
+    """One output, sample by sample: its errors, whether the greatest value agrees, and the user's metrics."""
 
     def __init__(
         self, candidate: int, reference: int, grid: Grid | None, metrics: Mapping[str, UserMetric]
     ) -> None:
         """Begin with nothing seen."""
         self.candidate, self.reference = candidate, reference
-        self._tally = ErrorStatistics(grid=grid)
+        self._errors = ErrorStatistics(grid=grid)
         self._metrics = {name: _numbered(metric) for name, metric in metrics.items()}
         self._why = ""
         self._sums = dict.fromkeys(metrics, 0.0)
         self._rows = self._agreeing = self._samples = 0
 
     def add(self, wanted: NDArray[Any], found: NDArray[Any], raw: NDArray[Any]) -> None:
-        """One sample, as real numbers and as it was written."""
+        """One sample, as real numbers and as integers."""
         for name, metric in self._metrics.items():
             self._sums[name] += float(metric(wanted, found, self._samples))
         self._samples += 1
         if wanted.size != found.size or not wanted.size:
             self._why = f"it has {_values(found.shape)}, the reference's {_values(wanted.shape)}"
             return
-        self._tally.add(wanted, found, raw if self._tally.grid is not None else None)
-        width = wanted.shape[-1] if wanted.ndim else 1
-        if width > 1:
-            theirs, ours = wanted.reshape(-1, width).argmax(1), found.reshape(-1, width).argmax(1)
-            self._rows += len(theirs)
-            self._agreeing += int(np.count_nonzero(theirs == ours))
+        self._errors.add(wanted, found, raw if self._errors.grid is not None else None)
+        agreeing, rows = count_agreeing(wanted, found)
+        self._agreeing += agreeing
+        self._rows += rows
 
     def drift(self, candidate: Sequence[Tensor], reference: Sequence[Tensor]) -> OutputDrift:
-        """What it comes to."""
+        """The drift over all samples."""
         return OutputDrift(
             name=candidate[self.candidate].name,
             index=self.candidate,
             reference_name=reference[self.reference].name,
-            metrics=self._tally.metrics(),
+            metrics=self._errors.metrics(),
             why=self._why,
             argmax_agreement=self._agreeing / self._rows if self._rows else None,
             user_metrics={name: total / max(self._samples, 1) for name, total in self._sums.items()},
         )
-
-
-def left_out(tensor: Tensor, why: str) -> OutputDrift:
-    """An output that nothing can be held against, and why."""
-    return OutputDrift(
-        name=tensor.name, index=tensor.index, reference_name="", metrics=None, argmax_agreement=None, why=why
-    )
 
 
 def _numbered(metric: UserMetric) -> UserMetric:

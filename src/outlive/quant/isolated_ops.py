@@ -9,7 +9,7 @@ run together (one is refused, or kills its worker) are parted until the culprit 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,9 +21,9 @@ from outlive.interpreter.affine import quantize
 from outlive.interpreter.judge import Judge
 from outlive.quant.capture import Capture, Values, file_of
 from outlive.quant.tensor_graph import TensorGraph, affine
-from outlive.surgery import tree_of
-from outlive.surgery.tree import Tree, UnknownOptions
+from outlive.surgery import Tree, UnknownOptions, tree_of
 
+Reals = Mapping[int, NDArray[Any]]  # the candidate's values as real numbers, by tensor
 Source = tuple[int, int]  # the candidate's tensor that is fed, the reference's tensor it stands for
 
 
@@ -55,7 +55,7 @@ class _Group:
         self._layout: _IsolatedModel | None = None
         self._capture: Capture | None = None
 
-    def start(self, values: Mapping[int, NDArray[Any]], accelerator: str) -> Future[Values]:
+    def start(self, values: Reals, accelerator: str) -> Future[Values]:
         """Run on the candidate's values (real numbers by its tensors)."""
         if self._layout is None or self._capture is None:
             self._layout = isolate_ops(self._graph, self.isolated, values)
@@ -71,10 +71,9 @@ class _Group:
 
     def _as_taken(self, index: int, real: NDArray[Any]) -> NDArray[Any]:
         tensor = self._graph.tensors[index]
-        parameters = affine(tensor)
-        return (
-            quantize(parameters, real) if parameters.is_quantized else real.astype(tensor.dtype, copy=False)
-        )
+        if affine(tensor).is_quantized:
+            return quantize(affine(tensor), real)
+        return real.astype(tensor.dtype, copy=False)
 
     def outputs(self, found: Values) -> dict[int, NDArray[Any]]:
         """What was computed, by the reference's tensors."""
@@ -90,6 +89,9 @@ class _Group:
         if self._capture is not None:
             self._capture.close()
         self._layout = self._capture = None
+
+
+Started = tuple[_Group, "Future[Values] | None"]
 
 
 class IsolatedRuns:
@@ -113,19 +115,17 @@ class IsolatedRuns:
         self._groups = [_Group(graph, every, judge, copies)] if every else []
         self.refused: dict[int, str] = {}
 
-    def start(self, values: Mapping[int, NDArray[Any]]) -> list[tuple[_Group, Future[Values] | None]]:
+    def start(self, values: Reals) -> list[Started]:
         """Set all groups going on one sample."""
         return [(group, self._started(group, values)) for group in self._groups]
 
-    def _started(self, group: _Group, values: Mapping[int, NDArray[Any]]) -> Future[Values] | None:
+    def _started(self, group: _Group, values: Reals) -> Future[Values] | None:
         try:
             return group.start(values, self._accelerator)
         except (ValueError, UnknownOptions):
             return None  # what cannot be written or fed is parted like what cannot be run
 
-    def finish(
-        self, started: list[tuple[_Group, Future[Values] | None]], values: Mapping[int, NDArray[Any]]
-    ) -> dict[int, NDArray[Any]]:
+    def finish(self, started: Sequence[Started], values: Reals) -> dict[int, NDArray[Any]]:
         """What every operator makes of the values, by the reference's tensors."""
         found: dict[int, NDArray[Any]] = {}
         for group, future in started:
@@ -133,7 +133,7 @@ class IsolatedRuns:
         return found
 
     def _outcome(
-        self, group: _Group, future: Future[Values] | None, values: Mapping[int, NDArray[Any]]
+        self, group: _Group, future: Future[Values] | None, values: Reals
     ) -> dict[int, NDArray[Any]]:
         reason = "it cannot be written as a model of its own"
         if future is not None:
@@ -148,9 +148,7 @@ class IsolatedRuns:
             return {}
         return self._parted(group.isolated, values)
 
-    def _parted(
-        self, isolated: tuple[IsolatedOp, ...], values: Mapping[int, NDArray[Any]]
-    ) -> dict[int, NDArray[Any]]:
+    def _parted(self, isolated: tuple[IsolatedOp, ...], values: Reals) -> dict[int, NDArray[Any]]:
         half = len(isolated) // 2
         found: dict[int, NDArray[Any]] = {}
         for part in (isolated[:half], isolated[half:]):
@@ -173,9 +171,7 @@ def _first_line(error: BaseException) -> str:
     return f"{finding.headline}: {finding.evidence[0].fact}"[:200]
 
 
-def isolate_ops(
-    graph: TensorGraph, isolated: Iterable[IsolatedOp], values: Mapping[int, NDArray[Any]]
-) -> _IsolatedModel:
+def isolate_ops(graph: TensorGraph, isolated: Iterable[IsolatedOp], values: Reals) -> _IsolatedModel:
     """The tree in which each of the operators stands by itself; clones have the shapes of what is fed."""
     whole = tree_of(graph.model.content)
     main = whole["subgraphs"][0]

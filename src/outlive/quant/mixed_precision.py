@@ -47,7 +47,14 @@ def select(
         drift = compare(made.model)
         if not ranking:
             ranking = _ranked(drift)
-        step = _step(kept, made, drift, is_met(target, drift))
+        step = MixedStep(
+            kept=kept,
+            file_bytes=made.file_bytes,
+            sqnr_db=sqnr(drift),
+            agreement=agreement(drift),
+            met=is_met(target, drift),
+            user_metrics=_users(drift),
+        )
         steps.append(step)
         score = -math.inf if step.sqnr_db is None else step.sqnr_db
         if best is None or score > best[0]:
@@ -81,10 +88,7 @@ def is_met(target: Target, drift: Drift) -> bool:
     if not isinstance(target, Mapping):
         return bool(target(drift))
     wanted = {**_users(drift), "sqnr": sqnr(drift), "agreement": agreement(drift)}
-    known = {name: found for name, found in wanted.items() if name in target}
-    return set(known) == set(target) and all(
-        found is not None and found >= target[name] for name, found in known.items()
-    )
+    return all((found := wanted.get(name)) is not None and found >= least for name, least in target.items())
 
 
 def _users(drift: Drift) -> dict[str, float]:
@@ -118,14 +122,3 @@ def agreement(drift: Drift) -> float | None:
     """The worst agreement of winners of the outputs that have any."""
     known = [row.argmax_agreement for row in drift.outputs if row.argmax_agreement is not None]
     return min(known, default=None)
-
-
-def _step(kept: tuple[str, ...], made: Quantized, drift: Drift, met: bool) -> MixedStep:
-    return MixedStep(
-        kept=kept,
-        file_bytes=made.file_bytes,
-        sqnr_db=sqnr(drift),
-        agreement=agreement(drift),
-        met=met,
-        user_metrics=_users(drift),
-    )

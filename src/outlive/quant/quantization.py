@@ -28,12 +28,12 @@ from outlive.quant.capture import file_of
 from outlive.quant.drift import InputRange
 from outlive.quant.pairing import pair_models
 from outlive.quant.quantized import LayerResult, Quantized, Recipe
-from outlive.quant.quantizer_child import quantize_content
 from outlive.quant.recipes import find_layers, needs_samples
 from outlive.quant.samples import Samples, to_real
 from outlive.quant.tensor_graph import CONVERSIONS, TensorGraph, affine
-from outlive.surgery import tree_of
-from outlive.surgery.tree import Tree
+from outlive.quant.worker_functions import quantize_content
+from outlive.records import copy_fields
+from outlive.surgery import Tree, tree_of
 
 SIGNATURE = "outlive"
 
@@ -134,25 +134,33 @@ def quantize_model(order: QuantizeTask, samples: Samples | None, guard: Guard, t
     rows = [dict(row) for row in order.recipe]
 
     def attempt(careful: bool) -> tuple[bytes, int]:
-        feeds = _Stream(samples, names, tell) if wanted and samples is not None else None
+        failed: list[Exception] = []
+        feeds = _stream(samples, names, tell, failed) if wanted and samples is not None else None
         try:
-            given = None if feeds is None else iter(feeds)
-            found: tuple[bytes, int] = run(content, rows, key, given, careful)
+            found: tuple[bytes, int] = run(content, rows, key, feeds, careful)
         except ImportError as error:
             raise order.judge.missing("absence", str(error)) from error
         except _REFUSALS as error:
-            if feeds is not None and feeds.error is not None:
-                raise feeds.error from None  # the samples' own, and not what the quantizer made of it
+            if failed:
+                raise failed[0] from None  # the samples' own, and not what the quantizer made of it
             if getattr(error, "finding", None) is not None:
                 raise
-            raise _Refused(error) from error
+            raise _refusal(error, order.judge) from error
         return found
 
     try:
-        made, count = _second_try(attempt, wanted)
-    except _Refused as refusal:
-        raise _refusal(refusal.error, order.judge) from refusal.error
+        made, count = attempt(False)  # ranges measured quickly
+    except ModelError as refusal:
+        if not wanted:
+            raise
+        try:
+            made, count = attempt(True)
+        except (ModelError, ModelDied):
+            # Looking at every tensor also reads some that a run leaves untouched (text, resources), and fails
+            # or dies of it: what was said first is the reason.
+            raise refusal from refusal.__cause__
     made = made if key != SIGNATURE else remove_lent_signature(made)
+    seen = samples.seen if count and samples is not None else ()
     return Quantized(
         refusal=_refused_by_runtime(made, order.judge),
         model=made,
@@ -161,28 +169,8 @@ def quantize_model(order: QuantizeTask, samples: Samples | None, guard: Guard, t
         samples=count,
         float_bytes=order.model.file_bytes,
         seconds=time.perf_counter() - started,
-        input_ranges=_ranges(samples) if count else (),
+        input_ranges=tuple(copy_fields(InputRange, one, can_hold=None) for one in seen),
     )
-
-
-def _second_try(attempt: Callable[[bool], tuple[bytes, int]], wanted: bool) -> tuple[bytes, int]:
-    """Quantize with ranges measured quickly; if that is refused, once more with care."""
-    if not wanted:
-        return attempt(False)
-    try:
-        return attempt(False)
-    except _Refused as refusal:
-        try:
-            return attempt(True)
-        except (_Refused, ModelDied):
-            # Looking at every tensor also reads some that a run leaves untouched (text, resources), and fails
-            # or dies of it: what was said first is the reason.
-            raise refusal from None
-
-
-def _ranges(samples: Samples | None) -> tuple[InputRange, ...]:
-    seen = () if samples is None else samples.seen
-    return tuple(InputRange(name=one.name, low=one.low, high=one.high, can_hold=None) for one in seen)
 
 
 def _refused_by_runtime(content: bytes, judge: Judge) -> str:
@@ -202,36 +190,23 @@ def _refusal(error: Exception, judge: Judge) -> ModelError:
     return ModelError(told.finding, str(told))
 
 
-class _Refused(Exception):
-    """The quantizer gave up; `error` is what it raised."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__(str(error))
-        self.error = error
-
-
-class _Stream:
+def _stream(
+    samples: Samples, names: list[str], tell: Tell, failed: list[Exception]
+) -> Iterator[dict[str, Any]]:
     """Checked samples under the signature's names, in the real numbers a float model takes.
 
-    `error` is what the samples themselves raised, if they did.
+    What the samples themselves raise is added to `failed`.
     """
-
-    def __init__(self, samples: Samples, names: list[str], tell: Tell) -> None:
-        self._samples, self._names, self._tell = samples, names, tell
-        self.error: BaseException | None = None
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        tensors = self._samples.model.inputs
-        try:
-            for number, feed in enumerate(self._samples, 1):
-                yield {
-                    name: to_real(affine(tensor), value) if affine(tensor).is_quantized else value
-                    for name, tensor, value in zip(self._names, tensors, feed, strict=True)
-                }
-                self._tell(number)
-        except Exception as error:
-            self.error = error
-            raise
+    try:
+        for number, feed in enumerate(samples, 1):
+            yield {
+                name: to_real(affine(tensor), value) if affine(tensor).is_quantized else value
+                for name, tensor, value in zip(names, samples.model.inputs, feed, strict=True)
+            }
+            tell(number)
+    except Exception as error:
+        failed.append(error)
+        raise
 
 
 def _layers(order: QuantizeTask, made: bytes) -> Iterator[LayerResult]:
@@ -249,14 +224,12 @@ def _layers(order: QuantizeTask, made: bytes) -> Iterator[LayerResult]:
         if step.type in CONVERSIONS or not step.outputs:
             continue
         partner = partners.get(step.index)
-        how = "unknown" if partner is None else _how(after, partner)
-        why = ""
-        if how in ("float", "unknown"):
+        how, why = "float" if partner is None else _how(after, partner), ""
+        if how == "float":
             asked = step.index not in kept and (not chosen or step.index in chosen)
             why = _why(before, step.index, order) if asked else "it was left out"
         name = before.tensors[step.outputs[0]].name
-        known = how if how != "unknown" else "float"
-        yield LayerResult(op=step.index, type=step.name, name=name, how=known, why=why)
+        yield LayerResult(op=step.index, type=step.name, name=name, how=how, why=why)
 
 
 def _how(graph: TensorGraph, index: int) -> str:
@@ -269,17 +242,15 @@ def _how(graph: TensorGraph, index: int) -> str:
         if given < 0 or given not in graph.constants:
             continue
         stored = graph.tensors[graph.roots[given]]
-        if stored.quantization is not None and stored.quantization.scales and stored.dtype != "int32":
-            return f"{stored.dtype} weights"
-        if stored.dtype in ("float16", "int4", "int2"):
+        scaled = stored.quantization is not None and stored.quantization.scales and stored.dtype != "int32"
+        if scaled or stored.dtype in ("float16", "int4", "int2"):
             return f"{stored.dtype} weights"
     return "float"
 
 
 def _why(graph: TensorGraph, index: int, order: QuantizeTask) -> str:
     step = graph.operators[index]
-    numeric = graph.tensors[step.outputs[0]].dtype.startswith("float")
-    if not numeric:
+    if not graph.tensors[step.outputs[0]].dtype.startswith("float"):
         return "it computes no real numbers"
     has_weights = any(given in graph.constants for given in step.inputs if given >= 0)
     if not needs_samples(order.recipe) and not has_weights:

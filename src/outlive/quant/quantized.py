@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from outlive.atomic_files import write_whole
 from outlive.finding import Finding
-from outlive.keeping import write_whole
 from outlive.names import safe
 from outlive.quant.drift import InputRange
 from outlive.records import NOT_WRITTEN, FileSize, in_document

@@ -67,15 +67,11 @@ def find_recipe(word: Any) -> tuple[str, Recipe]:
             hint = f"did you mean {near[0]}? " if near else ""
             known = f"there are {', '.join(RECIPES)}, or FILE.json"
             raise ValueError(f"there is no recipe {str(word)[:80]!r}; {hint}{known}")
-        return str(word), _loaded(Path(word))
+        try:
+            return str(word), _checked(json.loads(Path(word).read_text(encoding="utf-8")))
+        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise ValueError(f"no recipe can be read from {str(word)!r}: {error}") from error
     return "recipe", _checked(word)
-
-
-def _loaded(path: Path) -> Recipe:
-    try:
-        return _checked(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"no recipe can be read from {str(path)!r}: {error}") from error
 
 
 def _checked(rows: Any) -> Recipe:

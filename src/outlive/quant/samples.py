@@ -7,14 +7,13 @@ bad sample raises `InputError` with a finding; counts and ranges over all sample
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import shutil
 import tempfile
 import weakref
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -30,6 +29,7 @@ from outlive.model import Model, Tensor
 from outlive.quant.tensor_graph import affine, numpy_type
 
 _WHOLE_BYTES = 64 << 20
+_ARRAYS = (".npy", ".npz")
 _PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".gif")
 Sample = Any  # a mapping of names to arrays, a list in the model's order, or an array for the only input
 # Opens the samples from the start; `scratch` is a folder for what must be unpacked.
@@ -41,10 +41,10 @@ def open_source(given: Any, model: Model) -> tuple[Opener, bool]:
     if isinstance(given, (str, os.PathLike)):
         return _from_path(Path(given), model), True
     if isinstance(given, np.ndarray):
-        return lambda _: _rows({_only(model).index: given}, model), True
+        return lambda _: _rows([(_only(model), given)]), True
     if isinstance(given, Mapping):
-        named = {find_input(model, str(name)).index: np.asarray(value) for name, value in given.items()}
-        return lambda _: _rows(named, model), True
+        named = [(find_input(model, str(name)), np.asarray(value)) for name, value in given.items()]
+        return lambda _: _rows(named), True
     if callable(given):
         return lambda _: iter(given()), True
     if isinstance(given, Iterable):
@@ -62,19 +62,14 @@ def _only(model: Model) -> Tensor:
     return model.inputs[0]
 
 
-def _rows(arrays: Mapping[int, NDArray[Any]], model: Model) -> Iterator[Sample]:
+def _rows(arrays: Sequence[tuple[Tensor, NDArray[Any]]]) -> Iterator[Sample]:
     """Single samples from arrays that hold several along their first dimension."""
-    cut = {index: list(_cut(array, _tensor(model, index))) for index, array in arrays.items()}
-    counts = {len(rows) for rows in cut.values()}
-    if len(counts) > 1:
-        told = ", ".join(f"{_tensor(model, index).name[:40]!r} {len(rows)}" for index, rows in cut.items())
+    cut = {tensor.name: list(_cut(array, tensor)) for tensor, array in arrays}
+    if len({len(rows) for rows in cut.values()}) > 1:
+        told = ", ".join(f"{name[:40]!r} {len(rows)}" for name, rows in cut.items())
         raise ValueError(f"the arrays hold different numbers of samples: {told}")
-    for place in range(counts.pop() if counts else 0):
-        yield {_tensor(model, index).name: rows[place] for index, rows in cut.items()}
-
-
-def _tensor(model: Model, index: int) -> Tensor:
-    return next(tensor for tensor in model.inputs if tensor.index == index)
+    for row in zip(*cut.values(), strict=True):
+        yield dict(zip(cut, row, strict=True))
 
 
 def _cut(array: NDArray[Any], tensor: Tensor) -> Iterator[NDArray[Any]]:
@@ -87,32 +82,43 @@ def _cut(array: NDArray[Any], tensor: Tensor) -> Iterator[NDArray[Any]]:
     elif array.ndim == len(shape) and shape[:1] == (1,):
         yield from (array[place : place + 1] for place in range(len(array)))
     else:
-        yield array  # whoever checks it says what is wrong
+        yield array  # the check of samples says what is wrong
 
 
 def _from_path(path: Path, model: Model) -> Opener:
-    suffix = path.suffix.lower()
     if path.is_dir():
         return lambda scratch: _folder(path, model, scratch)
     if not path.exists():
         raise ValueError(f"there are no samples at {str(path)!r}")
-    if suffix in (".npy", ".npz"):
-        return lambda scratch: _rows(_arrays(path, model, scratch), model)
-    if suffix in _PICTURES:
-        return lambda _: iter([_picture(path, model)])
-    raise ValueError(f"{str(path)!r} is not a folder, an .npz, .npy or picture file")
+    if path.suffix.lower() not in (*_ARRAYS, *_PICTURES):
+        raise ValueError(f"{str(path)!r} is not a folder, an .npz, .npy or picture file")
+    return lambda scratch: _file(path, model, scratch)
 
 
-def _arrays(path: Path, model: Model, scratch: Path) -> dict[int, NDArray[Any]]:
+def _folder(path: Path, model: Model, scratch: Path) -> Iterator[Sample]:
+    """Every file one sample or more, in the order of their names."""
+    for file in sorted(path.iterdir()):
+        yield from _file(file, model, scratch)
+
+
+def _file(path: Path, model: Model, scratch: Path) -> Iterator[Sample]:
+    """The samples in a file; none if it is of another kind."""
+    if path.suffix.lower() in _ARRAYS:
+        yield from _rows(_arrays(path, model, scratch))
+    elif path.suffix.lower() in _PICTURES:
+        yield _picture(path, model)
+
+
+def _arrays(path: Path, model: Model, scratch: Path) -> list[tuple[Tensor, NDArray[Any]]]:
     try:
         if path.suffix.lower() == ".npy":
-            return {_only(model).index: _array(path, scratch)}
+            return [(_only(model), _array(path, scratch))]
         named = _unpacked(path, scratch)
     except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile) as error:
         raise ValueError(f"no arrays can be read from {str(path)!r}: {error}") from error
     if len(named) == 1 and len(model.inputs) == 1:
-        return {model.inputs[0].index: next(iter(named.values()))}
-    return {find_input(model, name).index: array for name, array in named.items()}
+        return [(model.inputs[0], next(iter(named.values())))]
+    return [(find_input(model, name), array) for name, array in named.items()]
 
 
 def _array(path: Path, scratch: Path) -> NDArray[Any]:
@@ -120,40 +126,22 @@ def _array(path: Path, scratch: Path) -> NDArray[Any]:
     if path.stat().st_size <= _WHOLE_BYTES:
         found: NDArray[Any] = np.load(path, allow_pickle=False)
         return found
-    with path.open("rb") as file:
-        return _mapped(file, scratch)
+    return _mapped(path.open("rb"), scratch)
 
 
 def _unpacked(path: Path, scratch: Path) -> dict[str, NDArray[Any]]:
-    found = {}
     with zipfile.ZipFile(path) as archive:
-        for member in archive.infolist():
-            with archive.open(member) as packed:
-                found[member.filename.removesuffix(".npy")] = _mapped(packed, scratch)
-    return found
+        names = archive.namelist()
+        return {name.removesuffix(".npy"): _mapped(archive.open(name), scratch) for name in names}
 
 
 def _mapped(content: IO[bytes], scratch: Path) -> NDArray[Any]:
-    """The array in a stream, mapped from a file without a name: nobody can cut it short and so end us."""
-    handle, name = tempfile.mkstemp(".npy", prefix="outlive-samples-", dir=scratch)
-    try:
-        with open(handle, "wb") as plain:
-            shutil.copyfileobj(content, plain, 1 << 20)
-        found: NDArray[Any] = np.load(name, mmap_mode="r", allow_pickle=False)
+    """The array in a stream, mapped from a file without a name: no other program can cut it short."""
+    with content, tempfile.NamedTemporaryFile(suffix=".npy", dir=scratch) as plain:
+        shutil.copyfileobj(content, plain, 1 << 20)
+        plain.flush()
+        found: NDArray[Any] = np.load(plain.name, mmap_mode="r", allow_pickle=False)
         return found
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-
-
-def _folder(path: Path, model: Model, scratch: Path) -> Iterator[Sample]:
-    """Every file one sample or more, in the order of their names; what is no sample is passed over."""
-    for file in sorted(path.iterdir()):
-        suffix = file.suffix.lower()
-        if suffix in (".npy", ".npz"):
-            yield from _rows(_arrays(file, model, scratch), model)
-        elif suffix in _PICTURES:
-            yield _picture(file, model)
 
 
 def _picture(path: Path, model: Model) -> Sample:
@@ -186,16 +174,11 @@ Feed = tuple[NDArray[Any], ...]  # a value for each input, in the model's order
 
 @dataclass(slots=True)
 class InputSeen:
-    """What passed for one input: the extremes, and whether any value differs from another."""
+    """The extremes of the values of one input, over all samples so far."""
 
     name: str
     low: float = math.inf
     high: float = -math.inf
-
-    @property
-    def is_constant(self) -> bool:
-        """True if all values of all samples were alike."""
-        return self.low == self.high
 
 
 class Samples:
@@ -211,7 +194,7 @@ class Samples:
         self._open, again = open_source(given, model)
         self._keep = keep and not again
         self._scratch = Path(tempfile.mkdtemp(prefix="outlive-samples-"))
-        # Also where nobody closes them: with the object, or with the program.
+        # Also if they are not closed: with the object, or with the program.
         self._remove = weakref.finalize(self, shutil.rmtree, self._scratch, ignore_errors=True)
         self._kept: list[Path] = []
         self._once: Iterator[Any] | None = None
@@ -240,32 +223,29 @@ class Samples:
 
     def _once_kept(self) -> Iterator[Feed]:
         """What has been kept so far, and then what is still to come, which is kept as it passes."""
-        for path in tuple(self._kept):
-            with np.load(path, allow_pickle=False) as stored:
-                yield tuple(stored[str(place)] for place in range(len(stored.files)))
+        yield from map(load_arrays, tuple(self._kept))
         if self._once is None:
             self._once = self._open(self._scratch)
         for item in self._once:
             feed = self._checked(item)
-            self._store(feed)
+            self._kept.append(self._scratch / f"sample-{len(self._kept)}.npz")
+            np.savez(self._kept[-1], *feed)
             yield feed
 
-    def _store(self, feed: Feed) -> None:
-        path = self._scratch / f"sample-{len(self._kept)}.npz"
-        named: dict[str, Any] = {str(place): value for place, value in enumerate(feed)}
-        np.savez(path, **named)
-        self._kept.append(path)
-
     def _checked(self, item: Any) -> Feed:
-        tensors = self.model.inputs
-        values = _by_input(self.model, item)
-        pairs = zip(tensors, values, strict=True)
+        pairs = list(zip(self.model.inputs, _by_input(self.model, item), strict=True))
         feed = tuple(checked(tensor, np.asarray(value), self._judge) for tensor, value in pairs)
-        for seen, value, tensor in zip(self.seen, feed, tensors, strict=True):
+        for seen, value, (tensor, _) in zip(self.seen, feed, pairs, strict=True):
             if value.size and value.dtype.kind in "biuf":
                 real = to_real(affine(tensor), value)
                 seen.low, seen.high = min(seen.low, float(real.min())), max(seen.high, float(real.max()))
         return feed
+
+
+def load_arrays(path: Path) -> Feed:
+    """The arrays that `np.savez` wrote, in their order."""
+    with np.load(path, allow_pickle=False) as stored:
+        return tuple(stored[name] for name in stored.files)
 
 
 def _by_input(model: Model, item: Any) -> list[Any]:
@@ -324,16 +304,9 @@ def _refuse_odd(tensor: Tensor, value: NDArray[Any], judge: Judge) -> None:
     missing = int(np.count_nonzero(np.isnan(value)))
     problem = "nan-in-sample" if missing else "infinity-in-sample"
     count = missing or int(np.count_nonzero(np.isinf(value)))
-    raise judge.refused(
-        Call(
-            problem=problem,
-            index=tensor.index,
-            name=tensor.name,
-            given_shape=value.shape,
-            given_dtype=value.dtype.name,
-            text=f"{count} of {value.size} values",
-        )
-    )
+    text = f"{count} of {value.size} values"
+    given = {"given_shape": value.shape, "given_dtype": value.dtype.name}
+    raise judge.refused(Call(problem=problem, index=tensor.index, name=tensor.name, text=text, **given))
 
 
 def to_real(parameters: Affine, value: NDArray[Any]) -> NDArray[Any]:

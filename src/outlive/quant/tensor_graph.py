@@ -75,7 +75,7 @@ def grid(tensor: Tensor, op_type: str = "") -> Grid | None:
 
 
 def has_free_scale(step: Operator) -> bool:
-    """True if whoever quantizes the operator chooses the scale of its output."""
+    """True if the quantizer chooses the scale of the operator's output."""
     return step.type in _FREE_SCALE
 
 

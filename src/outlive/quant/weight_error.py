@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.model import Operator
-from outlive.quant.drift import WeightStatistics
+from outlive.quant.drift import WeightStatistics, decibels
 from outlive.quant.tensor_graph import TensorGraph, affine
 
 # The dimension of weights that counts output channels (tflite/kernels/*.cc, per-channel quantization).
@@ -76,14 +76,9 @@ def _channels(values: NDArray[Any], axis: int) -> Iterator[tuple[slice, NDArray[
         yield part, rows[part].reshape(rows[part].shape[0], -1).astype(np.float64)
 
 
-def _peaks(values: NDArray[Any], axis: int) -> NDArray[np.float64]:
-    """The greatest magnitude of each channel."""
-    return np.concatenate([np.abs(rows).max(1) for _, rows in _channels(values, axis)])
-
-
 def _shared_scale(values: NDArray[Any], axis: int, scale: float, levels: int) -> dict[str, Any]:
     """What one scale for all costs the channels that are small, beside what a scale for each would."""
-    peaks = _peaks(values, axis)
+    peaks = np.concatenate([np.abs(rows).max(1) for _, rows in _channels(values, axis)])
     # A channel of nothing but zeros loses nothing.
     weak = (peaks > 0) & (peaks < _WEAK * peaks.max())
     power = shared = own = 0.0
@@ -96,15 +91,9 @@ def _shared_scale(values: NDArray[Any], axis: int, scale: float, levels: int) ->
         return {}
     return {
         "weak_channels": int(np.count_nonzero(weak)),
-        "sqnr_db": _decibels(power, shared),
-        "per_channel_sqnr_db": _decibels(power, own),
+        "sqnr_db": decibels(power, shared) if math.isfinite(power + shared) else -math.inf,
+        "per_channel_sqnr_db": decibels(power, own) if math.isfinite(power + own) else -math.inf,
     }
-
-
-def _decibels(power: float, noise: float) -> float:
-    if noise == 0:
-        return math.inf
-    return 10 * math.log10(power / noise) if 0 < power < math.inf and noise < math.inf else -math.inf
 
 
 def _bias(

@@ -14,6 +14,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from outlive.rendering.page import Page
 
+PUBLIC_MODULES = (
+    "console", "diagnosis_bundle", "finding_text", "fleet_tables", "media.csv", "media.html", "media.json",
+    "media.notebook", "media.overlay", "media.text", "page", "pages.error", "pages.explain",
+    "pages.finding", "pages.report", "pages.watch", "picture", "plots.watch",
+)  # fmt: skip
+
 
 def page_of(result: Any) -> Page:
     """The page of a result, whatever its kind."""

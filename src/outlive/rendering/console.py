@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.segment import Segment
     from rich.table import Table
 
-# In a pipe nothing is wrapped or cut: whoever reads it can do that, but cannot bring back what is lost.
+# In a pipe nothing is wrapped or cut: the reader can do that, but cannot bring back what is lost.
 _PIPE_WIDTH = 100_000
 _MANY_ROWS = 300
 

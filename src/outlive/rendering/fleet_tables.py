@@ -12,8 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from outlive.atomic_files import whole_file, whole_text
 from outlive.fleet import Row
-from outlive.keeping import whole_file, whole_text
 from outlive.names import plain_cell, safe
 
 _NAME = 1000

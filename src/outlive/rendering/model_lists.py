@@ -109,7 +109,7 @@ def sparsity_sections(found: Any) -> list[ui.Section]:
     ]
     weights = ui.Table("weights", "Weights", columns, rows)
     worth = (_forms(found), ui.Listing(tuple(_worth(found))))
-    how = "Measured." if found.forms[0].measured_bytes else "Planned."
+    how = "Measured." if found.forms[0].measured_peak_bytes else "Planned."
     return [
         ui.Section("weights", "Weights", (weights if rows else ui.Words(beside),), lead=beside),
         ui.Section("worth", "What the zeros are worth", worth, lead=how),
@@ -132,8 +132,7 @@ def _known(size: int | None) -> ui.Cell:
 
 
 def _peaks(form: Any) -> Sequence[tuple[str, int | None]]:
-    found: Sequence[tuple[str, int | None]] = form.measured_bytes or form.planned_bytes
-    return found
+    return tuple((form.measured_peak_bytes or form.planned_peak_bytes).items())
 
 
 def _worth(found: Any) -> Iterator[str]:

@@ -20,7 +20,8 @@ from outlive.units import format_bytes
 Tone = Literal["good", "warn", "bad", "plain"]
 Cell = str | int | float | bool | None
 _LONGEST_CELL = 300
-_NUMBERS = ("number", "bytes", "bar", "share")
+# Kinds of columns that stand at the right.
+NUMBERS = ("number", "bytes", "bar", "share")
 # bytes: a size; number: a count or a measure; bar: a size, drawn as well; chip: a coloured word;
 # share: 0 to 1 as a percentage; mono: a name or a shape; text: words.
 ColumnKind = Literal["text", "mono", "number", "bytes", "bar", "chip", "share"]
@@ -151,6 +152,29 @@ class Chart:
     detail: int = 1
 
 
+def curve(name: str, tone: str, style: str, values: Sequence[float | None], **more: Any) -> Mapping[str, Any]:
+    """A curve of a chart, drawn as a line, an area, dashes or bars."""
+    return {"name": name, "tone": tone, "style": style, "values": values, **more}
+
+
+def lines(
+    x: Iterable[float],
+    x_axis: tuple[str, str],
+    y_axis: tuple[str, str],
+    *curves: Mapping[str, Any],
+    **more: Any,
+) -> dict[str, Any]:
+    """The data of a chart of curves over x. An axis is its unit and its name; None in `more` is left out."""
+    axes = {"x_kind": x_axis[0], "x_name": x_axis[1], "y_kind": y_axis[0], "y_name": y_axis[1]}
+    given = {name: value for name, value in more.items() if value is not None}
+    return {"kind": "lines", "x": list(x), **axes, "series": list(curves), **given}
+
+
+def legend(curves: Iterable[Mapping[str, Any]]) -> list[Mapping[str, str]]:
+    """The names of curves beside their colours."""
+    return [{"name": one["name"], "tone": one["tone"]} for one in curves]
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One of several charts at a time, chosen by its title."""
@@ -245,7 +269,7 @@ def sort_key(column: Column, value: Cell) -> str:
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    if column.kind in _NUMBERS and isinstance(value, (int, float)):
+    if column.kind in NUMBERS and isinstance(value, (int, float)):
         return repr(float(value)).replace("inf", "Infinity")
     return cell_text(column, value).lower()
 

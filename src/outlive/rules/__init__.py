@@ -8,7 +8,36 @@ I inputs, M memory and waste, O operators, Q quantization, S silent failures. Th
 the facts it needs. `api.py` is what a rule's file imports. Nouns: `Rule`, `Judgement`, `NotChecked`.
 """
 
-from outlive.rules.judgement import Judgement, NotChecked, judge
-from outlive.rules.rule import Rule, rule
+from outlive.rules.catalogue import choose_rules, find_rule, load_rules, near_rules, split_words
+from outlive.rules.judgement import (
+    Judgement,
+    NotChecked,
+    assess,
+    assess_run,
+    by_weight,
+    file_errors,
+    judge,
+    of_change,
+)
+from outlive.rules.rule import Rule, RuleList, rule
 
-__all__ = ["Judgement", "NotChecked", "Rule", "judge", "rule"]
+PUBLIC_MODULES = ("checked", "feed", "flight_end", "memory_verdict", "plan_facts", "quantization.expectation")
+
+__all__ = [
+    "Judgement",
+    "NotChecked",
+    "Rule",
+    "RuleList",
+    "assess",
+    "assess_run",
+    "by_weight",
+    "choose_rules",
+    "file_errors",
+    "find_rule",
+    "judge",
+    "load_rules",
+    "near_rules",
+    "of_change",
+    "rule",
+    "split_words",
+]

@@ -34,6 +34,20 @@ class GivenInput:
     array: NDArray[Any] = field(repr=False)
     card: TensorCard | None = None
 
+    @property
+    def place(self) -> str:
+        """The input as `input "image", tensor 0`."""
+        return f'input "{self.tensor.name}", tensor {self.tensor.index}'
+
+    @property
+    def evidence(self) -> Evidence:
+        """The array in a line."""
+        kind = f"{format_shape(self.seen.shape)} {self.seen.dtype}"
+        if self.seen.minimum is None or self.seen.maximum is None:
+            return Evidence(f"given {kind}", "inputs")
+        spread = f"from {self.seen.minimum:.6g} to {self.seen.maximum:.6g}, mean {self.seen.mean:.4g}"
+        return Evidence(f"given {kind}, {spread}", "inputs")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feed:
@@ -51,6 +65,12 @@ class HeldRange:
     high: float
     scale: float
     source: str
+
+    @property
+    def evidence(self) -> Evidence:
+        """The range in a line."""
+        steps = f"in steps of {self.scale:.4g}"
+        return Evidence(f"it can hold {self.low:.4g} to {self.high:.4g} {steps}", self.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +94,7 @@ def quantized(tensor: Tensor) -> tuple[float, int] | None:
 
 def held_range(feed: Feed, given: GivenInput) -> HeldRange | None:
     """What the input can hold: by its own quantization, or that of the QUANTIZE behind it."""
-    own = _span(given.tensor, f"tensor {given.tensor.index}")
+    own = _held(given.tensor, f"tensor {given.tensor.index}")
     if own is not None or not given.tensor.dtype.startswith("float"):
         return own
     graph = feed.model.subgraphs[0]
@@ -84,10 +104,10 @@ def held_range(feed: Feed, given: GivenInput) -> HeldRange | None:
     index = readers[0].outputs[0]
     if not 0 <= index < len(graph.tensors):
         return None
-    return _span(graph.tensors[index], operator_name(readers[0]))
+    return _held(graph.tensors[index], operator_name(readers[0]))
 
 
-def _span(tensor: Tensor, source: str) -> HeldRange | None:
+def _held(tensor: Tensor, source: str) -> HeldRange | None:
     parameters = quantized(tensor)
     if parameters is None:
         return None
@@ -107,12 +127,10 @@ def expected_range(feed: Feed, given: GivenInput) -> ExpectedRange | None:
             mean=pairs[0][0],
             std=pairs[0][1],
         )
-    span = held_range(feed, given)
-    return (
-        None
-        if span is None
-        else ExpectedRange(low=span.low, high=span.high, source=f"quantization, {span.source}")
-    )
+    held = held_range(feed, given)
+    if held is None:
+        return None
+    return ExpectedRange(low=held.low, high=held.high, source=f"quantization, {held.source}")
 
 
 def looks_like_bytes(feed: Feed, given: GivenInput) -> bool:
@@ -133,24 +151,3 @@ def uses(feed: Feed, given: GivenInput) -> Iterator[tuple[Operator, int]]:
         yield from ((step, place) for place in places)
         if 0 in places and step.type in _HANDING_ON and len(same) < _MOST_STEPS:
             same |= set(step.outputs[:1])
-
-
-def input_place(given: GivenInput) -> str:
-    """An input as `input "image", tensor 0`."""
-    return f'input "{given.tensor.name}", tensor {given.tensor.index}'
-
-
-def values_seen(given: GivenInput) -> Evidence:
-    """The array in a line."""
-    seen = given.seen
-    kind = f"{format_shape(seen.shape)} {seen.dtype}"
-    if seen.minimum is None or seen.maximum is None:
-        return Evidence(f"given {kind}", "inputs")
-    spread = f"from {seen.minimum:.6g} to {seen.maximum:.6g}, mean {seen.mean:.4g}"
-    return Evidence(f"given {kind}, {spread}", "inputs")
-
-
-def range_seen(span: HeldRange) -> Evidence:
-    """The range in a line."""
-    steps = f"in steps of {span.scale:.4g}"
-    return Evidence(f"it can hold {span.low:.4g} to {span.high:.4g} {steps}", span.source)

@@ -1,12 +1,13 @@
-"""What flights and refused calls have to say: the cause of an end, and evidence in words that rules share."""
+"""How a run ended: the cause in a word, and evidence in words that rules share."""
 
 from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from typing import Any
 
-from outlive.finding import Evidence, Remedy, Tag, shell_path
+from outlive.finding import Evidence, OpPlace, Remedy, Tag, shell_path
 from outlive.process.flight import Flight
 from outlive.rules.tensorflow_log import failed_check, last_line, own_line, running_op
 from outlive.units import format_bytes
@@ -67,6 +68,17 @@ _NO_THREAD = re.compile(
 _FEW_FRAMES = 4
 # Frames between the signal and the code that asked for it.
 _MESSENGERS = ("absl::", "libc.so", "libstdc++", "gsignal", "raise", "abort", "__", "_Z", "None")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedValues:
+    """A run that was refused with inputs that we chose, what its words mean, and where it was."""
+
+    values: str
+    flight: Flight
+    cause: str
+    meaning: str
+    op: OpPlace | None = None
 
 
 def cause(flight: Flight) -> str:
@@ -199,7 +211,7 @@ def limited_command(flight: Flight, size: str) -> str:
 
 
 def was_busy(flight: Flight) -> bool | None:
-    """Whether it used a processor at its deadline; None if nobody could look."""
+    """Whether it used a processor at its deadline; None if that is unknown."""
     share = flight.activity.get("cpu_share")
     if not isinstance(share, (int, float)):
         return None

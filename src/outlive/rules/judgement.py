@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from outlive.errors import ModelError
 from outlive.finding import Finding, Severity, Sighting
-from outlive.model import Identity, Reading
-from outlive.model.file_bytes import FileChanged
+from outlive.model import FileChanged, Identity, Reading
 from outlive.process.flight import Flight
 from outlive.rules.catalogue import load_rules
 from outlive.rules.rule import Rule
@@ -68,7 +67,7 @@ def judge(facts: Mapping[str, object], rules: Iterable[Rule] | None = None) -> J
             reason = f"the rule failed: {type(error).__name__}: {error}"
             skipped.append(NotChecked(code=entry.code, name=entry.name, reason=reason))
             continue
-        findings += [_sign(entry, sighting) for sighting in sightings]
+        findings += [sign(entry, sighting) for sighting in sightings]
     findings.sort(key=by_weight)
     return Judgement(findings=tuple(findings), not_checked=tuple(skipped))
 
@@ -78,7 +77,8 @@ def by_weight(finding: Finding) -> tuple[int, str]:
     return _ORDER[finding.severity], finding.code
 
 
-def _sign(entry: Rule, sighting: Sighting) -> Finding:
+def sign(entry: Rule, sighting: Sighting) -> Finding:
+    """The finding that a rule makes of what was seen."""
     return Finding(
         code=entry.code,
         name=entry.name,
@@ -106,7 +106,7 @@ def assess(reading: Reading) -> Judgement:
 
 
 def of_change(error: ModelError | FileChanged) -> tuple[Finding, ...]:
-    """What there is to say of a file that has changed since it was opened."""
+    """The findings on a file that has changed since it was opened."""
     if isinstance(error, ModelError):
         return error.findings
     identity = Identity(kind="changed", detail=error.detail)

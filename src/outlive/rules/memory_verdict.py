@@ -65,7 +65,7 @@ class Had:
 
 
 def headline(flight: Flight, otherwise: str = "") -> str:
-    """Needed and had in one line; `otherwise` what happened, where nobody knows what was needed."""
+    """Needed and had in one line; `otherwise` what happened, where the need is not known."""
     need, there, who = _need(flight), had(flight), f"the {doer(flight)}"
     if there is None:
         return otherwise
@@ -272,7 +272,7 @@ def _raise(flight: Flight) -> Iterator[Remedy]:
     if limit is None or there is None or there.source != "limits":
         return
     need, asked = amount(flight.planned.get("needed_bytes")), requested_memory(flight)
-    once = asked is not None and asked.bytes > limit  # of what grows on and on nobody knows how much it needs
+    once = asked is not None and asked.bytes > limit  # the need of what grows on and on is not known
     more = need or (asked.bytes + (flight.peak_bytes or 0) if asked is not None and once else 0)
     enough = more * 11 // 10 if more > limit else 2 * limit
     rooms = (flight.machine.get(name) for name in ("cgroup_limit_bytes", "total_bytes"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from outlive.arena.budget import Verdict, seen_bytes, worst_moment
+from outlive.arena.budget import Budget, Verdict, seen_bytes, worst_moment
 from outlive.arena.plan import Part, Plan
 from outlive.finding import Evidence, Remedy, Tag
 from outlive.rules.wording import command, file_name
@@ -50,6 +50,12 @@ def amounts(plan: Plan, needed: int) -> tuple[Evidence, ...]:
     rest = ", ".join(f"{part.name} {format_bytes(part.bytes)}" for part in _largest_parts(plan))
     total = Evidence(f"{what} {format_bytes(needed)} ({needed:,} bytes)", f"plan, {plan.accelerator}")
     return (total, Evidence(f"of it {rest}", "plan")) if rest else (total,)
+
+
+def memory_there(budget: Budget) -> Evidence:
+    """How much memory there is, and who says so."""
+    size = budget.ram_bytes
+    return Evidence(f"there are {format_bytes(size)} ({size:,} bytes): {budget.title}", budget.source)
 
 
 def _largest_parts(plan: Plan) -> list[Part]:

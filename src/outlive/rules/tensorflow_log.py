@@ -98,7 +98,7 @@ def _own_frame(stack: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestedMemory:
-    """Memory that was asked for in vain, in one piece; the shape of the array it was for, if that is told."""
+    """Memory that was asked for in vain, in one piece; the shape of the array it was for, if known."""
 
     bytes: int
     shape: tuple[int, ...] = ()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 
-from outlive.finding import OpPlace, shell_path
+from outlive.finding import Evidence, OpPlace, Remedy, Sighting, shell_path
 from outlive.model import Operator, Tensor
 
 
@@ -27,6 +28,12 @@ def operator_name(operator: Operator, subgraph: int = 0) -> str:
     """An operator as `op 41 CONV_2D`, with its subgraph where that is not the main one."""
     place = f"subgraph {subgraph}, " if subgraph else ""
     return f"{place}op {operator.index} {operator.name}"
+
+
+def sight_file(path: str | None, facts: Iterable[str], source: str, why: str, *remedies: Remedy) -> Sighting:
+    """One sighting of a whole file, for facts of one source."""
+    seen = tuple(Evidence(fact, source) for fact in facts)
+    return Sighting(where=file_name(path), evidence=seen, why=why, remedies=remedies)
 
 
 def operator_place(operator: Operator, subgraph: int = 0) -> OpPlace:

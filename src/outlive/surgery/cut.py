@@ -8,6 +8,7 @@ The words of a request are looked up here; a part never shares memory with the f
 from __future__ import annotations
 
 import hashlib
+import math
 import operator
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,8 +19,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from outlive.keeping import write_whole
-from outlive.model import Model, Tensor
+from outlive.atomic_files import write_whole
+from outlive.model import NOT_IN_NUMPY, Model, Tensor
 from outlive.records import NOT_WRITTEN, ModelFile, in_document
 from outlive.surgery.archive import moved_archive
 from outlive.surgery.assembly import AssembledPart, Change, assemble
@@ -166,7 +167,7 @@ def _made(
     tree = kept.into(part.tree)
     rows = tree["subgraphs"][0]["tensors"]
 
-    def told(index: int) -> CutTensor:
+    def described(index: int) -> CutTensor:
         tensor, row = model.subgraphs[0].tensors[index], rows[numbers[index]]
         return CutTensor(
             index=numbers[index],
@@ -181,8 +182,8 @@ def _made(
     left = ("attached files",) if model.attached_files and archive is None else ()
     return Cut(
         model=data + archive if archive else data,
-        inputs=tuple(map(told, chosen.inputs)),
-        outputs=tuple(map(told, chosen.outputs)),
+        inputs=tuple(map(described, chosen.inputs)),
+        outputs=tuple(map(described, chosen.outputs)),
         ops=chosen.ops,
         tensors=part.tensors,
         subgraphs=part.subgraphs,
@@ -255,17 +256,12 @@ def _possible(tensor: Tensor, given: Sequence[int]) -> Shape:
     if tensor.shape and len(shape) != len(tensor.shape):
         wanted = format_shape(tensor.shape_signature or tensor.shape)
         raise ValueError(f"{what} is {wanted}: {format_shape(shape)} has another number of dimensions")
-    elements = 1
-    for size in shape:
-        elements *= size
-    if elements * DTYPE_BITS.get(tensor.dtype, 8) >= 2**63:
+    if math.prod(shape) * DTYPE_BITS.get(tensor.dtype, 8) >= 2**63:
         raise ValueError(f"{what} cannot be {format_shape(shape)}: no machine can hold it")
     return shape
 
 
-_NOT_FROM_ARRAYS = frozenset(
-    {"resource", "variant", "bfloat16", "int4", "uint4", "int2", "float8_e4m3fn", "float8_e5m2"}
-)
+_NOT_FROM_ARRAYS = NOT_IN_NUMPY - {"string"}
 
 
 def constant(tensor: Tensor, value: object) -> Change:

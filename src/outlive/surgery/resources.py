@@ -80,7 +80,7 @@ class Resources:
         return found
 
     def has_effect(self, operator: Operator) -> bool:
-        """True if it does something that no tensor shows: it is not dead because nobody reads its outputs."""
+        """True if it does something that no tensor shows: it is needed though nothing reads its outputs."""
         touch = self.touches.get(operator.index)
         return not operator.outputs or (touch is not None and bool(touch.written))
 

@@ -120,7 +120,7 @@ def _put(tree: Tree, weight: WeightZeros, made: tuple[Tree, NDArray[Any]], code:
     tree["buffers"].append({"data": kept})
     name = f"{old['name'] or ''}_sparse"
     tensors.append({**old, "name": name, "buffer": len(tree["buffers"]) - 1, "sparsity": sparsity})
-    # The bytes of the dense weight stay for whoever else refers to them; else they are gone.
+    # The bytes of the dense weight stay if another tensor refers to them.
     users = [row for graph in tree["subgraphs"] for row in graph["tensors"] if row["buffer"] == old["buffer"]]
     if len(users) == 1:
         tree["buffers"][old["buffer"]] = {}

@@ -2,15 +2,14 @@
 
     content ──> tree_of ──> {"version": 3, "subgraphs": [{"tensors": [...]}]} ──> write ──> the same model
 
-For files that were read and found sound: what is wrong with one is told by `outlive.model`.
+For files that were read and found sound: `outlive.model` says what is wrong with others.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from outlive.model.fast_fields import ByteRange
-from outlive.model.file_bytes import FileBytes
+from outlive.model.file_bytes import ByteRange, FileBytes
 from outlive.model.flatbuffer import FlatBuffer, TableVector
 from outlive.model.flaw import FlawLog
 from outlive.model.schema import load_schema

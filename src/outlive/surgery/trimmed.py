@@ -1,4 +1,4 @@
-"""A smaller file with the same results: what nobody uses is left out, what is there twice is there once.
+"""A smaller file with the same results: what nothing uses is left out, repeated constants are stored once.
 
     Model ──> copies, dead operators ──> tensors ──> buffers ──> kinds of operators ──> write ──> Trimmed
               (waste.py)                             (sharing.py)
@@ -77,14 +77,8 @@ class _Trimming:
                 check_options(operator, index)
         # A plan or an order that came with the file speaks of tensors and operators by number.
         self._may_renumber = all(entry.name in NUMBERLESS for entry in model.metadata)
-        self._named = self._named_by_signatures()
-
-    def _named_by_signatures(self) -> dict[int, frozenset[int]]:
-        named: dict[int, set[int]] = {}
-        for signature in self._model.signatures:
-            ends = (*signature.inputs, *signature.outputs)
-            named.setdefault(signature.subgraph_index, set()).update(index for _, index in ends)
-        return {graph: frozenset(indices) for graph, indices in named.items()}
+        signed = {signature.subgraph_index for signature in model.signatures}
+        self._named = {graph: model.signature_tensors(graph) for graph in signed}
 
     @cached_property
     def _subgraphs(self) -> dict[int, int]:

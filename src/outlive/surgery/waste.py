@@ -92,9 +92,9 @@ def _changes_nothing(operator: Operator, subgraph: Subgraph, shape: tuple[int, .
         case "CONCATENATION":
             return len(operator.inputs) == 1 and _option(operator, "fused_activation_function") == "NONE"
         case "TRANSPOSE":
-            return _constant(operator, subgraph) == list(range(rank))
+            return constant_integers(operator, subgraph) == list(range(rank))
         case "PAD":
-            return _constant(operator, subgraph) == [0] * (2 * rank)
+            return constant_integers(operator, subgraph) == [0] * (2 * rank)
     return False
 
 
@@ -104,12 +104,12 @@ def _option(operator: Operator, name: str) -> object:
 
 def _wanted_shape(operator: Operator, subgraph: Subgraph) -> list[int] | None:
     if len(operator.inputs) > 1:
-        return _constant(operator, subgraph)
+        return constant_integers(operator, subgraph)
     wanted = _option(operator, "new_shape")
     return list(wanted) if isinstance(wanted, tuple) else None
 
 
-def _constant(operator: Operator, subgraph: Subgraph) -> list[int] | None:
+def constant_integers(operator: Operator, subgraph: Subgraph) -> list[int] | None:
     """The values of the operator's second input, if they are constant integers."""
     if len(operator.inputs) < 2 or operator.inputs[1] < 0:
         return None
@@ -158,7 +158,7 @@ _BIAS_TYPES = frozenset({"int32", "int64"})
 
 
 def shared_buffers(model: Model, used: Iterable[int]) -> dict[int, int]:
-    """For each buffer of `used` that repeats an earlier one, that one; only where nobody can tell."""
+    """For each buffer of `used` that repeats an earlier one, that one; only where that changes nothing."""
     alone = _alone(model)
     alike: dict[int, list[Buffer]] = defaultdict(list)
     for index in sorted(used):

@@ -3,31 +3,100 @@
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from outlive.diagnosis.autopsy import Autopsy
 
+Remains = str | bytes | os.PathLike[str] | BinaryIO
+_CORE_BYTES = 64 << 20
 
-def autopsy(text_or_path: str | bytes | os.PathLike[str]) -> Autopsy:
+
+def autopsy(text_or_path: Remains, model: str | os.PathLike[str] | None = None) -> Autopsy:
     """What a log, a core file or a pasted message of a death means, and what to do next.
 
-    Give the path of a log or core file, or the text itself; bytes are the content of either. `.cause` is
-    empty if nothing in it is known. OSError for a file that cannot be read.
+    Give the path of a log or core file, or the text itself; bytes are the content of either, and a file
+    object is read to its end, or until it falls silent. With `model`, or where the log names a model that is
+    there, the file is checked and compared with what the log says. `.cause` is empty if nothing in it is
+    known. OSError for a file that cannot be read.
     """
     from outlive.diagnosis.autopsy import read_remains
 
     path = _path(text_or_path)
     if path is not None:
-        return replace(read_remains(Path(path).read_bytes(), path), source=path)
-    given = text_or_path.encode(errors="replace") if isinstance(text_or_path, str) else text_or_path
-    assert isinstance(given, (bytes, bytearray, memoryview))
-    return replace(read_remains(bytes(given), None), source="the given text")
+        data, unread = _content(path)
+        source, folder = path, os.path.dirname(path)
+    else:
+        data, unread = _given(text_or_path)
+        source, folder = "the given text" if isinstance(text_or_path, (str, bytes)) else "standard input", ""
+    told = replace(read_remains(data, path, unread), source=source)
+    return _beside_model(told, data, folder, None if model is None else os.fspath(model))
 
 
-def _path(given: str | bytes | os.PathLike[str]) -> str | None:
+def _content(path: str) -> tuple[bytes, str]:
+    """What is read of a file, and what was left out; of a core file only its start is needed."""
+    from outlive.diagnosis.corefile import is_core
+    from outlive.diagnosis.log_text import read_bounded, read_stream
+
+    with open(path, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            return read_stream(file)
+        if is_core(file.read(64)):
+            file.seek(0)
+            return file.read(_CORE_BYTES), ""
+        file.seek(0)
+        return read_bounded(file, status.st_size)
+
+
+def _given(given: Remains) -> tuple[bytes, str]:
+    from outlive.diagnosis.log_text import read_stream
+
+    if isinstance(given, str):
+        return given.encode(errors="replace"), ""
+    if isinstance(given, (bytes, bytearray, memoryview)):
+        return bytes(given), ""
+    assert not isinstance(given, os.PathLike)
+    return read_stream(given)
+
+
+def _beside_model(told: Autopsy, data: bytes, folder: str, model: str | None) -> Autopsy:
+    """With what the model's file says: the one that was given, or the one that the log names."""
+    from outlive.diagnosis.log_model import named_model, with_model
+
+    command = told.core.command if told.core is not None else ""
+    text = command or data[-(1 << 20) :].decode("utf-8", errors="replace")
+    path = model if model is not None else named_model(text, folder)
+    if not path:
+        return told
+    told = with_model(told, path)
+    if told.cause != "out-of-memory":
+        return told
+    return _with_plan(told, path)
+
+
+def _with_plan(told: Autopsy, path: str) -> Autopsy:
+    """With the memory that the plan of the model says it needs."""
+    from outlive.errors import OutliveError
+    from outlive.units import format_bytes
+    from outlive.verbs.plan import plan
+
+    micro = told.code == "M201"
+    try:
+        planned = plan(path, "tflm" if micro else None)
+    except (OutliveError, ValueError):
+        return told
+    needed = planned.min_arena_bytes if micro else planned.peak_bytes
+    if needed is None:
+        return told
+    what = "an arena of" if micro else "of memory of its own"
+    words = f"{what} {needed:,} bytes" if micro else f"{format_bytes(needed)} {what}"
+    return replace(told, meaning=f"{told.meaning}. By its plan the model needs {words}")
+
+
+def _path(given: Remains) -> str | None:
     """The path that is meant; None for text. A word with a dot or a slash in it is a path, there or not."""
     if isinstance(given, os.PathLike):
         return os.fspath(given)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ACTIONS = ("last", "list", "show", "clear", "on", "off")
 # What a rule says of a model's file or of an error that was caught says nothing here: there is neither.
 _ABOUT_MODELS = ("FILE", "error.flight")
-# A cell may have this share of what there is; the rest is for the kernel and the system.
+# A cell may have this share of the memory; the rest is for the kernel and the system.
 _SHARE = 0.7
 
 
@@ -113,7 +113,7 @@ def _why(record: Record, finding: Finding) -> str:
 
 
 def _lost(record: Record) -> tuple[Evidence, ...]:
-    """What is known of the memory at an end that nobody saw."""
+    """What is known of the memory at an end without a witness."""
     if not record.lost or not record.timeline or not record.memory_bytes:
         return ()
     last = record.before_bytes + record.timeline[-1].bytes

@@ -40,10 +40,10 @@ def check(
     nearest pyproject.toml has it, unless `config` is False; files it excludes are left out of folders, and
     with `force_exclude` always. ValueError for unknown rules, devices, inputs and expectations.
     """
-    from outlive.verbs.checking import Said, check_sources, load_inputs
+    from outlive.verbs.checking import CallerSettings, check_sources, load_inputs
 
     devices: Any = () if device is None else device if isinstance(device, (list, tuple)) else [device]
-    said = Said(
+    said = CallerSettings(
         select=select,
         ignore=ignore,
         devices=tuple(devices),

@@ -8,35 +8,40 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from outlive.arena.budget import device_budget
 from outlive.arena.devices import Device, find_device
 from outlive.arena.plan import WORDS, Budget, Plan, Verdict
-from outlive.arena.questions import ACCELERATORS, Wish, choose_abi, input_rows
+from outlive.arena.questions import PlanRequest, input_rows
 from outlive.environment.surroundings import Surroundings, look_around
 from outlive.errors import ModelError
 from outlive.finding import Finding
 from outlive.fleet.file_discovery import find_files
 from outlive.interpreter.feeds import given_shapes
 from outlive.interpreter.judge import Call
-from outlive.model import Model, Reading, Source
-from outlive.model.file_bytes import FileChanged
+from outlive.model import FileChanged, Model, Reading, Source
 from outlive.planning.input_values import calls_of, make_feed
-from outlive.planning.verdicts import here_budget, judge_fit
-from outlive.planning.with_worker import plan_model
+from outlive.planning.planner import plan_model
+from outlive.planning.verdicts import find_budget, judge_fit, question_on
 from outlive.project.changed import changed_models
-from outlive.project.config import NOTHING, Asked, Config, find_config
-from outlive.project.values import UnreadableConfig
-from outlive.rules import Judgement, NotChecked, Rule, judge
-from outlive.rules.catalogue import choose_rules, load_rules, split_words
+from outlive.project.config import NOTHING, CheckSettings, Config, UnreadableConfig, find_config
+from outlive.rules import (
+    Judgement,
+    NotChecked,
+    Rule,
+    by_weight,
+    choose_rules,
+    file_errors,
+    judge,
+    load_rules,
+    of_change,
+    split_words,
+)
 from outlive.rules.checked import FIT_CODES, Checked, Checks
-from outlive.rules.judgement import by_weight, file_errors, of_change
 from outlive.rules.quantization.expectation import EXPECTATIONS, Expectation, find_expectation
-from outlive.units import parse_bytes
 from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.read import reading_of
 
-# What whoever asks for a check needs besides: choices, and what can go wrong.
-__all__ = ["ACCELERATORS", "EXPECTATIONS", "FIT_CODES", "UnreadableConfig", "check_reading", "make_criteria"]
+# What callers of a check need besides: choices, and what can go wrong.
+__all__ = ["EXPECTATIONS", "FIT_CODES", "UnreadableConfig", "check_reading", "make_criteria"]
 
 # What can be wrong with a value as it is set: its shape, layout, type and byte criteria.
 SETTING_CODES = frozenset({"I201", "I202", "I203", "I204", "I205"})
@@ -51,7 +56,7 @@ class Criteria:
     """What is to be checked: against which memory, with which values, by which rules."""
 
     rules: tuple[Rule, ...]
-    wish: Wish
+    wish: PlanRequest
     budget: Budget | None = None
     inputs: Any = None
     expectation: Expectation | None = None
@@ -74,14 +79,12 @@ def make_criteria(
     ignore: Sequence[str] = (),
     expect: str | None = None,
 ) -> Criteria:
-    """The criteria in a user's words; ValueError for what there is not."""
-    if sum((device is not None, ram is not None, here)) > 1:
-        raise ValueError("give a device or an amount of RAM, not both")
+    """The criteria in a user's words; raises ValueError for unknown rules, devices and expectations."""
     found = find_device(device) if isinstance(device, str) else device
     return Criteria(
         rules=choose_rules(select, ignore),
         wish=device_wish(found, accelerator),
-        budget=device_budget(found) if found is not None else here_budget() if here else _granted(ram),
+        budget=find_budget(ram, found, here),
         inputs=inputs,
         expectation=None if expect is None else find_expectation(expect),
         surroundings=look_around() if here else None,
@@ -161,23 +164,10 @@ def _why(item: NotChecked, problem: str) -> NotChecked:
     return replace(item, reason=problem) if unplanned else item
 
 
-def device_wish(device: Device | None, accelerator: str | None) -> Wish:
-    """The question for a plan on a device, or on a machine like this one."""
-    if device is None or not device.is_micro:
-        return Wish(accelerator=accelerator or "cpu")
-    if accelerator not in (None, "cpu", "tflm"):
-        raise ValueError(f"{device.title} runs TensorFlow Lite Micro: leave {accelerator} out")
-    return Wish(accelerator="tflm", abi=choose_abi(None, device.abi or None), kernels=device.kernels)
-
-
-def _granted(ram: str | int | None) -> Budget | None:
-    if ram is None:
-        return None
-    size = parse_bytes(ram) if isinstance(ram, str) else int(ram)
-    if size <= 0:
-        raise ValueError("a RAM of 0 bytes leaves no room at all")
-    options = ("--ram", str(ram))
-    return Budget(kind="ram", title="the RAM granted", ram_bytes=size, source="--ram", options=options)
+def device_wish(device: Device | None, accelerator: str | None) -> PlanRequest:
+    """The question for a plan on a device; a microcontroller has no CPU kernels to choose."""
+    micro = device is not None and device.is_micro
+    return question_on(device, None if micro and accelerator == "cpu" else accelerator)
 
 
 def check_sources(
@@ -187,12 +177,12 @@ def check_sources(
     force_exclude: bool,
     config: bool,
     strict: bool | None,
-    said: Said,
+    said: CallerSettings,
     tell: Callable[[str], None],
 ) -> Checks:
     """Check what is named, as the project says for each file unless the caller does."""
     project = find_config(Path.cwd()) if config else NOTHING
-    questions = _Questions(said, project)
+    questions = _CriteriaByFile(said, project)
     sources = _sources(source, changed, force_exclude, project)
     files = []
     for number, one in enumerate(sources, 1):
@@ -237,12 +227,12 @@ def _meant(one: Any, force_exclude: bool) -> Iterable[tuple[Any, bool]]:
         return [(word, force_exclude)]
     found = [item.path for item in find_files([word])]
     if not found:
-        return [(word, False)]  # a folder without models is told as that (F103)
+        return [(word, False)]  # F103 says that a folder has no models
     return [(path, path != word or force_exclude) for path in found]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class CallerSettings:
     """What the caller says, and so takes the place of what the project says; None where nothing is said."""
 
     select: Sequence[str] | None
@@ -254,7 +244,7 @@ class Said:
     expect: str | None
     inputs: Any
 
-    def over(self, asked: Asked) -> Asked:
+    def over(self, asked: CheckSettings) -> CheckSettings:
         """What is asked of a file, where the project asks `asked` of it."""
         words: dict[str, Any] = {
             "select": _words(self.select),
@@ -268,20 +258,20 @@ class Said:
         return replace(asked, **said)
 
 
-class _Questions:
+class _CriteriaByFile:
     """The criteria for each file: one for all that is asked of it, and one more for each further device."""
 
-    def __init__(self, said: Said, project: Config) -> None:
+    def __init__(self, said: CallerSettings, project: Config) -> None:
         self._said, self._project = said, project
-        self._known: dict[Asked, tuple[Criteria, ...]] = {}
-        # What is asked of all files: an unknown word is told even if no file is checked.
-        self._criteria(project.asked)
+        self._known: dict[CheckSettings, tuple[Criteria, ...]] = {}
+        # An unknown word is refused even if no file is checked.
+        self._criteria(project.settings)
 
     def of(self, source: object) -> tuple[Criteria, ...]:
         """The criteria for a file; ValueError for words that mean nothing."""
         path: Any = getattr(source, "path", source)
         named = isinstance(path, (str, os.PathLike))
-        return self._criteria(self._project.asked_of(os.fspath(path)) if named else self._project.asked)
+        return self._criteria(self._project.settings_of(os.fspath(path)) if named else self._project.settings)
 
     def rules(self) -> tuple[Rule, ...]:
         """All rules that any file was asked for, in the order of the catalogue."""
@@ -294,12 +284,12 @@ class _Questions:
             return ()
         return tuple(dict.fromkeys(reason for asked in self._known for reason in asked.reasons))
 
-    def _criteria(self, asked: Asked) -> tuple[Criteria, ...]:
+    def _criteria(self, asked: CheckSettings) -> tuple[Criteria, ...]:
         if asked not in self._known:
             self._known[asked] = tuple(self._make(self._said.over(asked)))
         return self._known[asked]
 
-    def _make(self, asked: Asked) -> Iterable[Criteria]:
+    def _make(self, asked: CheckSettings) -> Iterable[Criteria]:
         for number, device in enumerate(asked.devices or (None,)):
             made = make_criteria(
                 device=device,

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from outlive.model import Model, Source
 from outlive.units import parse_bytes
 from outlive.verbs.judging import JUDGE
-from outlive.verbs.opening import sound
 from outlive.verbs.progress import heard
+from outlive.verbs.read import sound
 
 if TYPE_CHECKING:
     from outlive.quant import Drift
 
-# Enough to see which layers stand out; whoever wants more gives samples.
+# Enough to see which layers stand out.
 _RANDOM_SAMPLES = 8
 _RANDOM = "no samples were given: seeded random ones were used; real inputs say more"
 

@@ -244,7 +244,7 @@ def _open(order: dict[str, Any], limits: Limits, sandbox: str | None, **source: 
 
 
 def _order(hardware_accel: int | None, environment: Any, options: Any) -> dict[str, Any]:
-    """What the worker is told: the accelerators with what they need here, and the user's options."""
+    """The order for the worker: the accelerators with what they need here, and the user's options."""
     if environment is not None:
         raise TypeError("an environment of LiteRT's lives in one process and cannot move to the worker")
     if options is not None and hardware_accel is not None:

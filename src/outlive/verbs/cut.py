@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.errors import ModelError
 from outlive.model import Model, Source, read_source
-from outlive.verbs.opening import sound
+from outlive.verbs.read import sound
 
 if TYPE_CHECKING:
-    from outlive.surgery import Cut
-    from outlive.surgery.lookup import Ops, TensorName
+    from outlive.surgery import Cut, Ops, TensorName
 
 
 def cut(
@@ -36,8 +35,7 @@ def cut(
     """
     from outlive.arena.questions import check_shape
     from outlive.planning.reshaping import cut_part
-    from outlive.surgery import CutRequest
-    from outlive.surgery.tree import UnknownOptions
+    from outlive.surgery import CutRequest, UnknownOptions
 
     request = CutRequest(
         ops=ops,
@@ -55,9 +53,9 @@ def cut(
 
 
 def _uncopied(model: Model, error: Exception) -> ModelError:
-    """The error for a part of the file that nobody can copy, since nobody knows its kind."""
+    """The error for a part of the file that cannot be copied, since its kind is unknown."""
     from outlive.rendering.finding_text import plain_finding
-    from outlive.rules.judgement import assess
+    from outlive.rules import assess
 
     findings = assess(read_source(model)).findings
     finding = next((item for item in findings if item.code == "F115"), findings[0])

@@ -3,7 +3,7 @@
 converter      TensorFlow converts in a worker; its debug model is run in another
 debug model    run in a worker
 float model    quantized here by ai-edge-quantizer, compared operator by operator: no TensorFlow at all
-both models    compared operator by operator, whoever quantized the second
+both models    compared operator by operator
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,7 +20,6 @@ from numpy.typing import NDArray
 from outlive.guarding.worker_errors import CannotSend
 from outlive.model import Model, read_source
 from outlive.quant.comparison_plan import CompareTask
-from outlive.quant.converter_child import calibrated_models, quantized_model
 from outlive.quant.debugger_runs import (
     DEFAULTS,
     LayerStatistics,
@@ -34,6 +34,7 @@ from outlive.quant.debugger_runs import (
 from outlive.quant.quantization import QuantizeTask, quantize_model
 from outlive.quant.recipes import RECIPES, narrowed
 from outlive.quant.samples import Samples
+from outlive.quant.worker_functions import calibrated_models, quantized_model
 from outlive.verbs.guard import guarded
 from outlive.verbs.interpreter import Interpreter
 from outlive.verbs.judging import JUDGE
@@ -44,29 +45,23 @@ _CALIBRATED = (bytes, bytes | None, bool)
 Dataset = Callable[[], Iterable[Sequence[NDArray[Any]]]]
 
 
+@dataclass(eq=False)
 class QuantizationDebugOptions:
     """What a debugger measures and leaves out; arguments as TensorFlow's."""
 
-    def __init__(
-        self,
-        layer_debug_metrics: Mapping[str, Metric] | None = None,
-        model_debug_metrics: Mapping[str, Metric] | None = None,
-        layer_direct_compare_metrics: Mapping[str, Metric] | None = None,
-        denylisted_ops: list[str] | None = None,
-        denylisted_nodes: list[str] | None = None,
-        fully_quantize: bool = False,
-    ) -> None:
-        """Keep them; ValueError if two metrics have one name."""
-        self.layer_debug_metrics = layer_debug_metrics
-        self.model_debug_metrics = model_debug_metrics
-        self.layer_direct_compare_metrics = layer_direct_compare_metrics
-        given = [layer_debug_metrics, model_debug_metrics, layer_direct_compare_metrics]
+    layer_debug_metrics: Mapping[str, Metric] | None = None
+    model_debug_metrics: Mapping[str, Metric] | None = None
+    layer_direct_compare_metrics: Mapping[str, Metric] | None = None
+    denylisted_ops: list[str] | None = None
+    denylisted_nodes: list[str] | None = None
+    fully_quantize: bool = False
+
+    def __post_init__(self) -> None:
+        """ValueError if two metrics have one name."""
+        given = (self.layer_debug_metrics, self.model_debug_metrics, self.layer_direct_compare_metrics)
         names = [name for metrics in given for name in metrics or ()]
         if len(names) != len(set(names)):
             raise ValueError("Provided metrics have duplicate keys.")
-        self.denylisted_ops = denylisted_ops
-        self.denylisted_nodes = denylisted_nodes
-        self.fully_quantize = fully_quantize
 
 
 class QuantizationDebugger:
@@ -230,8 +225,7 @@ class QuantizationDebugger:
                 for engine in (candidate, reference):
                     feed_model(engine, feed, first=number == 0)
                     engine.invoke()
-                for name, metric in metrics.items():
-                    means.add(name, metric(outputs_of(reference), outputs_of(candidate)))
+                means.add(metrics, outputs_of(reference), outputs_of(candidate))
         return means.means()
 
 

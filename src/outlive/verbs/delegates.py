@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from outlive.keeping import write_whole
+from outlive.atomic_files import write_whole
 from outlive.model import Model, Source
 from outlive.process.limits import Limits
 from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.judging import JUDGE
-from outlive.verbs.opening import content_of, sound
 from outlive.verbs.progress import heard
+from outlive.verbs.read import content_of, sound
 
 if TYPE_CHECKING:
     from outlive.accelerators import Coverage
@@ -50,10 +50,10 @@ def delegates(
     costly to find out; `tell` hears what is being tried. ValueError for unknown accelerators. `probe` is the
     same under its old name.
     """
-    from outlive.accelerators.probe import probe_source
+    from outlive.accelerators.probe import probe_model
 
     model = sound(source)
-    coverage = probe_source(
+    coverage = probe_model(
         model,
         os.fspath(source) if isinstance(source, (str, os.PathLike)) else content_of(model),
         [name.strip() for name in only.split(",") if name.strip()] if isinstance(only, str) else only,

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from outlive.atomic_files import write_whole
 from outlive.demo_models import DEMO_MODELS, path
-from outlive.keeping import write_whole
 
 
 def demo_path(name: str) -> str:

@@ -11,8 +11,8 @@ from outlive.model import Model, Source
 from outlive.process.limits import Limits
 from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.judging import JUDGE
-from outlive.verbs.opening import content_of
 from outlive.verbs.progress import heard
+from outlive.verbs.read import content_of
 
 if TYPE_CHECKING:
     from outlive.diagnosis.nouns import Diagnosis

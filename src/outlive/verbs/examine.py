@@ -19,11 +19,11 @@ from outlive.diagnosis.examination import Examination
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import OutliveError, RuntimeMissing
 from outlive.model import Model, Reading
+from outlive.planning.planner import plan_model
 from outlive.planning.verdicts import judge_plan
-from outlive.planning.with_worker import plan_model
 from outlive.process.flight import Flight
 from outlive.process.limits import Limits
-from outlive.rules.judgement import file_errors
+from outlive.rules import file_errors
 from outlive.verbs.checking import Criteria, check_reading, device_wish
 from outlive.verbs.compare import compare
 from outlive.verbs.delegates import delegates
@@ -39,7 +39,7 @@ _CALL_ERRORS = (OutliveError, ValueError, TypeError, IndexError, KeyError, Runti
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ExamineRequest:
     """What is to be found out about a model. With `briefly` a run is not repeated with other inputs."""
 
     criteria: Criteria
@@ -61,9 +61,9 @@ class Request:
         return planned if planned in ("cpu", "builtin", "reference") else "cpu"
 
 
-def examine(
+def examine_model(
     reading: Reading,
-    request: Request,
+    request: ExamineRequest,
     tell: Tell = lambda _: None,
     admit: Admit = lambda _: nullcontext(""),
 ) -> Examination:
@@ -87,7 +87,7 @@ def examine(
     return _compared(seen, model, request, tell) if request.reference is not None else seen
 
 
-def _planned(seen: Examination, model: Model, request: Request) -> Examination:
+def _planned(seen: Examination, model: Model, request: ExamineRequest) -> Examination:
     """With the plan and its findings, and whether it fits each device."""
     plan, note = seen.checked.verdict.plan if seen.checked.verdict is not None else None, ""
     try:
@@ -116,7 +116,7 @@ def _fit(model: Model, device: Device, plan: Plan | None) -> Verdict | None:
         return None
 
 
-def _ran(seen: Examination, model: Model, request: Request, tell: Tell) -> Examination:
+def _ran(seen: Examination, model: Model, request: ExamineRequest, tell: Tell) -> Examination:
     """With the run and its findings, and the diagnosis if it ended badly."""
     source = _runnable(model)
     flight: Flight | None = None
@@ -132,14 +132,14 @@ def _ran(seen: Examination, model: Model, request: Request, tell: Tell) -> Exami
     return replace(seen, flight=flight, flight_findings=flight.findings)
 
 
-def _fly(source: str | Model, request: Request) -> Flight:
+def _fly(source: str | Model, request: ExamineRequest) -> Flight:
     if not request.briefly:
         words: dict[str, Any] = {"limits": request.limits, "accelerator": request.accelerator}
         return run(source, request.inputs, repeat=request.repeat, **words)
     from outlive.interpreter.inner_tensors import Feeding, with_inside
     from outlive.interpreter.ladder import run_arguments
     from outlive.interpreter.recorded_run import fly
-    from outlive.verbs.opening import content_of
+    from outlive.verbs.read import content_of
 
     given = {"model_path": source} if isinstance(source, str) else {"model_content": content_of(source)}
     given |= {"memory": request.limits.memory_bytes, **run_arguments(request.accelerator)}
@@ -147,7 +147,7 @@ def _fly(source: str | Model, request: Request) -> Flight:
     return with_inside(flight, Feeding(inputs=request.inputs), given, vary=False)
 
 
-def _diagnosis(source: str | Model, flight: Flight | None, request: Request, tell: Tell) -> Diagnosis:
+def _diagnosis(source: str | Model, flight: Flight | None, request: ExamineRequest, tell: Tell) -> Diagnosis:
     found = diagnose(
         source, request.inputs, limits=request.limits, accelerator=request.accelerator, tell=tell
     )
@@ -160,7 +160,9 @@ def _runnable(model: Model) -> str | Model:
     return model.path if model.path is not None and os.path.isfile(model.path) else model
 
 
-def _accelerated(seen: Examination, model: Model, request: Request, tell: Tell, problem: str) -> Examination:
+def _accelerated(
+    seen: Examination, model: Model, request: ExamineRequest, tell: Tell, problem: str
+) -> Examination:
     """With what each accelerator takes and does, or why that is not known."""
     if problem:
         return replace(seen, notes=(*seen.notes, f"accelerators not tried: {problem}"))
@@ -172,7 +174,7 @@ def _accelerated(seen: Examination, model: Model, request: Request, tell: Tell, 
     return replace(seen, coverage=coverage, coverage_findings=coverage.findings)
 
 
-def _compared(seen: Examination, model: Model, request: Request, tell: Tell) -> Examination:
+def _compared(seen: Examination, model: Model, request: ExamineRequest, tell: Tell) -> Examination:
     """With the comparison, or why there is none: what else was found out is worth a page all the same."""
 
     def say(turn: int, turns: int, sample: int) -> None:

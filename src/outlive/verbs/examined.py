@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from outlive.accelerators import Coverage
 from outlive.arena.plan import Plan
+from outlive.atomic_files import write_whole
 from outlive.diagnosis.examination import Examination
 from outlive.diagnosis.nouns import Diagnosis
 from outlive.finding import Finding
-from outlive.keeping import write_whole
 from outlive.model import Tensor
 from outlive.planning.file_read import FileRead
 from outlive.process.flight import RunWithFindings
@@ -80,7 +80,7 @@ class ModelReport(Examination):
     @in_document(document=True)
     def run(self) -> RunWithFindings | None:
         """How it ran; None if it was not run."""
-        return _told_run(self, self.flight_findings)
+        return _run_part(self, self.flight_findings)
 
     @property
     @in_document(document=True)
@@ -91,7 +91,7 @@ class ModelReport(Examination):
     @property
     @in_document(document=True)
     def delegates(self) -> Coverage | None:
-        """What each accelerator takes; None if nobody asked."""
+        """What each accelerator takes; None if they were not tried."""
         return None if self.coverage is None else replace(self.coverage, findings=self.coverage_findings)
 
     @property
@@ -104,7 +104,7 @@ class ModelReport(Examination):
 
     @property
     @in_document("findings")
-    def told_findings(self) -> tuple[Finding, ...]:
+    def all_findings(self) -> tuple[Finding, ...]:
         """Everything that was found, each once, the worst first."""
         return self.findings
 
@@ -132,7 +132,7 @@ class Checkup(Examination):
     def run(self) -> RunWithFindings | None:
         """How it ran, and what went wrong without a word; None if it was not run."""
         known = self.checked.judgement.findings
-        return _told_run(self, tuple(item for item in self.flight_findings if item not in known))
+        return _run_part(self, tuple(item for item in self.flight_findings if item not in known))
 
     @property
     @in_document(document=True)
@@ -141,7 +141,7 @@ class Checkup(Examination):
         return self.diagnosis
 
 
-def _told_run(seen: Examination, findings: tuple[Finding, ...]) -> RunWithFindings | None:
+def _run_part(seen: Examination, findings: tuple[Finding, ...]) -> RunWithFindings | None:
     if seen.flight is None:
         return None
     model = ModelPath(path=seen.checked.reading.path)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from outlive.rules import Rule
-    from outlive.rules.rule import RuleList
+    from outlive.rules import Rule, RuleList
 
 
 class Explanation(str):
@@ -18,7 +17,7 @@ class Explanation(str):
     @property
     def as_document(self) -> RuleList:
         """The rules."""
-        from outlive.rules.rule import RuleList
+        from outlive.rules import RuleList
 
         return RuleList(rules=self.rules)
 
@@ -32,7 +31,7 @@ def explain(*codes: str) -> Explanation:
     Raises LookupError for an unknown rule.
     """
     from outlive.rendering.pages.explain import catalogue_text, rule_page
-    from outlive.rules.catalogue import load_rules
+    from outlive.rules import load_rules
 
     rules = tuple(map(_find, codes)) or load_rules()
     explanation = Explanation("\n\n".join(map(rule_page, rules)) if codes else catalogue_text(rules))
@@ -41,7 +40,7 @@ def explain(*codes: str) -> Explanation:
 
 
 def _find(word: str) -> Rule:
-    from outlive.rules.catalogue import find_rule, near_rules
+    from outlive.rules import find_rule, near_rules
 
     found = find_rule(word)
     if found is None:

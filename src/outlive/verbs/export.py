@@ -7,17 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from outlive.arena.questions import ABIS, KERNELS
 from outlive.model import Model, Source
-from outlive.verbs.opening import sound
-from outlive.verbs.read import read
+from outlive.verbs.read import read, sound
 
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
-    from outlive.arena.questions import Wish
     from outlive.exporting.micro import Export, NotExported
-
-__all__ = ["ABIS", "KERNELS", "export"]
 
 
 def export(
@@ -42,16 +37,16 @@ def export(
     is written for a model that cannot run there: `.findings` say why. ValueError for what cannot be written.
     """
     from outlive.exporting.micro import NotExported, export_micro
-    from outlive.planning.verdicts import judge_plan
-    from outlive.planning.with_worker import plan_model
-    from outlive.surgery.trimmed import trim as trim_model
+    from outlive.planning.planner import plan_model
+    from outlive.planning.verdicts import judge_plan, question_on
+    from outlive.surgery import trim as trim_model
 
     if not tflm:
         raise ValueError("say what for: --tflm is TensorFlow Lite Micro, the one target there is")
     if output is not None:
         _check_folder(Path(output), force)
     board = _find_device(device)
-    wish = _wish(word, abi, kernels, board)
+    wish = question_on(board, "tflm", word, abi, kernels)
     model = sound(source)
     trimmed = trim_model(model) if trim else None
     if trimmed is not None and trimmed.saved_bytes:
@@ -94,12 +89,3 @@ def _find_device(given: str | Device | None) -> Device | None:
             f"{device.title} does not run TensorFlow Lite Micro; `outlive plan --devices` lists those that do"
         )
     return device
-
-
-def _wish(word: int | None, abi: str | None, kernels: str | None, device: Device | None) -> Wish:
-    from outlive.arena.questions import Wish, choose_abi
-
-    if device is not None:
-        abi = abi or (None if word else device.abi)
-        kernels = kernels or device.kernels
-    return Wish(accelerator="tflm", abi=choose_abi(word, abi), kernels=kernels or "reference")

@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from outlive.keeping import write_whole
+from outlive.atomic_files import write_whole
 from outlive.model import Model, Source
 from outlive.verbs.convert import convert
 from outlive.verbs.judging import JUDGE
-from outlive.verbs.opening import sound
 from outlive.verbs.progress import heard
+from outlive.verbs.read import sound
 
 if TYPE_CHECKING:
     from outlive.arena.devices import Device

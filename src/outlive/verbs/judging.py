@@ -18,16 +18,23 @@ if TYPE_CHECKING:
     from outlive.finding import Finding
 
 
+_OF_RUNTIMES = re.compile(r"\b(?:ai_edge_litert|tflite_runtime|tensorflow|keras|pycoral)\b")
+# What no runtime takes for a model; one without the identifier may still be one, for a lenient runtime.
+_NO_MODELS = frozenset(
+    {"unreadable", "directory", "empty", "git-lfs-pointer", "web-page", "zip-archive", "text", "other-format"}
+)
+
+
 class RulesJudge(Judge):
     """Asks the rules."""
 
     __slots__ = ()
 
     def find(self, kind: str, fact: Any, source: Source | None = None) -> tuple[Finding, str, Any]:
-        """The finding for a fact and its drawn text; a flight comes back with all that can be told of it.
+        """The finding for a fact and its drawn text; a flight comes back with all that is known of it.
 
-        A flight without a file is judged by a few rules, and the others are not even loaded: whoever called a
-        function that died should not grow by them.
+        A flight without a file is judged by a few rules, and the others are not even loaded: a process that
+        called a function that died should not grow by them.
         """
         from outlive.rendering.finding_text import plain_finding
 
@@ -40,22 +47,46 @@ class RulesJudge(Judge):
         return finding, plain_finding(finding), fact
 
     def find_all(self, flight: Flight) -> tuple[Finding, ...]:
-        """What there is to say of a run: why it ended badly, or what went wrong without a word."""
+        """The findings on a run: why it ended badly, or what went wrong without a word."""
         from outlive.model import read_source
-        from outlive.rules.judgement import assess_run
+        from outlive.rules import assess_run
 
         if flight.died or flight.error_type:
             return (self.find("flight", flight, flight.source)[0],)
         reading = None if flight.source is None else read_source(flight.source, self.changed_file)
         return tuple(_name_file(finding, flight.source) for finding in assess_run(flight, reading))
 
+    def find_in_words(self, text: str) -> tuple[Finding, ...]:
+        """What a traceback of a runtime says, as `autopsy` tells it; other tracebacks are left alone."""
+        if not _OF_RUNTIMES.search(text):
+            return ()
+        from outlive.diagnosis.autopsy import read_text
+        from outlive.diagnosis.log_model import named_model, with_model
+
+        told, model = read_text(text), named_model(text, "")
+        finding = (with_model(told, model) if model else told).finding
+        return () if finding is None else (finding,)
+
+    def refuse_file(self, source: Source) -> None:
+        """Raise ModelError for what is missing, a folder, empty or another kind of file.
+
+        Only its first bytes are looked at; a model that is damaged further on is judged when it is refused.
+        """
+        from outlive.model import identify_source
+
+        if identify_source(source).kind in _NO_MODELS:
+            from outlive.model import read_source
+            from outlive.rules.judgement import file_errors
+
+            raise refusal(tuple(_name_file(item, source) for item in file_errors(read_source(source))))
+
     def attached(self, flight: Flight) -> Flight:
-        """The record with this judge at hand for whoever asks for its `findings`."""
+        """The record with this judge at hand, which makes its `findings`."""
         return replace(flight, judge=self)
 
     def changed_file(self, change: Any) -> ModelError:
         """The error for a file that is no longer what was read, where its weights are asked for later."""
-        from outlive.rules.judgement import of_change
+        from outlive.rules import of_change
 
         return refusal(of_change(change))
 
@@ -72,8 +103,7 @@ def refusal(errors: tuple[Finding, ...]) -> ModelError:
 
 def _find_alone(flight: Flight) -> tuple[Finding, Flight]:
     from outlive.diagnosis.alone import with_cause_of_end
-    from outlive.rules import judge
-    from outlive.rules.catalogue import load_rules
+    from outlive.rules import judge, load_rules
 
     flight = _with_limit(flight)
     found = judge({"flight": flight}, load_rules("D50", "D51")).findings

@@ -46,7 +46,7 @@ def leak(
     source = function_or_model.content if isinstance(function_or_model, Model) else function_or_model
     what, targets = find_targets(source, cycle, accelerator=accelerator, threads=threads, runtime=runtime)
     if targets[0][0] != "call" and not callable(function_or_model):
-        read(function_or_model, tolerant=True)  # what is no model at all is told better than a runtime does
+        read(function_or_model, tolerant=True)  # it says better than a runtime what is wrong
     limit = Limits(memory=memory, seconds=seconds)
     room = choose_room(ram, device)
     order = Order(judge=JUDGE, repeat=repeat, seconds=seconds, memory_bytes=limit.memory_bytes, room=room)

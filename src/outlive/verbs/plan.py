@@ -7,16 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from outlive.arena.plan import Plan, Verdict
-from outlive.arena.questions import ABIS, ACCELERATORS, KERNELS
 from outlive.model import Model, Source
 from outlive.verbs.read import read
 
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
     from outlive.arena.plan import Budget, PlannedSetting
-    from outlive.arena.questions import Wish
+    from outlive.arena.questions import PlanRequest
 
-__all__ = ["ABIS", "ACCELERATORS", "KERNELS", "Plan", "Verdict", "find_budget", "named_shapes", "plan"]
+__all__ = ["Plan", "Verdict", "named_shapes", "plan"]
 
 Inputs = Mapping[str, Sequence[int] | str]
 
@@ -54,16 +53,19 @@ def plan(
         'fits'
     """
     from outlive.arena.devices import find_device
-    from outlive.arena.questions import input_shapes
-    from outlive.planning.verdicts import judge_fit, judge_plan
-    from outlive.planning.with_worker import plan_model
+    from outlive.arena.questions import check_shape, input_shapes
+    from outlive.planning.planner import plan_model
+    from outlive.planning.verdicts import find_budget, judge_fit, judge_plan, question_on
 
     board = find_device(device) if isinstance(device, str) else device
     compared = compare.split(",") if isinstance(compare, str) else list(compare)
-    wish = _wish(
-        board, accelerator, inputs, compared, word, abi, kernels, batch=batch, threads=threads,
-        preserve_all_tensors=preserve_all_tensors, weight_cache=weight_cache,
+    wish = question_on(
+        board, accelerator, word, abi, kernels, batch=batch, threads=threads, weight_cache=weight_cache,
+        preserve_all_tensors=preserve_all_tensors,
+        inputs={name: check_shape(shape) for name, shape in (inputs or {}).items()},
     )  # fmt: skip
+    if (word or abi or kernels) and not any("tflm" in one for one in (wish.accelerator, *compared)):
+        raise ValueError("word, abi and kernels are for the accelerator tflm")
     budget = find_budget(ram, board, here)
     model = read(source)
     input_shapes(model, wish)  # what cannot be asked is refused before anything is planned
@@ -83,60 +85,6 @@ def named_shapes(words: Sequence[str]) -> dict[str, tuple[int, ...]]:
     return dict(map(parse_input, words))
 
 
-def find_budget(ram: str | int | None, device: Device | None, here: bool = False) -> Budget | None:
-    """The memory there is: of a device, of this process, or a size; None if nothing was asked."""
-    from outlive.arena.budget import device_budget
-    from outlive.arena.plan import Budget
-    from outlive.units import parse_bytes
-
-    if sum((ram is not None, device is not None, here)) > 1:
-        raise ValueError("ram, device and here exclude each other: give one of them")
-    if device is not None:
-        return device_budget(device)
-    if here:
-        from outlive.planning.verdicts import here_budget
-
-        return here_budget()
-    if ram is None:
-        return None
-    size = parse_bytes(ram) if isinstance(ram, str) else ram
-    if size <= 0:
-        raise ValueError("a RAM of 0 bytes leaves no room at all")
-    options = ("--ram", str(ram))
-    return Budget(kind="ram", title="the RAM granted", ram_bytes=size, source="--ram", options=options)
-
-
-def _wish(
-    device: Device | None,
-    accelerator: str | None,
-    inputs: Inputs | None,
-    compared: Sequence[str],
-    word: int | None,
-    abi: str | None,
-    kernels: str | None,
-    **settings: object,
-) -> Wish:
-    """The question, with what the device decides."""
-    from outlive.arena.questions import Wish, check_shape, choose_abi
-
-    micro = device is not None and device.is_micro
-    chosen = accelerator or ("tflm" if micro else "cpu")
-    if device is not None and micro and chosen != "tflm":
-        raise ValueError(f"{device.title} runs TensorFlow Lite Micro: leave the accelerator {chosen} out")
-    if (word or abi or kernels) and chosen != "tflm" and not any("tflm" in one for one in compared):
-        raise ValueError("word, abi and kernels are for the accelerator tflm")
-    if device is not None and micro:
-        abi = abi or (None if word else device.abi)
-        kernels = kernels or device.kernels
-    return Wish(
-        accelerator=chosen,
-        inputs={name: check_shape(shape) for name, shape in (inputs or {}).items()},
-        abi=choose_abi(word, abi),
-        kernels=kernels or "reference",
-        **settings,  # type: ignore[arg-type]
-    )
-
-
 def _note_word(found: Plan, device: Device | None) -> Plan:
     """The plan with a note on 32 bits, where the structures of LiteRT are smaller and tensors are not."""
     if device is None or device.is_micro or device.word == 64:
@@ -146,8 +94,8 @@ def _note_word(found: Plan, device: Device | None) -> Plan:
 
 
 def _settings(
-    model: Model, wish: Wish, sweep: Sequence[str], compared: Sequence[str]
-) -> list[tuple[dict[str, str], Wish]]:
+    model: Model, wish: PlanRequest, sweep: Sequence[str], compared: Sequence[str]
+) -> list[tuple[dict[str, str], PlanRequest]]:
     """What is planned beside the plan itself: every combination of a sweep with every setting compared."""
     from outlive.arena.questions import parse_setting, vary
 
@@ -162,11 +110,11 @@ def _settings(
     return found
 
 
-def _row(model: Model, label: dict[str, str], wish: Wish, budget: Budget | None) -> PlannedSetting:
+def _row(model: Model, label: dict[str, str], wish: PlanRequest, budget: Budget | None) -> PlannedSetting:
     from outlive.arena.arena_size import arena_for
     from outlive.arena.budget import weigh
     from outlive.arena.plan import PlannedSetting
-    from outlive.planning.with_worker import plan_model
+    from outlive.planning.planner import plan_model
 
     try:
         found = plan_model(model, wish)

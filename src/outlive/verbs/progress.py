@@ -1,7 +1,7 @@
-"""Who hears how far a long verb has come, if its caller has not asked to hear it: a notebook, with a bar.
+"""Progress of long verbs, for a caller that does not ask for it with `tell`: a notebook shows a bar.
 
-The front desk draws nothing. Whoever can show something is handed in with `set_hearer`; nobody is, outside of
-notebooks, and then a verb is called as it stands.
+The verbs draw nothing. A notebook hands in what shows progress (`set_hearer`); without it a verb is called as
+it is.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _hearers: list[Hearer] = []
 
 
 def set_hearer(hearer: Hearer | None) -> None:
-    """Have every long verb heard by this; None for nobody."""
+    """Show the progress of every long verb with this; None shows none."""
     _hearers[:] = [] if hearer is None else [hearer]
 
 
 def heard(verb: Verb) -> Verb:
-    """The verb, heard by whoever is there to hear it, unless `tell` was given; one within another is not."""
+    """The verb with its progress shown, unless `tell` was given; that of a verb within it is not."""
 
     @functools.wraps(verb)
     def call(*arguments: Any, **named: Any) -> Any:

@@ -9,12 +9,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from outlive.model import Model, Source, read_source
+from outlive.model import Model, Source, Tensor, read_source
 from outlive.verbs.convert import convert
 from outlive.verbs.guard import guarded
 from outlive.verbs.judging import JUDGE
-from outlive.verbs.opening import sound
 from outlive.verbs.progress import heard
+from outlive.verbs.read import sound
 
 if TYPE_CHECKING:
     from outlive.quant import Drift, Quantized
@@ -106,3 +106,23 @@ def recipe_names() -> tuple[str, ...]:
     from outlive.quant.recipes import RECIPES
 
     return tuple(RECIPES)
+
+
+def quantize_input(details: Mapping[str, Any] | Tensor, values: Any) -> Any:
+    """Real numbers as the integers a quantized input takes, with the model's own scale and zero point.
+
+    `details` is a row of `get_input_details()`, or a tensor of a model that was read. For an input that is
+    not quantized, the values in its type. ValueError for NaN.
+    """
+    from outlive.interpreter.affine import quantize
+    from outlive.planning.input_values import affine_parameters
+
+    return quantize(affine_parameters(details), values)
+
+
+def dequantize_output(details: Mapping[str, Any] | Tensor, values: Any) -> Any:
+    """The real numbers that values of a quantized output stand for; `details` as for `quantize_input`."""
+    from outlive.interpreter.affine import dequantize
+    from outlive.planning.input_values import affine_parameters
+
+    return dequantize(affine_parameters(details), values)

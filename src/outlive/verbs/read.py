@@ -69,8 +69,8 @@ def read_files(
 
     `sparsity` counts zeros among the weights and plans what they are worth; `measure` runs it in a worker.
     """
-    from outlive.planning.sparsity import weigh_zeros
-    from outlive.rules.judgement import assess
+    from outlive.planning.sparsity import measure_sparsity
+    from outlive.rules import assess
 
     if measure and not sparsity:
         raise ValueError("--measure is for --sparsity; `outlive plan --measure` runs a model")
@@ -80,7 +80,7 @@ def read_files(
         reading = reading_of(path)
         judgement = assess(reading)
         model = None if judgement.errors else reading.model
-        zeros = weigh_zeros(model, measure, tell) if sparsity and model is not None else None
+        zeros = measure_sparsity(model, measure, tell) if sparsity and model is not None else None
         files.append(ReadFile(reading=reading, judgement=judgement, sparsity=zeros))
     lists = (*shown, *(["sparsity"] if sparsity else []))
     return ReadFiles(files=tuple(files), shown=lists, tolerant=tolerant)
@@ -98,7 +98,7 @@ def read(source: Source | Model, *, tolerant: bool = False) -> Model:
         return source
     reading = reading_of(source)
     if reading.model is None or (reading.flaws and not tolerant):
-        from outlive.rules.judgement import file_errors
+        from outlive.rules import file_errors
 
         errors = file_errors(reading)
         if errors:
@@ -110,3 +110,20 @@ def read(source: Source | Model, *, tolerant: bool = False) -> Model:
 def reading_of(source: Source | Model) -> Reading:
     """What came of opening a file. Bad bytes never raise; `ModelError` where it has changed later on."""
     return read_source(source, JUDGE.changed_file)
+
+
+def sound(source: Source | Model) -> Model:
+    """The model, with nothing wrong in its file; one that was read with `tolerant` is looked at again."""
+    model = read(source)
+    if model.flaws:
+        from outlive.rules import file_errors
+
+        errors = file_errors(read_source(model))
+        if errors:
+            raise refusal(errors)
+    return model
+
+
+def content_of(source: Any) -> bytes:
+    """The bytes of a model, or of what was given in its place."""
+    return bytes(source.content if isinstance(source, Model) else source)

@@ -42,7 +42,7 @@ def report(
     """
     from outlive.process.limits import Limits
     from outlive.verbs.checking import make_criteria
-    from outlive.verbs.examine import Request, examine
+    from outlive.verbs.examine import ExamineRequest, examine_model
     from outlive.verbs.examined import ModelReport
     from outlive.verbs.inputs import parse_inputs
 
@@ -52,7 +52,7 @@ def report(
         raise ValueError("repeat takes a number of at least 1")
     if not run and (delegates or reference is not None):
         raise ValueError("delegates and reference run the model: leave --no-run out")
-    request = Request(
+    request = ExamineRequest(
         criteria=make_criteria(device=device, ram=ram, here=here, accelerator=accelerator),
         run=run,
         inputs=parse_inputs(inputs),
@@ -63,15 +63,15 @@ def report(
         samples=samples,
         result=ModelReport,
     )
-    return cast("ModelReport", examine(reading_of(source), request, tell))
+    return cast("ModelReport", examine_model(reading_of(source), request, tell))
 
 
 def checkup(source: Source | Model, tell: Callable[[str], None] = lambda _: None) -> Checkup:
     """What `outlive MODEL` tells: read, checked, planned, run once, and diagnosed if that ends badly."""
     from outlive.process.limits import Limits
     from outlive.verbs.checking import make_criteria
-    from outlive.verbs.examine import Request, examine
+    from outlive.verbs.examine import ExamineRequest, examine_model
     from outlive.verbs.examined import Checkup
 
-    request = Request(criteria=make_criteria(), limits=Limits(seconds=SECONDS), result=Checkup)
-    return cast("Checkup", examine(reading_of(source), request, tell))
+    request = ExamineRequest(criteria=make_criteria(), limits=Limits(seconds=SECONDS), result=Checkup)
+    return cast("Checkup", examine_model(reading_of(source), request, tell))

@@ -9,23 +9,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from outlive.atomic_files import whole_file
 from outlive.errors import LimitReached, OutliveError
 from outlive.interpreter.compiled_accelerators import AcceleratorWarning
-from outlive.keeping import whole_file
 from outlive.model import Model, Source
 from outlive.process.limits import Limits
-from outlive.process.sandbox_policy import MODES as SANDBOX_MODES
-from outlive.process.worker_factory import RUNTIMES
 from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.judging import JUDGE
-from outlive.verbs.opening import content_of
-from outlive.verbs.read import read, reading_of
+from outlive.verbs.read import content_of, read, reading_of
 
 if TYPE_CHECKING:
     from outlive.interpreter.options import Delegate
     from outlive.process.flight import Flight
 
-__all__ = ["RUNTIMES", "SANDBOX_MODES", "AcceleratorWarning", "run", "with_plan"]
+__all__ = ["AcceleratorWarning", "run", "with_plan"]
 
 
 def run(
@@ -158,7 +155,7 @@ def _refuse_hopeless(
     source: Source | Model, inputs: Any, accelerator: str, limit_bytes: int, threads: Any
 ) -> None:
     """LimitReached if the plan says for certain that the limit is not enough."""
-    from outlive.arena.questions import Wish, input_rows
+    from outlive.arena.questions import PlanRequest, input_rows
     from outlive.interpreter.feeds import given_shapes
     from outlive.planning.verdicts import hopeless
     from outlive.rendering.finding_text import plain_finding
@@ -168,6 +165,6 @@ def _refuse_hopeless(
         return  # the runtime will say what it thinks of it
     if given_shapes(input_rows(model), inputs):
         return  # only the runtime knows the shapes that follow from these
-    finding = hopeless(model, Wish(accelerator=accelerator, threads=threads), limit_bytes)
+    finding = hopeless(model, PlanRequest(accelerator=accelerator, threads=threads), limit_bytes)
     if finding is not None:
         raise LimitReached(finding, plain_finding(finding))

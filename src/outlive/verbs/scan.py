@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from outlive.keeping import whole_file, write_whole
+from outlive.atomic_files import whole_file, write_whole
 from outlive.verbs.read import reading_of
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ def scan(
         tolerances = find_tolerances(shares)
     named: list[Any] = list(device) if isinstance(device, (list, tuple)) else [device]
     order = make_options(
-        [*named, *devices], run, delegates, memory=memory, repeat=repeat, seconds=seconds,
-        accelerator=accelerator, select=_words(select), ignore=_words(ignore),
+        [*named, *devices], memory, run=run, delegates=delegates, repeat=repeat, seconds=seconds,
+        accelerator=accelerator, select=tuple(_words(select)), ignore=tuple(_words(ignore)),
     )  # fmt: skip
     engine = {
         "on": on,
@@ -115,9 +115,8 @@ def examine_task(task: ScanTask) -> Row:
     from outlive.fleet.idle_workers import WORKER_LIFETIME, end_with
 
     if task.owner == os.getpid():
-        return scan_file(
-            task, _examine, reading_of
-        )  # threads of the user's own process: its workers may be in use
+        # Threads of the user's own process: its workers may be in use.
+        return scan_file(task, _examine, reading_of)
     end_with(task.owner)
     with WORKER_LIFETIME.task():
         return scan_file(task, _examine, reading_of)
@@ -126,9 +125,9 @@ def examine_task(task: ScanTask) -> Row:
 def _examine(reading: Reading, order: ScanOptions, admit: Admit) -> Examination:
     from outlive.process.limits import Limits
     from outlive.verbs.checking import make_criteria
-    from outlive.verbs.examine import Request, examine
+    from outlive.verbs.examine import ExamineRequest, examine_model
 
-    request = Request(
+    request = ExamineRequest(
         criteria=make_criteria(accelerator=order.accelerator, select=order.select, ignore=order.ignore),
         devices=order.devices,
         run=order.run,
@@ -137,14 +136,13 @@ def _examine(reading: Reading, order: ScanOptions, admit: Admit) -> Examination:
         briefly=True,
         delegates=order.delegates,
     )
-    return examine(reading, request, admit=admit)
+    return examine_model(reading, request, admit=admit)
 
 
 def find_tolerances(shares: dict[str, Share]) -> Tolerances:
     """What the caller says, else what the project says, else what is usual."""
     from outlive.fleet.regressions import Tolerances
-    from outlive.project.config import find_config
-    from outlive.project.values import UnreadableConfig, parse_share
+    from outlive.project.config import UnreadableConfig, find_config, parse_share
 
     said = {
         name: parse_share(share, f"tolerance_{name}") for name, share in shares.items() if share is not None
@@ -163,7 +161,7 @@ def _listed(paths: Paths) -> list[str]:
 
 
 def _words(given: Sequence[str] | str) -> list[str]:
-    from outlive.rules.catalogue import split_words
+    from outlive.rules import split_words
 
     return [word for text in ([given] if isinstance(given, str) else given) for word in split_words(text)]
 

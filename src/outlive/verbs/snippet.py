@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from outlive.model import Model, Source
-from outlive.verbs.opening import sound
+from outlive.verbs.read import sound
 
 if TYPE_CHECKING:
     from outlive.exporting.snippets import Snippet

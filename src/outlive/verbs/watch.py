@@ -15,7 +15,7 @@ def watch(*, quiet: bool = False) -> Watch:
     unless `quiet`. `memory.timeline` has the points, `memory.plot("memory.svg")` draws them.
     """
     from outlive.meter import Watch
-    from outlive.rendering.watch_plot import draw_watch
+    from outlive.rendering.plots.watch import draw_watch
 
     return Watch(None if quiet else _show, draw_watch)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive import verbs
+import outlive
 from outlive.model import Source
 from tests.rules.small import dense, ones, save
 
 
 def source(tmp_path: Path) -> Source:
     large = dense(buffers=[ones(9000, 4)], weights={"shape": [9000, 4]}, y={"shape": [1, 9000]})
-    return verbs.read(save(tmp_path, large))  # type: ignore[return-value]
+    return outlive.read(save(tmp_path, large))  # type: ignore[return-value]

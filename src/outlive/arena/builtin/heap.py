@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from outlive.arena.builtin.layout import Layout
+from outlive.arena.builtin.layout import SubgraphLayout
 from outlive.arena.builtin.preparation import Preparation
 from outlive.arena.builtin.subgraphs import list_parts
 from outlive.kernels.litert.tensor_table import sparse_bytes
@@ -23,14 +23,14 @@ _TENSOR_BYTES, _ARRAYS = 112, 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heap:
+class HeapTensors:
     """Bytes on the heap, and in words what is there without its size being known."""
 
     size_bytes: int
     unknown: tuple[str, ...]
 
 
-def heap_of(layout: Layout) -> Heap:
+def heap_of(layout: SubgraphLayout) -> HeapTensors:
     """The heap tensors of one subgraph: read-only ones, dynamic ones, those of kernels."""
     preparation = layout.preparation
     table = preparation.table
@@ -45,7 +45,7 @@ def heap_of(layout: Layout) -> Heap:
     unknown = list(_waits(preparation))
     if text:
         unknown.append(f"the bytes of {plural(text, 'text tensor')}: they depend on the text")
-    return Heap(size_bytes=total, unknown=tuple(unknown))
+    return HeapTensors(size_bytes=total, unknown=tuple(unknown))
 
 
 def _waits(preparation: Preparation) -> Iterable[str]:
@@ -84,7 +84,7 @@ def structures_bytes(model: Model) -> int:
     return total
 
 
-def late_bytes(layouts: Iterable[Layout]) -> int:
+def late_bytes(layouts: Iterable[SubgraphLayout]) -> int:
     """Arrays of tensors that grow as the model runs, because kernels are prepared only then."""
     grown = (layout for layout in layouts if len(layout.preparation.stages) > 1)
     return sum(_ARRAYS * _TENSOR_BYTES * len(layout.preparation.table.where) for layout in grown)

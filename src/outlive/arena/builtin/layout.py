@@ -8,31 +8,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from outlive.arena.builtin.best_fit import FOREVER, Arena
+from outlive.arena.builtin.best_fit import FOREVER, BestFitArena
 from outlive.arena.builtin.library_order import sorted_as_library, walked
-from outlive.arena.builtin.lifetimes import Graph, Lifetimes, count_lifetimes
+from outlive.arena.builtin.lifetimes import LifetimeGraph, TensorLifetimes, count_lifetimes
 from outlive.arena.builtin.preparation import Preparation
 
 
 @dataclass(slots=True)
-class Layout:
+class SubgraphLayout:
     """A subgraph with its tensors placed: offsets by tensor, in the arena and in the persistent one."""
 
     preparation: Preparation
-    lives: Lifetimes
-    arena: Arena
-    persistent: Arena
+    lives: TensorLifetimes
+    arena: BestFitArena
+    persistent: BestFitArena
     offsets: dict[int, int] = field(default_factory=dict)
     persistent_offsets: dict[int, int] = field(default_factory=dict)
     shared: dict[int, int] = field(default_factory=dict)  # those that really lie on another tensor
     grown: list[tuple[int, int]] = field(default_factory=list)  # both arenas after each stage
 
 
-def lay_out(preparation: Preparation, preserve_all: bool) -> Layout:
+def lay_out(preparation: Preparation, preserve_all: bool) -> SubgraphLayout:
     """Offsets of all tensors, by the runtime's rules."""
     _number_temporaries(preparation)
     table = preparation.table
-    graph = Graph(
+    graph = LifetimeGraph(
         nodes=preparation.nodes_then,
         inputs=_there(preparation.inputs),
         outputs=_there(preparation.outputs),
@@ -41,7 +41,7 @@ def lay_out(preparation: Preparation, preserve_all: bool) -> Layout:
     )
     lives = count_lifetimes(graph, preparation.bytes_then, preparation.where_then, len(table.where))
     operators = len(preparation.nodes)
-    layout = Layout(preparation, lives, Arena(operators), Arena(operators))
+    layout = SubgraphLayout(preparation, lives, BestFitArena(operators), BestFitArena(operators))
     for first, last in preparation.stages:
         _queue_temporaries(layout, first, last, preserve_all)
         _place_stage(layout, first, last)
@@ -66,7 +66,7 @@ def _number_temporaries(preparation: Preparation) -> None:
             preparation.nodes[index] = replace(preparation.nodes[index], temporaries=temporaries)
 
 
-def _queue_temporaries(layout: Layout, first: int, last: int, preserve_all: bool) -> None:
+def _queue_temporaries(layout: SubgraphLayout, first: int, last: int, preserve_all: bool) -> None:
     lives, nodes = layout.lives, layout.preparation.nodes
     for index in range(first, min(last + 1, len(nodes))):
         for tensor in nodes[index].temporaries:
@@ -76,7 +76,7 @@ def _queue_temporaries(layout: Layout, first: int, last: int, preserve_all: bool
                 lives.freed[tensor] = index
 
 
-def _place_stage(layout: Layout, first: int, last: int) -> None:
+def _place_stage(layout: SubgraphLayout, first: int, last: int) -> None:
     lives, table = layout.lives, layout.preparation.table
     queued = (tensor for index in range(first, last + 1) for tensor in walked(lives.queues[index]))
     chosen = [
@@ -96,7 +96,7 @@ def _place_stage(layout: Layout, first: int, last: int) -> None:
             layout.persistent_offsets[tensor] = place
 
 
-def _in_order(layout: Layout, chosen: list[int]) -> list[int]:
+def _in_order(layout: SubgraphLayout, chosen: list[int]) -> list[int]:
     """CreateTensorAllocationVector: whole lives first, by index; then the largest, then the earliest made."""
     lives, sizes = layout.lives, layout.preparation.table.bytes
     keys = [
@@ -109,7 +109,7 @@ def _in_order(layout: Layout, chosen: list[int]) -> list[int]:
     return sorted_as_library(chosen, [ranks[key] for key in keys])
 
 
-def _is_shared(layout: Layout, tensor: int) -> bool:
+def _is_shared(layout: SubgraphLayout, tensor: int) -> bool:
     """True if it needs no place of its own; a tensor that no longer fits the one it shared with does."""
     root = layout.lives.shared.get(tensor)
     if root is None:
@@ -121,7 +121,7 @@ def _is_shared(layout: Layout, tensor: int) -> bool:
     return True
 
 
-def _settle_shared(layout: Layout) -> None:
+def _settle_shared(layout: SubgraphLayout) -> None:
     """ResolveTensorAllocation: a shared tensor lies where its root lies, if both are in one arena."""
     where = layout.preparation.table.where
     for tensor, root in layout.lives.shared.items():

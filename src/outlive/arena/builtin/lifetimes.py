@@ -19,7 +19,7 @@ _SCALAR_BYTES = 4  # kScalarTensorBytes
 
 
 @dataclass(slots=True)
-class Lifetimes:
+class TensorLifetimes:
     """For each tensor the operator that makes it and the one that frees it; which tensor it shares with."""
 
     made: list[int]
@@ -30,7 +30,7 @@ class Lifetimes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Graph:
+class LifetimeGraph:
     """What the counting needs to know of a subgraph, after the kernels have been prepared."""
 
     nodes: tuple[ExecutionNode, ...]
@@ -40,12 +40,14 @@ class Graph:
     preserve_all: bool = False
 
 
-def count_lifetimes(graph: Graph, sizes: Sequence[int], where: Sequence[Where], count: int) -> Lifetimes:
+def count_lifetimes(
+    graph: LifetimeGraph, sizes: Sequence[int], where: Sequence[Where], count: int
+) -> TensorLifetimes:
     """Lifetimes of the tensors of a subgraph, from their bytes and places after the first stage of preparing.
 
     `count` is the number of all tensors, temporaries included; theirs are added as kernels are placed.
     """
-    lives = Lifetimes(
+    lives = TensorLifetimes(
         made=[FOREVER] * count,
         freed=[FOREVER] * count,
         queues=[[] for _ in range(max(len(graph.nodes), 1))],
@@ -62,7 +64,7 @@ def count_lifetimes(graph: Graph, sizes: Sequence[int], where: Sequence[Where], 
     return lives
 
 
-def _held(graph: Graph, count: int) -> list[int]:
+def _held(graph: LifetimeGraph, count: int) -> list[int]:
     """References that are never given back: outputs, variables, inputs."""
     held = [0] * count
     for tensor in (*graph.outputs, *graph.variables, *graph.inputs):
@@ -70,14 +72,16 @@ def _held(graph: Graph, count: int) -> list[int]:
     return held
 
 
-def _count_readers(graph: Graph, lives: Lifetimes, held: list[int]) -> None:
+def _count_readers(graph: LifetimeGraph, lives: TensorLifetimes, held: list[int]) -> None:
     lives.readers = list(held)
     for node in graph.nodes:
         for tensor in node.inputs:
             lives.readers[tensor] += 1
 
 
-def _find_in_place(graph: Graph, sizes: Sequence[int], where: Sequence[Where], lives: Lifetimes) -> None:
+def _find_in_place(
+    graph: LifetimeGraph, sizes: Sequence[int], where: Sequence[Where], lives: TensorLifetimes
+) -> None:
     inputs, outputs = frozenset(graph.inputs), frozenset(graph.outputs)
 
     def may_share(source: int, target: int, unchanged: bool) -> bool:
@@ -101,7 +105,7 @@ def _find_in_place(graph: Graph, sizes: Sequence[int], where: Sequence[Where], l
             lives.shared[target] = root
 
 
-def _walk(graph: Graph, lives: Lifetimes, held: list[int]) -> None:
+def _walk(graph: LifetimeGraph, lives: TensorLifetimes, held: list[int]) -> None:
     left = list(held)
     shared = lives.shared
     for node in graph.nodes:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from outlive.arena.builtin.crowd import ALIGNMENT_BYTES
-from outlive.arena.builtin.eigen_blocking import STACK_BYTES
-from outlive.arena.builtin.layout import Layout
-from outlive.arena.builtin.matrix_packing import RuyArena, packed_pieces
+from outlive.arena.builtin.best_fit import ALIGNMENT_BYTES
+from outlive.arena.builtin.layout import SubgraphLayout
+from outlive.arena.builtin.matrix_packing import STACK_BYTES, RuyArena, packed_pieces
 from outlive.arena.builtin.preparation import Preparation
-from outlive.arena.glibc_heap import Heap, Piece
+from outlive.arena.glibc_heap import GlibcHeap, HeapBlock
 from outlive.kernels.litert.kernel import HeapUse, MatrixProduct
 from outlive.kernels.litert.registry import heap_use_of, product_of
 
@@ -29,7 +28,7 @@ _MOST_STEPS = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class PeakUsage:
     """The most that is there at once, part by part."""
 
     arena_bytes: int = 0
@@ -68,10 +67,10 @@ class _Pages:
 class _Buffer:
     """An arena of a called subgraph, one piece of the heap: ResizableAlignedBuffer in the same file."""
 
-    heap: Heap
+    heap: GlibcHeap
     size: int = 0
     written: int = 0
-    _piece: Piece | None = None
+    _piece: HeapBlock | None = None
 
     def resize(self, size: int, look: Callable[[], None]) -> None:
         """Replace it by a larger one, into which all of it is copied."""
@@ -100,12 +99,12 @@ class _Buffer:
 class _Running:
     """The state of a process in which a model runs."""
 
-    layouts: Mapping[int, Layout]
+    layouts: Mapping[int, SubgraphLayout]
     plain: bool  # reference kernels use no library
     fresh: bool  # there are no gaps in the heap yet
     arena: _Pages
     persistent: _Pages
-    heap: Heap = field(default_factory=Heap)
+    heap: GlibcHeap = field(default_factory=GlibcHeap)
     ruy: RuyArena = field(init=False)
     stack: int = 0
     kept: int = 0
@@ -114,14 +113,14 @@ class _Running:
     steps: int = 0  # operators of called subgraphs that were run
     written: dict[int, int] = field(default_factory=dict)  # what each called subgraph writes to
     called_most: int = 0
-    most: Moment = field(default_factory=Moment)
+    most: PeakUsage = field(default_factory=PeakUsage)
 
     def __post_init__(self) -> None:
         """Ruy's room is on the same heap."""
         self.ruy = RuyArena(self.heap)
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> SubgraphLayout:
         """That of the main subgraph."""
         return self.layouts[0]
 
@@ -160,7 +159,7 @@ class _Running:
         view = preparation.view(index)
         self._compute(heap_use_of(view), None if self.plain else product_of(view), first)
 
-    def _call(self, layout: Layout, *, loops: bool) -> None:
+    def _call(self, layout: SubgraphLayout, *, loops: bool) -> None:
         """Run a called subgraph. Its arena is asked for anew each time, and given back afterwards.
 
         AllocateTensors and ReleaseMemory in tflite/kernels/while.cc, if.cc. What is persistent stays.
@@ -205,7 +204,7 @@ class _Running:
     def _look(self) -> None:
         called = sum(buffer.written for buffer in self.buffers.values())
         self.called_most = max(self.called_most, called)
-        now = Moment(
+        now = PeakUsage(
             arena_bytes=self.arena.bytes,
             persistent_bytes=self.persistent.bytes,
             kept_bytes=self.kept,
@@ -216,7 +215,7 @@ class _Running:
             self.most = now
 
 
-def most_at_once(layouts: Mapping[int, Layout], plain: bool, *, fresh: bool) -> Moment:
+def most_at_once(layouts: Mapping[int, SubgraphLayout], plain: bool, *, fresh: bool) -> PeakUsage:
     """The worst moment of two runs, for libraries may take more in the second; reference kernels use none.
 
     On a heap that is `fresh`, small pieces come from its end; a delegate leaves enough gaps for them.
@@ -238,14 +237,14 @@ def most_at_once(layouts: Mapping[int, Layout], plain: bool, *, fresh: bool) -> 
     return _with_gaps(state.most, state.called_most)
 
 
-def _with_gaps(most: Moment, called: int) -> Moment:
+def _with_gaps(most: PeakUsage, called: int) -> PeakUsage:
     """Arenas that were given back and stay resident as gaps of the heap count as arenas, not as workspace."""
     gaps = min(called - most.called_bytes, most.workspace_bytes)
     workspace, called = most.workspace_bytes - gaps, most.called_bytes + gaps
     return replace(most, workspace_bytes=workspace, called_bytes=called)
 
 
-def _written_bytes(layout: Layout) -> int:
+def _written_bytes(layout: SubgraphLayout) -> int:
     """Pages of a called subgraph's arena that it writes to."""
     pages, table = _Pages(layout.arena.size_bytes), layout.preparation.table
     for tensor, offset in layout.offsets.items():
@@ -254,12 +253,12 @@ def _written_bytes(layout: Layout) -> int:
     return pages.bytes
 
 
-def _sizes_at_first(layout: Layout) -> tuple[int, ...]:
+def _sizes_at_first(layout: SubgraphLayout) -> tuple[int, ...]:
     """How large the arena of a called subgraph is, one stage after the other."""
     return tuple(arena for arena, _ in layout.grown)
 
 
-def _sizes_in_later_rounds(layout: Layout) -> tuple[int, ...]:
+def _sizes_in_later_rounds(layout: SubgraphLayout) -> tuple[int, ...]:
     """The same when a loop comes round; nothing if its sizes stay as they are.
 
     Tensors behind one whose size changes are placed again, and the planner takes those of the persistent

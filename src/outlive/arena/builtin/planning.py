@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections import Counter
 
 from outlive.arena.builtin.heap import heap_of, late_bytes, structures_bytes, variables_bytes
-from outlive.arena.builtin.layout import Layout, lay_out
-from outlive.arena.builtin.liveness import Spans, spans_of
-from outlive.arena.builtin.page_usage import Moment, most_at_once
+from outlive.arena.builtin.layout import SubgraphLayout, lay_out
+from outlive.arena.builtin.liveness import SubgraphLiveness, liveness_of, unshared_of
+from outlive.arena.builtin.page_usage import PeakUsage, most_at_once
 from outlive.arena.builtin.preparation import Preparation
-from outlive.arena.builtin.subgraphs import Callers
-from outlive.arena.builtin.unshared import unshared_of
+from outlive.arena.builtin.subgraphs import CalledSubgraphs
 from outlive.arena.plan import Bound, OpLoad, Part, Placement, Plan, PlannedInput, Question, Refusal, weakest
 from outlive.kernels.litert.custom import CUSTOM_KERNELS
 from outlive.kernels.litert.registry import KERNELS
@@ -33,7 +32,7 @@ def plan_builtin(model: Model, question: Question, *, delegate_tried: bool = Fal
     """The memory a model needs with LiteRT's builtin (or reference) kernels, beside what a delegate takes."""
     if not model.subgraphs:
         return _refused(model, question, (Refusal(subgraph=0, op=None, type="", reason="no subgraph"),))
-    callers = Callers(model, question)
+    callers = CalledSubgraphs(model, question)
     main = callers.enter_main()
     refusals = _refusals(main, callers)
     if refusals:
@@ -45,7 +44,7 @@ def plan_builtin(model: Model, question: Question, *, delegate_tried: bool = Fal
     return _plan(model, question, layouts, frozenset(callers.once), delegate_tried)
 
 
-def _refusals(main: Preparation, callers: Callers) -> tuple[Refusal, ...]:
+def _refusals(main: Preparation, callers: CalledSubgraphs) -> tuple[Refusal, ...]:
     """Operators without a kernel, as far as allocate_tensors gets."""
     reached = [main]
     if len(main.stages) == 1:
@@ -69,11 +68,15 @@ def _kind(operator: Operator) -> str:
 
 
 def _plan(
-    model: Model, question: Question, layouts: dict[int, Layout], once: frozenset[int], delegate_tried: bool
+    model: Model,
+    question: Question,
+    layouts: dict[int, SubgraphLayout],
+    once: frozenset[int],
+    delegate_tried: bool,
 ) -> Plan:
     preserve = question.preserve_all_tensors
     main = layouts[0]
-    spans = {index: spans_of(layout, preserve) for index, layout in layouts.items()}
+    spans = {index: liveness_of(layout, preserve) for index, layout in layouts.items()}
     most = most_at_once(layouts, question.accelerator == "reference", fresh=not delegate_tried)
     parts = _parts(model, layouts, once, most)
     sizes = Counter({part.name: part.bytes for part in parts})
@@ -111,7 +114,9 @@ def _plan(
     )
 
 
-def _parts(model: Model, layouts: dict[int, Layout], once: frozenset[int], most: Moment) -> tuple[Part, ...]:
+def _parts(
+    model: Model, layouts: dict[int, SubgraphLayout], once: frozenset[int], most: PeakUsage
+) -> tuple[Part, ...]:
     main = layouts[0]
     called = {index: layout for index, layout in layouts.items() if index != 0}
     preparations = [layout.preparation for layout in layouts.values()]
@@ -169,7 +174,7 @@ def _spare(size_bytes: int) -> str:
     )
 
 
-def _unknown(layouts: dict[int, Layout]) -> tuple[str, ...]:
+def _unknown(layouts: dict[int, SubgraphLayout]) -> tuple[str, ...]:
     words: list[str] = []
     for layout in layouts.values():
         words += [doubt.words for doubt in layout.preparation.doubts]
@@ -181,7 +186,7 @@ def _unknown(layouts: dict[int, Layout]) -> tuple[str, ...]:
     return (*words[:_MOST_UNKNOWN], *((f"and {more} more",) if more > 0 else ()))
 
 
-def _bound(layouts: dict[int, Layout]) -> Bound:
+def _bound(layouts: dict[int, SubgraphLayout]) -> Bound:
     """Sizes that data decide come on top; an arena that was not searched to the end is only too large."""
     if any(heap_of(layout).unknown for layout in layouts.values()):
         return "lower"
@@ -191,12 +196,12 @@ def _bound(layouts: dict[int, Layout]) -> Bound:
     return weakest([*doubts, *(("lower",) if late else ())])
 
 
-def _inputs(model: Model, main: Layout) -> tuple[PlannedInput, ...]:
+def _inputs(model: Model, main: SubgraphLayout) -> tuple[PlannedInput, ...]:
     shapes = main.preparation.table.shapes
     return tuple(PlannedInput(tensor.name, shapes[tensor.index], tensor.dtype) for tensor in model.inputs)
 
 
-def _ops(main: Layout, spans: Spans) -> tuple[OpLoad, ...]:
+def _ops(main: SubgraphLayout, spans: SubgraphLiveness) -> tuple[OpLoad, ...]:
     names = main.preparation.table.names
     return tuple(
         OpLoad(
@@ -209,7 +214,7 @@ def _ops(main: Layout, spans: Spans) -> tuple[OpLoad, ...]:
     )
 
 
-def _called(spans: dict[int, Spans]) -> tuple[Placement, ...]:
+def _called(spans: dict[int, SubgraphLiveness]) -> tuple[Placement, ...]:
     return tuple(placement for index in spans if index != 0 for placement in spans[index].placements)
 
 

@@ -28,7 +28,7 @@ _MOST_ENTERED = 2000
 
 
 @dataclass(slots=True)
-class Callers:
+class CalledSubgraphs:
     """All subgraphs that get memory: the main one, and those it calls, each prepared with what is passed."""
 
     model: Model

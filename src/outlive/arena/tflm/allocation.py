@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from outlive.arena.plan import Question, Refusal
 from outlive.kernels.tflm.abi import ABIS, Abi, int_array_bytes, layout, size_of
-from outlive.kernels.tflm.allocator import Arena
+from outlive.kernels.tflm.allocator import SingleArena
 from outlive.kernels.tflm.context import (
     INIT,
     MOST_SCRATCH_BUFFERS,
@@ -61,7 +61,7 @@ def keep_tensor_structures(model: Model, prepared: MicroAllocation) -> None:
             _keep_tensor(arena, held[index])
 
 
-def _keep_tensor(arena: Arena, held: MicroTensor) -> None:
+def _keep_tensor(arena: SingleArena, held: MicroTensor) -> None:
     arena.keep_struct("TfLiteTensor", STRUCTURES)
     scales = held.scales
     if scales:
@@ -83,8 +83,8 @@ def _verify(model: Model) -> None:
                 raise StoppedError(Refusal(subgraph=subgraph.index, op=None, type="", reason=reason))
 
 
-def _objects(question: Question, abi: Abi, benchmark: bool) -> Arena:
-    arena = Arena(abi)
+def _objects(question: Question, abi: Abi, benchmark: bool) -> SingleArena:
+    arena = SingleArena(abi)
     recording = "Recording" if benchmark else ""
     arena.keep_struct(f"{recording}SingleArenaBufferAllocator", OBJECTS)
     planner = "LinearMemoryPlanner" if question.preserve_all_tensors else "GreedyMemoryPlanner"
@@ -96,7 +96,7 @@ def _objects(question: Question, abi: Abi, benchmark: bool) -> Arena:
     return arena
 
 
-def _open(model: Model, question: Question, arena: Arena) -> MicroAllocation:
+def _open(model: Model, question: Question, arena: SingleArena) -> MicroAllocation:
     abi = arena.abi
     arena.keep_struct("MicroBuiltinDataAllocator", OBJECTS)
     arena.resize_head(size_of("ScratchBufferRequest", abi) * MOST_SCRATCH_BUFFERS)

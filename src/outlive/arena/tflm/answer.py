@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from outlive.arena.plan import OpLoad, Part, Placement, Plan, PlannedInput, Question, Refusal
-from outlive.arena.tflm.greedy import Need
-from outlive.arena.tflm.lifetimes import Lifetimes
+from outlive.arena.tflm.greedy import BufferNeed
+from outlive.arena.tflm.lifetimes import MicroLifetimes
 from outlive.kernels.tables import read_table
 from outlive.kernels.tflm.abi import ABIS
-from outlive.kernels.tflm.allocator import Arena
+from outlive.kernels.tflm.allocator import SingleArena
 from outlive.model import Model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Buffer:
+class HeadBuffer:
     """One buffer of the head: a tensor, or scratch memory of an operator (`tensor` counts on behind them)."""
 
     tensor: int
     subgraph: int
     name: str
-    need: Need
+    need: BufferNeed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,20 +36,20 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class AllocatedModel:
     """What a whole AllocateTensors came to."""
 
-    arena: Arena
+    arena: SingleArena
     head_bytes: int
     least_bytes: int
-    buffers: Sequence[Buffer]
+    buffers: Sequence[HeadBuffer]
     offsets: Sequence[int]
     variables: Sequence[Variable]
-    lifetimes: Lifetimes
+    lifetimes: MicroLifetimes
     unknown: tuple[str, ...]
 
 
-def granted(model: Model, question: Question, outcome: Outcome) -> Plan:
+def granted(model: Model, question: Question, outcome: AllocatedModel) -> Plan:
     """The plan of a model TFLM takes."""
     arena = outcome.arena
     loads = _loads(outcome.buffers, outcome.lifetimes)
@@ -72,7 +72,7 @@ def granted(model: Model, question: Question, outcome: Outcome) -> Plan:
     )
 
 
-def _loads(buffers: Sequence[Buffer], lifetimes: Lifetimes) -> list[int]:
+def _loads(buffers: Sequence[HeadBuffer], lifetimes: MicroLifetimes) -> list[int]:
     """Bytes alive in each operator of the main subgraph, at the most of its scopes and its subgraphs'."""
     change = [0] * (lifetimes.scope + 3)
     for buffer in buffers:
@@ -86,7 +86,7 @@ def _loads(buffers: Sequence[Buffer], lifetimes: Lifetimes) -> list[int]:
     return [max(alive[first + 1 : last + 2]) for first, last in lifetimes.op_scopes]
 
 
-def _placements(buffers: Sequence[Buffer], offsets: Sequence[int]) -> tuple[Placement, ...]:
+def _placements(buffers: Sequence[HeadBuffer], offsets: Sequence[int]) -> tuple[Placement, ...]:
     # Scope 1 is operator 0: without control flow a scope is an operator and one.
     return tuple(
         Placement(
@@ -102,7 +102,7 @@ def _placements(buffers: Sequence[Buffer], offsets: Sequence[int]) -> tuple[Plac
     )
 
 
-def _kept(outcome: Outcome) -> tuple[Placement, ...]:
+def _kept(outcome: AllocatedModel) -> tuple[Placement, ...]:
     # Offsets count from the tail's low end, as the other arena does from its own.
     return tuple(
         Placement(

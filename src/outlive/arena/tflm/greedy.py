@@ -6,15 +6,16 @@ every other; here against those alive at the same time, found in a tree over the
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from outlive.arena.interval_index import IntervalIndex
 
 # (offset, turn of placing, end): the order in which a candidate's neighbours are walked.
 _Placed = tuple[int, int, int]
 
 # A file made to overlap everything with everything would take the square of its tensors.
-_MOST_COMPARISONS = 5_000_000
+_MOST_COMPARISONS = 10_000_000
 
 
 class TooManyBuffersError(Exception):
@@ -22,7 +23,7 @@ class TooManyBuffersError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
+class BufferNeed:
     """A buffer to place: its bytes, the first and last step it is alive, its offset if planned offline."""
 
     size_bytes: int
@@ -31,26 +32,26 @@ class Need:
     offline_offset: int | None = None
 
 
-def place(needs: Sequence[Need]) -> list[int]:
+def place(needs: Sequence[BufferNeed]) -> list[int]:
     """The offset of each buffer, in the order given."""
     offsets = [-1] * len(needs)
-    neighbours = _Neighbours(max((need.last for need in needs), default=0) + 2)
-    comparisons = 0
+    # Steps count from 1: one that is never alive begins at -1.
+    neighbours = IntervalIndex[_Placed](max((need.last for need in needs), default=0) + 2)
     for turn, which in enumerate(_order(needs)):
         need = needs[which]
         offset = need.offline_offset
         if offset is None:
-            overlapping = sorted(neighbours.during(need))
-            comparisons += len(overlapping) + 1
-            if comparisons > _MOST_COMPARISONS:
+            overlapping = neighbours.meeting(need.first + 1, need.last + 1)
+            if neighbours.work > _MOST_COMPARISONS:
                 raise TooManyBuffersError
-            offset = _lowest_gap(need.size_bytes, overlapping)
+            offset = _lowest_gap(need.size_bytes, sorted(overlapping))
         offsets[which] = offset
-        neighbours.add(need, (offset, turn, offset + need.size_bytes))
+        if need.first <= need.last:  # DoesEntryOverlapInTime: any other never meets one
+            neighbours.add(need.first + 1, need.last + 1, (offset, turn, offset + need.size_bytes))
     return offsets
 
 
-def place_in_line(needs: Sequence[Need]) -> list[int]:
+def place_in_line(needs: Sequence[BufferNeed]) -> list[int]:
     """The offsets of LinearMemoryPlanner, which preserve_all_tensors asks for: one after the other."""
     offsets = []
     end = 0
@@ -60,12 +61,12 @@ def place_in_line(needs: Sequence[Need]) -> list[int]:
     return offsets
 
 
-def height(needs: Sequence[Need], offsets: Sequence[int]) -> int:
+def height(needs: Sequence[BufferNeed], offsets: Sequence[int]) -> int:
     """The bytes the placed buffers take from offset 0."""
     return max((offset + need.size_bytes for need, offset in zip(needs, offsets, strict=True)), default=0)
 
 
-def _order(needs: Sequence[Need]) -> list[int]:
+def _order(needs: Sequence[BufferNeed]) -> list[int]:
     # Offline ones first as they come; the others are filled in from the back and then sorted by a bubble
     # sort, which is stable: of two of one size the later one goes first.
     offline = [which for which, need in enumerate(needs) if need.offline_offset is not None]
@@ -80,45 +81,3 @@ def _lowest_gap(size_bytes: int, overlapping: Sequence[_Placed]) -> int:
             break
         candidate = max(candidate, end)
     return candidate
-
-
-class _Neighbours:
-    """Placed buffers by the steps they are alive: those alive at a step, and those born within a span."""
-
-    def __init__(self, steps: int) -> None:
-        self._leaves = 1 << max(steps, 1).bit_length()
-        self._alive: dict[int, list[_Placed]] = {}
-        self._born: list[tuple[int, _Placed]] = []
-
-    def add(self, need: Need, placed: _Placed) -> None:
-        """Enter a placed buffer under its life."""
-        if need.first > need.last:
-            return  # never meets another: DoesEntryOverlapInTime
-        for node in self._cover(need.first + 1, need.last + 2):
-            self._alive.setdefault(node, []).append(placed)
-        insort(self._born, (need.first, placed))
-
-    def during(self, need: Need) -> Iterator[_Placed]:
-        """Every placed buffer whose life meets this one's."""
-        node = need.first + 1 + self._leaves
-        while node:
-            yield from self._alive.get(node, ())
-            node //= 2
-        start = bisect_right(self._born, need.first, key=lambda entry: entry[0])
-        stop = bisect_right(self._born, need.last, key=lambda entry: entry[0])
-        for _, placed in self._born[start:stop]:
-            yield placed
-
-    def _cover(self, first: int, end: int) -> Iterator[int]:
-        # Nodes of the tree that together cover the steps [first, end).
-        first += self._leaves
-        end += self._leaves
-        while first < end:
-            if first & 1:
-                yield first
-                first += 1
-            if end & 1:
-                end -= 1
-                yield end
-            first //= 2
-            end //= 2

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from outlive.arena.tflm.opcodes import recognised_control_flow
 from outlive.kernels.tflm.context import RefusedError, Scratch
 from outlive.model import Model, Operator
 
@@ -27,7 +26,17 @@ CALLS = {
 }
 
 
-class Lifetimes:
+def _recognised_control_flow(model: Model) -> set[str]:
+    """Those of IF, WHILE and CALL_ONCE whose code the newer field of the file gives.
+
+    MarkSubgraphLifetimesIfNecessary reads `builtin_code`, while operators are looked up by the larger of it
+    and `deprecated_builtin_code`. In files from before the newer field the subgraphs of these operators are
+    therefore prepared, but not planned within their callers.
+    """
+    return CALLS.keys() & {code.newer_field for code in model.operator_codes}
+
+
+class MicroLifetimes:
     """First and last scope of every tensor, by subgraph, and of every scratch buffer."""
 
     __slots__ = (
@@ -44,7 +53,7 @@ class Lifetimes:
 
     def __init__(self, model: Model, scratch: Sequence[Scratch]) -> None:
         self._model = model
-        self._known = recognised_control_flow(model)
+        self._known = _recognised_control_flow(model)
         self._requests: dict[tuple[int, int], list[int]] = {}
         for which, request in enumerate(scratch):
             self._requests.setdefault((request.subgraph, request.op), []).append(which)

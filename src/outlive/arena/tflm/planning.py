@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 
 from outlive.arena.plan import Plan, Question, Refusal
@@ -12,19 +13,20 @@ from outlive.arena.tflm.allocation import (
     lend_planning_room,
     prepare_model,
 )
-from outlive.arena.tflm.answer import Buffer, Outcome, Variable, granted, refused
-from outlive.arena.tflm.greedy import Need, TooManyBuffersError
-from outlive.arena.tflm.lifetimes import Lifetimes
-from outlive.arena.tflm.offline import ONLINE, offline_offsets
-from outlive.kernels.tflm.abi import ABIS, align_up, size_of
+from outlive.arena.tflm.answer import AllocatedModel, HeadBuffer, Variable, granted, refused
+from outlive.arena.tflm.greedy import BufferNeed, TooManyBuffersError
+from outlive.arena.tflm.lifetimes import MicroLifetimes
+from outlive.kernels.tflm.abi import ABIS, KERNELS, align_up, size_of
 from outlive.kernels.tflm.allocator import BUFFER_ALIGN_BYTES
 from outlive.kernels.tflm.context import MicroAllocation, RefusedError
 from outlive.model import Model, Tensor
 
-KERNELS = ("reference", "cmsis-nn")
 # The largest arena the real TFLM was ever held against; no microcontroller comes near it.
 MOST_ARENA_BYTES = 96 * 2**20
 _MOST_BUFFER_BYTES = 2**31 - 1  # sizes are C ints in TFLM
+_OFFLINE_PLAN = "OfflineMemoryAllocation"  # metadata with the offsets of a planner that ran before
+_HEADER_WORDS = 3  # version, subgraph, number of tensors
+ONLINE = -1
 _LINEAR_BUFFERS = 1024  # LinearMemoryPlanner::kMaxBufferCount
 
 
@@ -64,9 +66,9 @@ class _Planner:
             arena.keep_struct("ScratchBufferHandle", "scratch handles", handles)
         tensors = sum(len(subgraph.tensors) for subgraph in self._model.subgraphs)
         lend_planning_room(self._prepared, len(self._model.subgraphs), tensors)
-        offline = offline_offsets(self._model)
+        offline = _offline_offsets(self._model)
         self._keep_variables(offline)
-        lifetimes = Lifetimes(self._model, self._prepared.scratch)
+        lifetimes = MicroLifetimes(self._model, self._prepared.scratch)
         buffers = self._buffers(lifetimes, offline)
         if buffers and not self._question.preserve_all_tensors:
             arena.room(_per_buffer_bytes(self._prepared) * len(buffers))
@@ -76,7 +78,7 @@ class _Planner:
         arena.resize_head(0)
         arena.resize_head(head)
         keep_tensor_structures(self._model, self._prepared)
-        outcome = Outcome(
+        outcome = AllocatedModel(
             arena=arena,
             head_bytes=head,
             least_bytes=self._least_bytes(),
@@ -122,7 +124,7 @@ class _Planner:
             raise RefusedError(f"tensor {index} of subgraph {subgraph} has no size TFLM can hold")
         return size
 
-    def _buffers(self, lifetimes: Lifetimes, offline: Sequence[int] | None) -> list[Buffer]:
+    def _buffers(self, lifetimes: MicroLifetimes, offline: Sequence[int] | None) -> list[HeadBuffer]:
         found = []
         place = 0
         for subgraph in self._model.subgraphs:
@@ -134,7 +136,7 @@ class _Planner:
                 if size is not None:
                     need = _need(size, lifetimes.tensors[subgraph.index][tensor.index], fixed)
                     found.append(
-                        Buffer(tensor=tensor.index, subgraph=subgraph.index, name=tensor.name, need=need)
+                        HeadBuffer(tensor=tensor.index, subgraph=subgraph.index, name=tensor.name, need=need)
                     )
         return found + self._scratch(lifetimes)
 
@@ -158,7 +160,7 @@ class _Planner:
                     reason = f"its intermediate tensor {index} is not empty"
                     raise StoppedError(Refusal(subgraph=subgraph, op=op.index, type=op.name, reason=reason))
 
-    def _scratch(self, lifetimes: Lifetimes) -> list[Buffer]:
+    def _scratch(self, lifetimes: MicroLifetimes) -> list[HeadBuffer]:
         found = []
         behind = [len(subgraph.tensors) for subgraph in self._model.subgraphs]
         for request, life in zip(self._prepared.scratch, lifetimes.scratch, strict=True):
@@ -167,7 +169,7 @@ class _Planner:
             op = self._model.subgraphs[request.subgraph].operators[request.op]
             name = f"scratch of {op.name} {request.op}"
             found.append(
-                Buffer(
+                HeadBuffer(
                     tensor=behind[request.subgraph],
                     subgraph=request.subgraph,
                     name=name,
@@ -177,7 +179,7 @@ class _Planner:
             behind[request.subgraph] += 1
         return found
 
-    def _place(self, needs: list[Need]) -> list[int]:
+    def _place(self, needs: list[BufferNeed]) -> list[int]:
         if self._question.preserve_all_tensors:
             if len(needs) > _LINEAR_BUFFERS:
                 raise RefusedError(f"{len(needs)} buffers: a linear plan holds {_LINEAR_BUFFERS}")
@@ -199,8 +201,8 @@ class _Planner:
         return least
 
 
-def _need(size: int, life: Sequence[int], offset: int) -> Need:
-    return Need(
+def _need(size: int, life: Sequence[int], offset: int) -> BufferNeed:
+    return BufferNeed(
         size_bytes=align_up(max(size, 0), BUFFER_ALIGN_BYTES),
         first=life[0],
         last=life[1],
@@ -212,3 +214,27 @@ def _per_buffer_bytes(prepared: MicroAllocation) -> int:
     # GreedyMemoryPlanner::per_buffer_size: a requirement, a list entry, and three numbers.
     abi = prepared.arena.abi
     return size_of("BufferRequirements", abi) + size_of("PlannerListEntry", abi) + 3 * 4
+
+
+def _offline_offsets(model: Model) -> tuple[int, ...] | None:
+    """One offset for each tensor of all subgraphs, -1 where the planner is to choose; None without a plan.
+
+    GetOfflinePlannedOffsets: tensorflow/lite/micro/micro_allocation_info.cc.
+    """
+    found = None
+    for entry in model.metadata:
+        if entry.name == _OFFLINE_PLAN:
+            found = _read_offline(model, entry.data)
+    return found
+
+
+def _read_offline(model: Model, data: memoryview | None) -> tuple[int, ...]:
+    if data is None or data.nbytes < 4 * _HEADER_WORDS:
+        raise RefusedError(f"its metadata {_OFFLINE_PLAN} has no plan in it")
+    tensors = sum(len(subgraph.tensors) for subgraph in model.subgraphs)
+    (planned,) = struct.unpack_from("<i", data, 8)
+    if planned != tensors:
+        raise RefusedError(f"its offline plan is for {planned} tensors, the model has {tensors}")
+    if data.nbytes < 4 * (_HEADER_WORDS + tensors):
+        raise RefusedError("its offline plan is cut short")
+    return struct.unpack_from(f"<{tensors}i", data, 4 * _HEADER_WORDS)

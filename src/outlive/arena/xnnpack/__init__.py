@@ -1,4 +1,4 @@
-"""LiteRT with XNNPACK, its default on CPUs: what it takes, what it packs, what stays with the runtime.
+"""LiteRT with XNNPACK, its default on CPUs: what it takes, what it packs, what blocks with the runtime.
 
 ::
 

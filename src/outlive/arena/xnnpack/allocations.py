@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from outlive.arena.glibc_heap import Heap, Piece
+from outlive.arena.glibc_heap import GlibcHeap, HeapBlock
 from outlive.arena.plan import Placement
 from outlive.arena.xnnpack.graph_builder import Builder
 from outlive.arena.xnnpack.graph_rewrites import rewrite
@@ -14,8 +14,7 @@ from outlive.arena.xnnpack.structures import graph_bytes, node_bytes, runtime_by
 from outlive.arena.xnnpack.workspace import Workspace, plan_workspace
 from outlive.kernels.litert.tensor_table import sparse_bytes
 from outlive.kernels.xnnpack.graph import Graph
-from outlive.kernels.xnnpack.instruction_sets import InstructionSet
-from outlive.kernels.xnnpack.microkernels import Cost
+from outlive.kernels.xnnpack.microkernels import Cost, InstructionSet
 from outlive.kernels.xnnpack.node_memory import cost
 from outlive.model import Subgraph
 
@@ -23,7 +22,7 @@ _UNPACKED_EXTRA_BYTES = 16  # XNN_EXTRA_BYTES
 
 
 @dataclass(slots=True)
-class Prepared:
+class PreparedRun:
     """One run as XNNPACK holds it once it is prepared."""
 
     subgraph: int
@@ -34,19 +33,19 @@ class Prepared:
 
 
 @dataclass(slots=True)
-class Ledger:
+class DelegateAllocations:
     """Bytes over all runs of all subgraphs, and the heap they come from."""
 
     tiles: InstructionSet
     threads: int
     cached: bool = False  # packed weights go to a mapped file
-    heap: Heap = field(default_factory=Heap)
+    heap: GlibcHeap = field(default_factory=GlibcHeap)
     packed_bytes: int = 0
     unpacked_bytes: int = 0
     indirection_bytes: int = 0
     workspace_bytes: int = 0
     descriptor_bytes: int = 0
-    prepared: list[Prepared] = field(default_factory=list)
+    prepared: list[PreparedRun] = field(default_factory=list)
 
     def open(
         self, subgraph: Subgraph, delegation: Delegation, shapes: Mapping[int, tuple[int, ...]], *, used: bool
@@ -85,9 +84,9 @@ class Ledger:
         if used:
             scratch = [each.scratch_bytes for each in costs]
             workspace = plan_workspace(graph, scratch, self.tiles.alignment_bytes)
-            self.prepared.append(Prepared(subgraph.index, run, graph, costs, workspace))
+            self.prepared.append(PreparedRun(subgraph.index, run, graph, costs, workspace))
 
-    def _grow(self, sizes: list[int]) -> Piece:
+    def _grow(self, sizes: list[int]) -> HeapBlock:
         """An array that is moved each time it grows; gives the last."""
         piece = self.heap.allocate(0)
         for size in sizes:
@@ -155,17 +154,17 @@ class Ledger:
         """The model's tensors in the workspace; operators are counted by `positions`, the order they run."""
         for each in self.prepared:
             values = {value.id: value.tensor for value in each.graph.values}
-            for stay in each.workspace.stays if each.subgraph == subgraph.index else ():
-                tensor = values.get(stay.value, -1)
+            for block in each.workspace.blocks if each.subgraph == subgraph.index else ():
+                tensor = values.get(block.value, -1)
                 span = [
-                    positions[each.graph.nodes[node].operator] for node in (stay.first_node, stay.last_node)
+                    positions[each.graph.nodes[node].operator] for node in (block.first_node, block.last_node)
                 ]
                 if 0 <= tensor < len(subgraph.tensors):
                     yield Placement(
                         tensor=tensor,
                         name=subgraph.tensors[tensor].name,
-                        offset_bytes=stay.offset_bytes,
-                        size_bytes=stay.size_bytes,
+                        offset_bytes=block.offset_bytes,
+                        size_bytes=block.size_bytes,
                         first_op=min(span),
                         last_op=max(span),
                         subgraph=subgraph.index,

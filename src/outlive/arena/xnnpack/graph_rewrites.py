@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from outlive.kernels.xnnpack.graph import Graph, Node
-from outlive.kernels.xnnpack.instruction_sets import InstructionSet
+from outlive.kernels.xnnpack.microkernels import InstructionSet
 
 # Nodes that can take over a clamp behind them (has_clamp).
 _CLAMPING = (

@@ -1,4 +1,4 @@
-"""What stays with the runtime: the model with each delegated run as one operator, by the runtime's rules."""
+"""What blocks with the runtime: the model with each delegated run as one operator, by the runtime's rules."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from outlive.arena.builtin.planning import plan_builtin
-from outlive.arena.builtin.subgraphs import Callers
+from outlive.arena.builtin.subgraphs import CalledSubgraphs
 from outlive.arena.plan import Placement, Plan, Question
 from outlive.arena.xnnpack.partition import Delegation, Run
 from outlive.model import Model, Operator, Subgraph
@@ -18,7 +18,7 @@ DELEGATE = "DELEGATE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leftover:
+class UndelegatedPlan:
     """The runtime's own plan beside the delegate.
 
     `order` has the main subgraph's operators as they run: for each one of the plan, the model's operators it
@@ -60,7 +60,7 @@ class Leftover:
 
 def runtime_shapes(model: Model, question: Question) -> dict[tuple[int, int], Shape]:
     """The shape of every tensor once kernels are prepared, by the rules of the runtime's kernels."""
-    callers = Callers(model, replace(question, accelerator="builtin"))
+    callers = CalledSubgraphs(model, replace(question, accelerator="builtin"))
     callers.enter_main()
     shapes = {
         (index, tensor): shape
@@ -71,12 +71,12 @@ def runtime_shapes(model: Model, question: Question) -> dict[tuple[int, int], Sh
     return {**question.shapes, **shapes}
 
 
-def plan_leftover(
+def plan_undelegated(
     model: Model,
     delegations: Mapping[int, Delegation],
     shapes: Mapping[tuple[int, int], Shape],
     question: Question,
-) -> Leftover:
+) -> UndelegatedPlan:
     """Arenas as they are with the delegate in place."""
     subgraphs = tuple(_delegated(each, delegations[each.index]) for each in model.subgraphs)
     # Shapes of what the delegate makes are its own affair: the runtime's rules do not know that operator.
@@ -90,7 +90,7 @@ def plan_leftover(
     rest = replace(model, subgraphs=subgraphs)
     vars(rest)["sha256"] = model.sha256  # the file is the same: its digest need not be computed twice
     asked = replace(question, accelerator="builtin", shapes={**question.shapes, **border})
-    return Leftover(plan=plan_builtin(rest, asked, delegate_tried=True), order=_order(delegations[0]))
+    return UndelegatedPlan(plan=plan_builtin(rest, asked, delegate_tried=True), order=_order(delegations[0]))
 
 
 def _order(delegation: Delegation) -> tuple[tuple[int, ...], ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import accumulate
 
+from outlive.arena.interval_index import IntervalIndex
 from outlive.kernels.xnnpack.graph import Graph, Value
 from outlive.kernels.xnnpack.microkernels import round_up
 
@@ -17,7 +18,7 @@ _IN_PLACE = ("unary_elementwise", "binary_elementwise", "copy", "softmax", "stat
 
 
 @dataclass(slots=True)
-class Stay:
+class WorkspaceBlock:
     """A value's or a node's scratch space in the workspace, from one node to another, both included."""
 
     size_bytes: int
@@ -29,37 +30,37 @@ class Stay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
-    """All stays, and the bytes they need together; 0 if there is none."""
+    """All blocks, and the bytes they need together; 0 if there is none."""
 
-    stays: tuple[Stay, ...]
+    blocks: tuple[WorkspaceBlock, ...]
     size_bytes: int
 
     def live_bytes(self, nodes: int) -> list[int]:
         """What is alive at each of so many nodes."""
         changes = [0] * (nodes + 1)
-        for stay in self.stays:
-            changes[stay.first_node] += stay.size_bytes
-            changes[stay.last_node + 1] -= stay.size_bytes
+        for block in self.blocks:
+            changes[block.first_node] += block.size_bytes
+            changes[block.last_node + 1] -= block.size_bytes
         return list(accumulate(changes[:-1]))
 
 
 def plan_workspace(graph: Graph, scratch_bytes: list[int], alignment_bytes: int) -> Workspace:
     """Where everything goes; `scratch_bytes` is what each node needs while it runs."""
-    stays = _stays(graph, alignment_bytes)
-    _share_in_place(graph, stays)
-    rows = [stay for stay in stays.values() if stay.size_bytes]
+    blocks = _stays(graph, alignment_bytes)
+    _share_in_place(graph, blocks)
+    rows = [block for block in blocks.values() if block.size_bytes]
     rows += [
-        Stay(round_up(round_up(size, _EXTRA_BYTES), alignment_bytes), index, index)
+        WorkspaceBlock(round_up(round_up(size, _EXTRA_BYTES), alignment_bytes), index, index)
         for index, size in enumerate(scratch_bytes)
         if size
     ]
-    rows.sort(key=lambda stay: -stay.size_bytes)
+    rows.sort(key=lambda block: -block.size_bytes)
     end = _place(rows)
     # Sparse kernels may read beyond the end: initialize_workspace_values.
-    return Workspace(stays=tuple(rows), size_bytes=end + 2 * _EXTRA_BYTES if end else 0)
+    return Workspace(blocks=tuple(rows), size_bytes=end + 2 * _EXTRA_BYTES if end else 0)
 
 
-def _stays(graph: Graph, alignment_bytes: int) -> dict[int, Stay]:
+def _stays(graph: Graph, alignment_bytes: int) -> dict[int, WorkspaceBlock]:
     first: dict[int, int] = {}
     last: dict[int, int] = {}
     for index, node in enumerate(graph.nodes):
@@ -67,7 +68,9 @@ def _stays(graph: Graph, alignment_bytes: int) -> dict[int, Stay]:
             first.setdefault(value, index)
             last[value] = index
     return {
-        value.id: Stay(_rounded(value, alignment_bytes), first[value.id], last[value.id], value=value.id)
+        value.id: WorkspaceBlock(
+            _rounded(value, alignment_bytes), first[value.id], last[value.id], value=value.id
+        )
         for value in graph.values
         if value.place == "workspace" and value.id in first
     }
@@ -84,7 +87,7 @@ def _rounded(value: Value, alignment_bytes: int) -> int:
     return size + sum(round_up(round_up(part, _EXTRA_BYTES), alignment_bytes) for part in parameters)
 
 
-def _share_in_place(graph: Graph, stays: dict[int, Stay]) -> None:
+def _share_in_place(graph: Graph, blocks: dict[int, WorkspaceBlock]) -> None:
     """Operators that work in place, where input and output have one reader each: src/runtime.c."""
     graph.link()
     positions = {id(node): index for index, node in enumerate(graph.nodes)}
@@ -99,8 +102,8 @@ def _share_in_place(graph: Graph, stays: dict[int, Stay]) -> None:
             continue
         root = roots.get(given, given)
         roots[made] = root
-        stays[root].last_node = positions[id(readers[0])]
-        stays[made].size_bytes = 0
+        blocks[root].last_node = positions[id(readers[0])]
+        blocks[made].size_bytes = 0
 
 
 def _reusable(graph: Graph, given: int, made: int) -> bool:
@@ -112,63 +115,21 @@ def _reusable(graph: Graph, given: int, made: int) -> bool:
     )
 
 
-def _place(rows: list[Stay]) -> int:
+def _place(rows: list[WorkspaceBlock]) -> int:
     """Largest first, each in the smallest gap it fits: xnn_plan_value_allocation_tracker."""
     end = 0
-    placed = Calendar(max((stay.last_node for stay in rows), default=0) + 1)
-    for stay in rows:
-        if placed.steps > _PATIENCE:
-            stay.offset_bytes = end
-            end += stay.size_bytes
+    placed = IntervalIndex[WorkspaceBlock](max((block.last_node for block in rows), default=0) + 1)
+    for block in rows:
+        if placed.work > _PATIENCE:
+            block.offset_bytes = end
+            end += block.size_bytes
             continue
-        live = sorted(
-            (other.offset_bytes, other.offset_bytes + other.size_bytes) for other in placed.meeting(stay)
-        )
-        stay.offset_bytes = _smallest_gap(live, stay.size_bytes)
-        end = max(end, stay.offset_bytes + stay.size_bytes)
-        placed.add(stay)
+        meeting = placed.meeting(block.first_node, block.last_node)
+        live = sorted((other.offset_bytes, other.offset_bytes + other.size_bytes) for other in meeting)
+        block.offset_bytes = _smallest_gap(live, block.size_bytes)
+        end = max(end, block.offset_bytes + block.size_bytes)
+        placed.add(block.first_node, block.last_node, block)
     return end
-
-
-class Calendar:
-    """Stays by the nodes they span, so that those that meet a new one are found without looking at all."""
-
-    def __init__(self, nodes: int) -> None:
-        """For a graph of so many nodes."""
-        self._leaves = 1 << max(1, nodes).bit_length()
-        self._spanning: dict[int, list[Stay]] = {}  # by branch of a tree of node ranges
-        self._starting: dict[int, list[Stay]] = {}
-        self.steps = 0  # the work done so far
-
-    def add(self, stay: Stay) -> None:
-        """Remember a stay."""
-        self._starting.setdefault(stay.first_node, []).append(stay)
-        low, high = self._leaves + stay.first_node, self._leaves + stay.last_node + 1
-        while low < high:
-            if low & 1:
-                self._spanning.setdefault(low, []).append(stay)
-                low += 1
-            if high & 1:
-                high -= 1
-                self._spanning.setdefault(high, []).append(stay)
-            low, high = low >> 1, high >> 1
-
-    def meeting(self, stay: Stay) -> list[Stay]:
-        """All remembered stays that share a node with this one."""
-        found: list[Stay] = []
-        branch = self._leaves + stay.first_node
-        while branch:
-            found += self._spanning.get(branch, ())
-            branch >>= 1
-        if len(self._starting) < stay.last_node - stay.first_node:
-            for node, stays in self._starting.items():
-                if stay.first_node < node <= stay.last_node:
-                    found += stays
-        else:
-            for node in range(stay.first_node + 1, stay.last_node + 1):
-                found += self._starting.get(node, ())
-        self.steps += len(found) + min(len(self._starting), stay.last_node - stay.first_node)
-        return found
 
 
 def _smallest_gap(live: list[tuple[int, int]], size: int) -> int:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.options import add_output_options, option
-from outlive.cli.output import complain, say
+from outlive.cli.arguments import add_output_options, option
 from outlive.cli.present import present
+from outlive.cli.terminal import complain, say
 from outlive.units import plural
-from outlive.verbs.blackbox import ACTIONS
+from outlive.verbs.blackbox import ACTIONS, blackbox
 
 EXAMPLES = """\
 examples:
@@ -34,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Show, list or remove records, or switch recording on or off."""
     try:
-        found = verbs.blackbox(args.action, args.name)
+        found = blackbox(args.action, args.name)
     except (ValueError, LookupError) as error:
         complain(f"outlive blackbox: {error.args[0]}")
         return exits.USAGE if isinstance(error, ValueError) else exits.FINDINGS

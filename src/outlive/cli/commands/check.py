@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from outlive import verbs
 from outlive.cli import exits
-from outlive.cli.options import add_output_options, option, options_for
-from outlive.cli.output import complain, progress, refuse_to_overwrite
+from outlive.cli.arguments import add_output_options, option, options_for
 from outlive.cli.present import check_output, exit_code, present
-from outlive.verbs.checking import ACCELERATORS, EXPECTATIONS, UnreadableConfig
+from outlive.cli.terminal import complain, progress, refuse_to_overwrite
+from outlive.verbs.check import check
+from outlive.verbs.checking import EXPECTATIONS, UnreadableConfig
+from outlive.verbs.choices import ACCELERATORS
 
 EXAMPLES = """\
 examples:
@@ -69,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         outputs = [(args.format, args.output), *map(_also, args.also)]
         with progress("checking") as tell:
-            found = verbs.check(args.files, **options_for(verbs.check, args), tell=tell)
+            found = check(args.files, **options_for(check, args), tell=tell)
     except (ValueError, OSError) as error:
         hint = " (--no-config leaves it out)" if isinstance(error, UnreadableConfig) else ""
         complain(f"outlive check: {error}{hint}")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from outlive.cli import exits
-from outlive.cli.options import add_output_options
-from outlive.cli.output import complain, progress
+from outlive.cli.arguments import add_output_options
 from outlive.cli.parser import Parser
 from outlive.cli.present import check_output, present
+from outlive.cli.terminal import complain, progress
 from outlive.errors import OutliveError
 from outlive.verbs.report import checkup
 

@@ -6,13 +6,13 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from outlive import verbs
+from outlive.cli.arguments import add_output_options, option, options_for
 from outlive.cli.failures import asking
-from outlive.cli.options import add_output_options, option, options_for
-from outlive.cli.output import write_file, writing
 from outlive.cli.present import check_output, present
+from outlive.cli.terminal import write_file, writing
 from outlive.rendering.media.json import dump
-from outlive.rendering.plan_plot import check_plot
+from outlive.rendering.picture import check_plot, plot
+from outlive.verbs.compare import compare
 
 EXAMPLES = """\
 examples:
@@ -56,20 +56,19 @@ def run(args: argparse.Namespace) -> int:
         def hear(turn: int, turns: int, sample: int) -> None:
             tell(f"sample {sample}" + (f", turn {turn} of {turns}" if turns > 1 else ""))
 
-        drift = verbs.compare(**options_for(verbs.compare, args), tell=hear)
+        drift = compare(**options_for(compare, args), tell=hear)
     _write_more(args, drift)
     return present(args, replace(drift, top=args.top))
 
 
 def _write_more(args: argparse.Namespace, drift: Any) -> None:
-    from outlive.rendering.drift_plot import plot_drift
-    from outlive.rendering.drift_tables import drift_csv, drift_node_data
-    from outlive.rendering.media.overlay import graph_name
+    from outlive.rendering.media.csv import drift_csv
+    from outlive.rendering.media.overlay import drift_overlay, graph_name
 
     if args.csv:
         write_file(args.csv, drift_csv(drift.tensors))
     if args.node_data:
-        write_file(args.node_data, dump(drift_node_data(drift, graph_name(drift.source))) + "\n")
+        write_file(args.node_data, dump(drift_overlay(drift, graph_name(drift.source))) + "\n")
     if args.plot:
         with writing(args.plot):
-            plot_drift(drift, args.plot)
+            plot(drift, args.plot)

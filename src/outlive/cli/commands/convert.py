@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from outlive import verbs
 from outlive.cli import exits
+from outlive.cli.arguments import add_telling_options, option, options_for
 from outlive.cli.failures import asking, tell_failure
-from outlive.cli.options import add_telling_options, option, options_for
-from outlive.cli.output import complain_lines, write_file
 from outlive.cli.present import check_model_output, tell
+from outlive.cli.terminal import complain_lines, write_file
+from outlive.verbs.convert import convert
 
 EXAMPLES = """\
 settings are those of tf.lite.TFLiteConverter and of its target_spec; lists have commas between
@@ -46,8 +46,8 @@ def run(args: argparse.Namespace) -> int:
     check_model_output(args, args.source.partition("::")[0])
     try:
         with asking(args, "converting") as hear:
-            options = {**options_for(verbs.convert, args), **dict(map(_setting, args.setting))}
-            made = verbs.convert(**options, tell=lambda sample: hear(f"sample {sample}"))
+            options = {**options_for(convert, args), **dict(map(_setting, args.setting))}
+            made = convert(**options, tell=lambda sample: hear(f"sample {sample}"))
     except TypeError as error:
         return tell_failure(args, error)
     except Exception as error:

@@ -7,10 +7,12 @@ import os
 from dataclasses import replace
 from typing import Any
 
+from outlive.cli.arguments import option
 from outlive.cli.failures import refusing
-from outlive.cli.options import option
-from outlive.cli.output import write_file
 from outlive.cli.present import tell
+from outlive.cli.terminal import write_file
+from outlive.verbs.cut import cut
+from outlive.verbs.read import read
 
 EXAMPLES = """\
 examples:
@@ -49,13 +51,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Cut, write and show; usage errors say what there is to choose from."""
-    from outlive import verbs
-
+    """Cut, write and show; usage errors list the choices."""
     with refusing(args):
         _refuse_output(args)
-        model = verbs.read(args.file)
-        part = verbs.cut(
+        model = read(args.file)
+        part = cut(
             model,
             ops=args.ops,
             until=args.until,

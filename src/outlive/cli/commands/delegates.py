@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from outlive import verbs
+from outlive.cli.arguments import add_output_options, option, options_for
 from outlive.cli.failures import asking
-from outlive.cli.options import add_output_options, option, options_for
-from outlive.cli.output import complain
 from outlive.cli.present import check_output, present
+from outlive.cli.terminal import complain
+from outlive.verbs.delegates import delegates
 
 EXAMPLES = """\
 examples:
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     """Try and report; the exit code says the worst that was seen."""
     check_output(args, args.file, beside=(args.reduce,))
     with asking(args) as tell:
-        coverage = verbs.delegates(args.file, **options_for(verbs.delegates, args), tell=tell)
+        coverage = delegates(args.file, **options_for(delegates, args), tell=tell)
     if args.reduce is not None and all(one.culprit is None for one in coverage.accelerators):
         complain("outlive delegates: no part of the model makes an accelerator die or differ")
     return present(args, coverage)

@@ -5,21 +5,32 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from outlive import verbs
+from rich.console import RenderableType
+from rich.text import Text
+
 from outlive.cli import exits
-from outlive.cli.options import add_output_options, option
-from outlive.cli.output import complain, say, write_text
+from outlive.cli.arguments import add_output_options, option
 from outlive.cli.present import present
+from outlive.cli.terminal import complain, say, write_text
+from outlive.errors import OutliveError
 from outlive.finding import shell_path
 from outlive.rendering import page_of
+from outlive.rendering.finding_text import rich_finding
 from outlive.rendering.media.text import draw_text
+from outlive.verbs.check import check
+from outlive.verbs.compare import compare
+from outlive.verbs.delegates import delegates
 from outlive.verbs.demo import copy_demo_models, demo_path, demo_paths
-from outlive.verbs.read import read_files
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from outlive.verbs.diagnose import diagnose
+from outlive.verbs.fit import fit
+from outlive.verbs.guard import guard
+from outlive.verbs.leak import leak
+from outlive.verbs.plan import plan
+from outlive.verbs.read import read, read_files
+from outlive.verbs.report import report
+from outlive.verbs.run import run as run_model
 
 EXAMPLES = """\
 examples:
@@ -59,8 +70,6 @@ def _copy(folder: str) -> int:
 
 
 def _tour(every: bool, report: str | None) -> Iterator[RenderableType]:
-    from rich.text import Text
-
     stops = (*_STOPS, *_MORE_STOPS) if every else _STOPS
     for number, (title, command, part) in enumerate(stops, 1):
         yield Text.assemble((f"{number}. {title}\n", "bold"), (f"   {command}\n" if command else "", "green"))
@@ -69,7 +78,7 @@ def _tour(every: bool, report: str | None) -> Iterator[RenderableType]:
     if every:
         title = "Any Python function, with a limit"
         yield Text.assemble(
-            (f"{len(stops) + 1}. {title}\n", "bold"), ("   outlive.guard(function, memory='64MB')\n", "green")
+            (f"{len(stops) + 1}. {title}\n", "bold"), ("   guard(function, memory='64MB')\n", "green")
         )
         yield from _guarded()
         yield ""
@@ -84,17 +93,12 @@ def _tour(every: bool, report: str | None) -> Iterator[RenderableType]:
 
 def _half_checked() -> Any:
     data = Path(demo_path("healthy")).read_bytes()
-    return verbs.check(data[: len(data) // 2], config=False)
+    return check(data[: len(data) // 2], config=False)
 
 
 def _guarded() -> Iterator[RenderableType]:
-    from rich.text import Text
-
-    from outlive.errors import OutliveError
-    from outlive.rendering.finding_text import rich_finding
-
     try:
-        size = verbs.guard(_hungry, memory="64MB", seconds=30.0)()
+        size = guard(_hungry, memory="64MB", seconds=30.0)()
         yield Text(f"it came back with {size:,} bytes")
     except OutliveError as error:
         yield rich_finding(error.finding)
@@ -107,76 +111,67 @@ def _hungry() -> int:
     return sum(len(part) for part in [bytes(8_000_000) for _ in range(125)])
 
 
-def _checked(name: str) -> Any:
-    return verbs.check(demo_path(name), config=False)
+def _of(verb: Callable[..., Any], *models: str, **options: Any) -> Callable[[], Any]:
+    """The verb on demo models, when it is its turn."""
+    return lambda: verb(*map(demo_path, models), **options)
 
 
 # What is shown, the command for it, and what gives the result.
 Stop = tuple[str, str, Callable[[], Any]]
 _STOPS: tuple[Stop, ...] = (
     ("Models that ship with outlive", "outlive read *.tflite", lambda: read_files(demo_paths())),
-    ("What is in a healthy one", "outlive read healthy.tflite", lambda: verbs.read(demo_path("healthy"))),
+    ("What is in a healthy one", "outlive read healthy.tflite", _of(read, "healthy")),
     (
         "How much memory it will need, before it runs",
         "outlive plan healthy.tflite",
-        lambda: verbs.plan(demo_path("healthy")),
+        _of(plan, "healthy"),
     ),
     (
         "A small file that needs much",
         "outlive plan too_big.tflite --accelerator builtin --ram 64MB",
-        lambda: verbs.plan(demo_path("too_big"), "builtin", ram="64MB"),
+        _of(plan, "too_big", accelerator="builtin", ram="64MB"),
     ),
     (
         "What a wasteful one could do without",
         "outlive check wasteful.tflite",
-        lambda: _checked("wasteful"),
+        _of(check, "wasteful", config=False),
     ),
     ("A file that lies: the healthy model, cut in half", "", _half_checked),
     (
         "A model that kills whoever runs it, before it runs",
         "outlive check deadly.tflite",
-        lambda: _checked("deadly"),
+        _of(check, "deadly", config=False),
     ),
-    (
-        "The same model, run: it dies, we do not",
-        "outlive run deadly.tflite",
-        lambda: verbs.run(demo_path("deadly")),
-    ),
+    ("The same model, run: it dies, we do not", "outlive run deadly.tflite", _of(run_model, "deadly")),
 )
 _MORE_STOPS: tuple[Stop, ...] = (
-    (
-        "Why it dies, and what works",
-        "outlive diagnose deadly.tflite",
-        lambda: verbs.diagnose(demo_path("deadly")),
-    ),
+    ("Why it dies, and what works", "outlive diagnose deadly.tflite", _of(diagnose, "deadly")),
     (
         "What quantization changed",
         "outlive compare healthy.tflite healthy_int8.tflite",
-        lambda: verbs.compare(demo_path("healthy"), demo_path("healthy_int8")),
+        _of(compare, "healthy", "healthy_int8"),
     ),
     (
         "What an accelerator takes",
         "outlive delegates healthy.tflite --only xnnpack",
-        lambda: verbs.delegates(demo_path("healthy"), only=("xnnpack",)),
+        _of(delegates, "healthy", only=("xnnpack",)),
     ),
     (
         "Does it leak?",
         "outlive leak healthy.tflite --cycle invoke --repeat 300",
-        lambda: verbs.leak(demo_path("healthy"), "invoke", 300),
+        _of(leak, "healthy", cycle="invoke", repeat=300),
     ),
     (
         "What would fit into 400 KB?",
         "outlive fit healthy.tflite --ram 400KB",
-        lambda: verbs.fit(demo_path("healthy"), ram="400KB"),
+        _of(fit, "healthy", ram="400KB"),
     ),
 )
 
 
 def _report(path: str, number: int) -> Iterator[RenderableType]:
     """The page of the model that dies."""
-    from rich.text import Text
-
     title = f"{number}. All of it on one page, to look at and to send\n"
     yield Text.assemble((title, "bold"), (f"   outlive report deadly.tflite -o {shell_path(path)}", "green"))
-    verbs.report(demo_path("deadly")).save(path)
+    report(demo_path("deadly")).save(path)
     yield Text.assemble("   written; open it in a browser: ", (path, "bold"), "\n")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from outlive.cli.options import add_output_options
+from outlive.cli.arguments import add_output_options
 from outlive.cli.present import check_output, present
+from outlive.verbs.devices import devices
 
 EXAMPLES = """\
 examples:
@@ -23,7 +24,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List them."""
-    from outlive.verbs import devices
-
     check_output(args)
     return present(args, devices())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from outlive import verbs
+from outlive.cli.arguments import add_output_options, add_run_options, option, options_for
 from outlive.cli.failures import asking
-from outlive.cli.options import add_output_options, add_run_options, option, options_for
 from outlive.cli.present import check_output, present
+from outlive.verbs.diagnose import diagnose
 
 EXAMPLES = """\
 examples:
@@ -37,5 +37,5 @@ def run(args: argparse.Namespace) -> int:
     """Diagnose and report; the exit code says what it came to."""
     check_output(args, args.file, beside=(args.reduce, args.bundle))
     with asking(args, "", args.bundle, args.reduce) as tell:
-        diagnosis = verbs.diagnose(args.file, **options_for(verbs.diagnose, args), tell=tell)
+        diagnosis = diagnose(args.file, **options_for(diagnose, args), tell=tell)
     return present(args, diagnosis)

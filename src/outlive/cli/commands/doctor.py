@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from outlive import verbs
-from outlive.cli.options import add_output_options, option
+from outlive.cli.arguments import add_output_options, option
 from outlive.cli.present import present
+from outlive.verbs.doctor import doctor
 
 EXAMPLES = """\
 examples:
@@ -26,4 +26,4 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look, try, and tell; 1 if something is missing without which no model can be run."""
-    return present(args, verbs.doctor(clean=args.clean))
+    return present(args, doctor(clean=args.clean))

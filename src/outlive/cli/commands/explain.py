@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 
 from outlive.cli import exits
-from outlive.cli.options import add_output_options, option
-from outlive.cli.output import complain, write_text
+from outlive.cli.arguments import add_output_options, option
 from outlive.cli.present import present
+from outlive.cli.terminal import complain, write_text
+from outlive.verbs.explain import explain
 
 EXAMPLES = """\
 examples:
@@ -25,8 +26,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show the pages asked for, or the whole catalogue."""
-    from outlive.verbs import explain
-
     try:
         found = explain(*args.codes)
     except LookupError as error:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from outlive import verbs
+from outlive.cli.arguments import add_micro_options, option, options_for
 from outlive.cli.failures import refusing
-from outlive.cli.options import add_micro_options, option, options_for
-from outlive.cli.output import complain, writing
 from outlive.cli.present import tell
+from outlive.cli.terminal import complain, writing
+from outlive.verbs.export import export
 
 EXAMPLES = """\
 examples:
@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Plan, judge, write and tell; nothing is written for a model that cannot run there."""
     with refusing(args), writing(args.output):
-        made = verbs.export(args.file, **options_for(verbs.export, args))
+        made = export(args.file, **options_for(export, args))
     code = tell(args, made)
     if not made.files and args.format != "json":
         complain("outlive export: nothing was written")

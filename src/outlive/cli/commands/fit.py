@@ -6,16 +6,14 @@ import argparse
 import os
 from pathlib import Path
 
-from outlive import verbs
 from outlive.cli import exits
+from outlive.cli.arguments import KERNELS_OF_CPU, add_telling_options, option, options_for
 from outlive.cli.failures import asking
-from outlive.cli.options import KERNELS_OF_CPU, add_telling_options, option, options_for
-from outlive.cli.output import OutputError, refuse_to_overwrite, writing
 from outlive.cli.present import check_model_output, tell
 from outlive.cli.signals import ended_like_ctrl_c
-from outlive.rendering.fit_plot import plot_fit
-from outlive.rendering.plan_plot import check_plot
-from outlive.verbs.fit import JSON_NAME, SNIPPET_NAME, save_fit, save_targets
+from outlive.cli.terminal import OutputError, refuse_to_overwrite, writing
+from outlive.rendering.picture import check_plot, plot
+from outlive.verbs.fit import JSON_NAME, SNIPPET_NAME, fit, save_fit, save_targets
 
 EXAMPLES = """\
 the order, cheapest for you first; the first round in which something fits that loses at most --max-loss
@@ -76,21 +74,21 @@ def run(args: argparse.Namespace) -> int:
     """Search, write and report; the exit code says whether something fits."""
     with asking(args, "fitting") as hear, ended_like_ctrl_c():
         _check(args)
-        fit = verbs.fit(args.model, **options_for(verbs.fit, args), tell=hear)
+        found = fit(args.model, **options_for(fit, args), tell=hear)
     try:
         if args.output is not None:
             with writing(args.output):
-                fit = save_fit(fit, args.output)
+                found = save_fit(found, args.output)
     finally:  # what took so long to find out is not lost with the disk
         if args.plot:
             with writing(args.plot):
-                plot_fit(fit, args.plot)
-        code = tell(args, fit)
-    return exits.INTERRUPTED if fit.stopped == "interrupted" else code
+                plot(found, args.plot)
+        code = tell(args, found)
+    return exits.INTERRUPTED if found.stopped == "interrupted" else code
 
 
 def _check(args: argparse.Namespace) -> None:
-    """What is wrong with the options is told before anything is tried."""
+    """Check the options before anything is tried."""
     check_model_output(args)
     if args.plot:
         check_plot(args.plot)
@@ -102,7 +100,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _check_folder(model: Path) -> None:
-    """`OutputError` if nothing can be written there: that is told before the search, and not after it."""
+    """`OutputError`, before the search, if nothing can be written there."""
     if model.is_dir():
         raise OutputError(f"cannot write {model}: it is a folder")
     folder = model.parent

@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 
-from outlive import verbs
 from outlive.cli import exits
+from outlive.cli.arguments import add_output_options, add_sandbox_option, option, options_for
 from outlive.cli.failures import tell_failure
-from outlive.cli.options import add_output_options, add_sandbox_option, option, options_for
-from outlive.cli.output import writing
 from outlive.cli.present import present
+from outlive.cli.terminal import writing
 from outlive.rendering import page_of
 from outlive.rendering.console import print_parts
-from outlive.rendering.media.text import draw_text
+from outlive.verbs.guard import guard
 
 EXAMPLES = """\
 examples:
@@ -41,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the script; the exit code is its own unless it died."""
     script, *words = args.words
     try:
-        guarded = verbs.guard(script, **options_for(verbs.guard, args))
+        guarded = guard(script, **options_for(guard, args))
         _check_output(args)
         sys.stdout.flush()
         end = guarded(*words)
@@ -50,6 +49,8 @@ def run(args: argparse.Namespace) -> int:
     except (ValueError, OSError) as error:
         return tell_failure(args, error)
     if args.format == "text" and args.output is None:
+        from outlive.rendering.media.text import draw_text
+
         print_parts(draw_text(page_of(end), args.verbose), sys.stderr)  # standard output is the script's
     else:
         present(args, end)

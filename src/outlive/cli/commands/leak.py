@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from outlive import verbs
 from outlive.cli import exits
+from outlive.cli.arguments import add_output_options, option, options_for
 from outlive.cli.failures import asking
-from outlive.cli.options import add_output_options, option, options_for
-from outlive.cli.output import complain, complain_lines, writing
 from outlive.cli.present import check_output, present
+from outlive.cli.terminal import complain, complain_lines, writing
 from outlive.errors import OutliveError
 from outlive.names import safe
-from outlive.verbs.leak import traceback_of
-from outlive.verbs.run import RUNTIMES
+from outlive.verbs.choices import RUNTIMES
+from outlive.verbs.leak import leak, traceback_of
 
 EXAMPLES = """\
 examples:
@@ -49,17 +48,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Repeat, and report; the exit code says what came of it."""
-    from outlive.rendering.leak_plot import draw_growth
-    from outlive.rendering.plan_plot import check_plot
+    from outlive.rendering.picture import check_plot, plot
 
     check_output(args, args.target.partition("::")[0])
     with asking(args) as tell:
         if args.plot:
             check_plot(args.plot)
         try:
-            growth = verbs.leak(
+            growth = leak(
                 args.target,
-                **options_for(verbs.leak, args),
+                **options_for(leak, args),
                 tell=lambda cycle, stage: tell(safe(f"{cycle}: {stage}", 100)),
             )
         except OutliveError:
@@ -73,5 +71,5 @@ def run(args: argparse.Namespace) -> int:
             return exits.FINDINGS
     if args.plot:
         with writing(args.plot):
-            draw_growth(growth, args.plot)
+            plot(growth, args.plot)
     return present(args, growth)

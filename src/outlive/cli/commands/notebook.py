@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from outlive.atomic_files import write_whole
 from outlive.cli import exits
-from outlive.cli.options import FORMATS, option
-from outlive.cli.output import complain, write_plain
-from outlive.keeping import write_whole
+from outlive.cli.arguments import FORMATS, option
+from outlive.cli.terminal import complain, write_plain
 from outlive.names import safe
 
 EXAMPLES = """\

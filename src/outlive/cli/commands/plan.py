@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from outlive.cli import exits
-from outlive.cli.options import add_micro_options, add_output_options, option, options_for
-from outlive.cli.output import complain, progress, writing
+from outlive.cli.arguments import add_micro_options, add_output_options, option, options_for
 from outlive.cli.present import check_output, present, present_refusal
+from outlive.cli.terminal import complain, progress, writing
 from outlive.errors import ModelError
-from outlive.verbs.plan import ACCELERATORS, named_shapes
-
-if TYPE_CHECKING:
-    from outlive.verbs.plan import Plan
+from outlive.rendering.picture import check_plot, plot
+from outlive.verbs.choices import ACCELERATORS
+from outlive.verbs.devices import devices
+from outlive.verbs.plan import named_shapes, plan
 
 EXAMPLES = """\
 examples:
@@ -64,15 +63,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Plan, judge and show; the exit code says whether it fits."""
-    from outlive.verbs import plan
-
     try:
         if args.devices:
             return _list_devices(args)
         _check_arguments(args)
         with progress("planning"):
             found = plan(args.file, inputs=named_shapes(args.input), **options_for(plan, args))
-        _draw(args, found)
+        if args.plot:
+            with writing(args.plot):
+                plot(found, args.plot)
     except ModelError as error:
         return present_refusal(args, "plan", args.file, error)
     except ValueError as error:
@@ -82,8 +81,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list_devices(args: argparse.Namespace) -> int:
-    from outlive.verbs import devices
-
     check_output(args)
     if args.format not in ("text", "json", "html"):
         raise ValueError(f"the list of devices has no --format {args.format}")
@@ -99,14 +96,4 @@ def _check_arguments(args: argparse.Namespace) -> None:
         raise ValueError(f"a sweep or comparison is a table: ask for --format csv, not {args.format}")
     check_output(args, args.file, beside=(args.plot,))
     if args.plot:
-        from outlive.rendering.plan_plot import check_plot
-
         check_plot(args.plot)
-
-
-def _draw(args: argparse.Namespace, found: Plan) -> None:
-    if args.plot:
-        from outlive.rendering.plan_plot import draw
-
-        with writing(args.plot):
-            draw(found, args.plot)

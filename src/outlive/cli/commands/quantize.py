@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from outlive import verbs
+from outlive.cli.arguments import add_telling_options, option, options_for
 from outlive.cli.failures import asking
-from outlive.cli.options import add_telling_options, option, options_for
-from outlive.cli.output import write_file
 from outlive.cli.present import check_model_output, tell
-from outlive.verbs.quantize import recipe_names
+from outlive.cli.terminal import write_file
+from outlive.verbs.quantize import quantize, recipe_names
 
 EXAMPLES = """\
 examples:
@@ -50,8 +49,8 @@ def run(args: argparse.Namespace) -> int:
     """Quantize, write and report; the exit code says what it came to."""
     check_model_output(args, args.model)
     with asking(args, "quantizing") as hear:
-        made = verbs.quantize(
-            args.model, **options_for(verbs.quantize, args), tell=lambda sample: hear(f"sample {sample}")
+        made = quantize(
+            args.model, **options_for(quantize, args), tell=lambda sample: hear(f"sample {sample}")
         )
     write_file(args.output, made.model)
     args.verbose = max(args.verbose, int(args.list))

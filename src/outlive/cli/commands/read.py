@@ -6,9 +6,9 @@ import argparse
 from contextlib import nullcontext
 
 from outlive.cli import exits
-from outlive.cli.options import add_output_options, option, options_for
-from outlive.cli.output import complain, progress
+from outlive.cli.arguments import add_output_options, option, options_for
 from outlive.cli.present import check_output, present
+from outlive.cli.terminal import complain, progress
 
 EXAMPLES = """\
 examples:

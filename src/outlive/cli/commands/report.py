@@ -6,14 +6,14 @@ import argparse
 import os
 from pathlib import Path
 
-from outlive import verbs
+from outlive.cli.arguments import add_output_options, option, options_for
 from outlive.cli.failures import asking
-from outlive.cli.options import add_output_options, option, options_for
-from outlive.cli.output import refuse_to_overwrite, say
 from outlive.cli.present import present
+from outlive.cli.terminal import refuse_to_overwrite, say
 from outlive.rendering import page_of
 from outlive.units import format_bytes
-from outlive.verbs.checking import ACCELERATORS
+from outlive.verbs.choices import ACCELERATORS
+from outlive.verbs.report import report
 
 EXAMPLES = """\
 examples:
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         args.output = Path(args.file).stem + ".html"
     refuse_to_overwrite([args.file, *filter(None, [args.reference])], args.output)
     with asking(args) as tell:
-        seen = verbs.report(args.file, **options_for(verbs.report, args), tell=tell)
+        seen = report(args.file, **options_for(report, args), tell=tell)
         tell("writing")
         code = present(args, seen)
     if args.format == "html":

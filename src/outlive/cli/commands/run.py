@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import warnings
 
-from outlive import verbs
-from outlive.cli.failures import refusing
-from outlive.cli.options import (
+from outlive.cli.arguments import (
     KERNELS_OF_CPU,
     add_output_options,
     add_run_options,
@@ -15,10 +13,13 @@ from outlive.cli.options import (
     option,
     options_for,
 )
-from outlive.cli.output import complain
+from outlive.cli.failures import refusing
 from outlive.cli.present import check_output, present, present_refusal
+from outlive.cli.terminal import complain
 from outlive.errors import LimitReached
-from outlive.verbs.run import RUNTIMES, AcceleratorWarning, with_plan
+from outlive.verbs.choices import RUNTIMES
+from outlive.verbs.run import AcceleratorWarning, with_plan
+from outlive.verbs.run import run as run_model
 
 EXAMPLES = """\
 examples:
@@ -66,9 +67,9 @@ def run(args: argparse.Namespace) -> int:
     """Run the model and report; the exit code says how it ended."""
     check_output(args)
     with refusing(args, args.save), warnings.catch_warnings():
-        warnings.simplefilter("ignore", AcceleratorWarning)  # told below, in the words of this command
+        warnings.simplefilter("ignore", AcceleratorWarning)  # shown below, in the words of this command
         try:
-            flight = verbs.run(args.file, **options_for(verbs.run, args))
+            flight = run_model(args.file, **options_for(run_model, args))
         except LimitReached as error:
             return present_refusal(args, "run", args.file, error, {"started": False, "died": False})
     for name, why in flight.runtime.get("skipped", ()):

@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from outlive import verbs
 from outlive.cli import exits
+from outlive.cli.arguments import option, options_for
 from outlive.cli.failures import refusing
-from outlive.cli.options import option, options_for
-from outlive.cli.output import OutputError, complain
 from outlive.cli.present import tell
 from outlive.cli.signals import ended_like_ctrl_c
-from outlive.verbs.scan import ScanInterrupted
+from outlive.cli.terminal import OutputError, complain
+from outlive.verbs.scan import ScanInterrupted, scan
 
 EXAMPLES = """\
 examples:
@@ -57,8 +56,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     worse = parser.add_argument_group("what got worse?")
     option(worse, "--against", "the rows of an older scan", metavar="OLD.jsonl")
     for name, usual in (("peak", "5%%"), ("latency", "25%%"), ("outputs", "0.1%%")):
-        told = "of the range of an output" if name == "outputs" else "of the old value"
-        words = f"what is still the same, {told} (default {usual}, or [tool.outlive])"
+        share = "of the range of an output" if name == "outputs" else "of the old value"
+        words = f"what is still the same, {share} (default {usual}, or [tool.outlive])"
         option(worse, f"--tolerance-{name}", words, metavar="SHARE", type=_share)
     group = parser.add_argument_group("output")
     words = "the table: .jsonl, .csv, .parquet or .html (several times)"
@@ -86,14 +85,14 @@ def run(args: argparse.Namespace) -> int:
             raise OutputError(f"--output {output}: say .jsonl, .csv, .parquet or .html")
     try:
         with refusing(args), _progress() as hear, ended_like_ctrl_c():
-            scan = verbs.scan(**options_for(verbs.scan, args), tell=hear)
+            found = scan(**options_for(scan, args), tell=hear)
     except ScanInterrupted as end:
         complain(f"outlive scan: {end}")
         return exits.INTERRUPTED
-    if not scan.tally.files:
+    if not found.tally.files:
         complain("outlive scan: there is no model in what was named")
         return exits.USAGE
-    return tell(args, scan)  # the files are the tables
+    return tell(args, found)  # the files are the tables
 
 
 @contextmanager

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from outlive import verbs
 from outlive.cli import exits
+from outlive.cli.arguments import option, options_for
 from outlive.cli.failures import refusing
-from outlive.cli.options import option, options_for
-from outlive.cli.output import write_plain
 from outlive.cli.present import check_output, present
+from outlive.cli.terminal import write_plain
+from outlive.verbs.snippet import snippet
 
 EXAMPLES = """\
 examples:
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     """Read the model and write the code."""
     check_output(args, args.file)
     with refusing(args):
-        made = verbs.snippet(args.file, **options_for(verbs.snippet, args))
+        made = snippet(args.file, **options_for(snippet, args))
     if args.format == "json":
         return present(args, made)
     write_plain(args, made.text)

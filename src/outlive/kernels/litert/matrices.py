@@ -20,8 +20,7 @@ from outlive.kernels.litert.kernel import (
 from outlive.kernels.litert.tensor_table import PACKED_TYPES, Temporary, Where
 from outlive.kernels.litert.view import PrepareView, Unprepared, elements, require
 from outlive.kernels.view import Shape
-from outlive.model import Tensor
-from outlive.model.tensor import SparseDimension
+from outlive.model import SparseDimension, Tensor
 
 _INTEGER_WEIGHTS = ("int8", "uint8", "int4", "int2")
 _HYBRID_WEIGHTS = ("uint8", "int8", "int4", "int2")

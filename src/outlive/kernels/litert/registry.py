@@ -69,11 +69,10 @@ def prepared_outputs(view: PrepareView) -> PreparedOutputs | None:
     outputs = outputs * count if len(outputs) == 1 else outputs
     if len(outputs) != count:
         return None
-    placed = (
-        each if where is None else replace(each, where=where)
-        for each, where in zip(outputs, _for_each(home, count), strict=True)
-    )
-    return _typed(view, kernel.typed_by, tuple(placed))
+    if home is not None:
+        homes = _for_each(home, count)
+        outputs = tuple(replace(each, where=where) for each, where in zip(outputs, homes, strict=True))
+    return _typed(view, kernel.typed_by, outputs)
 
 
 def _for_each(home: Home, count: int) -> tuple[Where | None, ...]:
@@ -107,6 +106,8 @@ def _typed(view: PrepareView, by: int | str | None, outputs: PreparedOutputs) ->
     if not outputs or by is None or (isinstance(by, int) and view.input(by) is None):
         return outputs
     dtype = by if isinstance(by, str) else view.dtype(by)
+    if dtype == view.output_dtype(0):
+        return outputs
     return (replace(outputs[0], dtype=dtype), *outputs[1:])
 
 
@@ -146,9 +147,10 @@ def invoked_outputs(view: InvokeView) -> PreparedOutputs | None:
     RESHAPE. The runtime prepares no further until it has run these operators; they are computed here.
     """
     outputs = prepared_outputs(view)
-    if not outputs or outputs[0].values is not None:
+    values = None if not outputs or outputs[0].values is not None else _computed_values(view)
+    if not outputs or values is None:
         return outputs
-    return (replace(outputs[0], values=_computed_values(view)), *outputs[1:])
+    return (replace(outputs[0], values=values), *outputs[1:])
 
 
 def _computed_values(view: InvokeView) -> Values | None:

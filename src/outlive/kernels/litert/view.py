@@ -29,10 +29,11 @@ class PrepareView(OperatorView[Tensor]):
 
     def needed(self, position: int) -> Tensor:
         """The input at a position, which the kernel cannot do without."""
-        tensor = self.input(position)
-        if tensor is None:
+        inputs = self.operator.inputs
+        index = inputs[position] if position < len(inputs) else -1
+        if not 0 <= index < len(self.tensors):
             raise Unprepared(f"input {position} is left out")
-        return tensor
+        return self.tensors[index]
 
     def produced(self, position: int = 0) -> Tensor:
         """The output at a position."""

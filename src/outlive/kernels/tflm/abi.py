@@ -30,9 +30,12 @@ ABIS = {
     )
 }
 
+# The libraries that TFLM is built with.
+KERNELS = ("reference", "cmsis-nn")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class StructLayout:
     """The size and the alignment of a struct."""
 
     size_bytes: int
@@ -40,7 +43,7 @@ class Layout:
 
 
 @cache
-def layout(struct: str, abi: Abi) -> Layout:
+def layout(struct: str, abi: Abi) -> StructLayout:
     """The layout of a struct of tables/tflm.json under an ABI."""
     size = 0
     widest = 1
@@ -49,7 +52,7 @@ def layout(struct: str, abi: Abi) -> Layout:
         one = _field(kind, abi)
         size = align_up(size, one.align_bytes) + one.size_bytes * int(count or 1)
         widest = max(widest, one.align_bytes)
-    return Layout(size_bytes=align_up(size, widest), align_bytes=widest)
+    return StructLayout(size_bytes=align_up(size, widest), align_bytes=widest)
 
 
 def size_of(struct: str, abi: Abi) -> int:
@@ -67,10 +70,10 @@ def align_up(count: int, to: int) -> int:
     return -(-count // to) * to
 
 
-def _field(kind: str, abi: Abi) -> Layout:
+def _field(kind: str, abi: Abi) -> StructLayout:
     if kind.startswith("@"):
         return layout(kind[1:], abi)
     if kind in ("ptr", "size"):
-        return Layout(size_bytes=abi.pointer_bytes, align_bytes=abi.pointer_bytes)
+        return StructLayout(size_bytes=abi.pointer_bytes, align_bytes=abi.pointer_bytes)
     width = abi.enum_bytes if kind == "enum" else _FIXED[kind]
-    return Layout(size_bytes=width, align_bytes=width)
+    return StructLayout(size_bytes=width, align_bytes=width)

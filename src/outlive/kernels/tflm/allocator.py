@@ -10,7 +10,7 @@ from outlive.kernels.tflm.abi import Abi, align_up, layout
 BUFFER_ALIGN_BYTES = 16  # MicroArenaBufferAlignment: micro_arena_constants.h
 
 
-class Arena:
+class SingleArena:
     """Head, temporary and tail bytes as TFLM moves them; `least_bytes` is the smallest arena so far."""
 
     __slots__ = ("abi", "head_bytes", "least_bytes", "parts", "tail_bytes", "temp_bytes")

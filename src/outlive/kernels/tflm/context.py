@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from outlive.kernels.tflm.abi import Abi, int_array_bytes, size_of
-from outlive.kernels.tflm.allocator import Arena
+from outlive.kernels.tflm.allocator import SingleArena
 from outlive.kernels.tflm.tensors import TYPE_BYTES, MicroTensor
 from outlive.kernels.view import OperatorView
 from outlive.model import Operator
@@ -36,7 +36,7 @@ class MicroAllocation:
 
     abi: Abi
     kernels: str
-    arena: Arena
+    arena: SingleArena
     tensors: Sequence[Sequence[MicroTensor]]  # by subgraph
     subgraph_inputs: Sequence[int]
     subgraph_outputs: Sequence[int]

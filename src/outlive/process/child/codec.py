@@ -46,6 +46,15 @@ def unpack_array(header: Header, payload: Any) -> Any:
     return array.astype(header["fixed"]) if header.get("fixed") else array
 
 
+def unpack_arrays(headers: List[Header], payload: Any) -> List[Any]:
+    """The arrays that lie in a payload one behind the other."""
+    arrays, at = [], 0
+    for header in headers:
+        arrays.append(unpack_array(header, payload[at : at + header["size"]]))
+        at += header["size"]
+    return arrays
+
+
 def _pack_strings(array: Any) -> tuple[Header, bytes]:
     kinds, parts = bytearray(), []
     for item in array.ravel():

@@ -8,6 +8,7 @@ arrays and wrong types without a word, and writes past the end of an output that
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 from typing import Any
 
@@ -34,6 +35,15 @@ _QUESTIONS = (
 )
 
 
+class _TensorBuffers:
+    """Inputs or outputs of the main signature: what each is, its buffer, its bytes in the shared block."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.buffers: list[Any] = []
+        self.tied: list[tuple[dict[str, Any], Any, Any]] = []
+
+
 class CompiledModelHost(model_host.ModelHost):
     """One compiled model, with its inputs and outputs tied to the shared block."""
 
@@ -43,30 +53,23 @@ class CompiledModelHost(model_host.ModelHost):
         self._model: Any = None
         self._signature = 0
         self._key = ""
-        self._input_rows: list[dict[str, Any]] = []
-        self._output_rows: list[dict[str, Any]] = []
-        self._input_buffers: list[Any] = []
-        self._output_buffers: list[Any] = []
-        self._pairs: dict[str, list[tuple[int, Any]]] = {"inputs": [], "outputs": []}
+        self._inputs, self._outputs = _TensorBuffers(), _TensorBuffers()
         self._made: dict[int, tuple[list[Any], list[Any]]] = {}
 
     # The hot call, and the end.
 
     def invoke(self, first: bool = False) -> None:
         """Inputs in from the block, run, outputs out to the block."""
-        for place, shared in self._pairs["inputs"]:
-            row = self._input_rows[place]
-            self._input_buffers[place].write(np.frombuffer(shared, row["dtype"]))
-        self._model.run_by_index(self._signature, self._input_buffers, self._output_buffers)
-        for place, shared in self._pairs["outputs"]:
-            row = self._output_rows[place]
+        for row, buffer, shared in self._inputs.tied:
+            buffer.write(np.frombuffer(shared, row["dtype"]))
+        self._model.run_by_index(self._signature, self._inputs.buffers, self._outputs.buffers)
+        for row, buffer, shared in self._outputs.tied:
             whole = np.frombuffer(shared, np.uint8)
-            whole[:] = self._output_buffers[place].read(row["count"], row["dtype"]).view(np.uint8)
+            whole[:] = buffer.read(row["count"], row["dtype"]).view(np.uint8)
 
     def close(self) -> None:
         """Free the model; a runtime that dies here dies in stage `free`."""
-        self._pairs = {"inputs": [], "outputs": []}
-        self._input_buffers, self._output_buffers = [], []
+        self._inputs, self._outputs = _TensorBuffers(), _TensorBuffers()
         self._made.clear()
         self._model = None
         super().close()
@@ -127,8 +130,18 @@ class CompiledModelHost(model_host.ModelHost):
         known = self._interpreter._get_full_signature_list().get(self._key)
         if known is not None:
             return {name: int(known[side][name]) for name in names}
-        ends = self._native.InputIndices() if side == "inputs" else self._native.OutputIndices()
-        return {name: int(index) for name, index in zip(names, ends)}
+        return dict(zip(names, self._file_indices(side)))
+
+    def _file_indices(self, side: str) -> list[int]:
+        """Inputs or outputs in the order of the interpreter, which is not always that of the signature."""
+        native = self._native
+        return [int(i) for i in (native.InputIndices() if side == "inputs" else native.OutputIndices())]
+
+    def _tensor_details(self, side: str, key: str) -> dict[str, Any]:
+        model = self._model
+        find = model.get_input_tensor_details if side == "inputs" else model.get_output_tensor_details
+        found: dict[str, Any] = find(key)
+        return found
 
     # Allocating and tying.
 
@@ -139,48 +152,42 @@ class CompiledModelHost(model_host.ModelHost):
         return self._ends(), b""
 
     def _ends(self) -> dict[str, Any]:
-        given = self._model.get_input_tensor_details(self._key)
-        made = self._model.get_output_tensor_details(self._key)
-        self._input_rows = [_row(given[name], index) for name, index in self._indices("inputs").items()]
-        self._output_rows = [_row(made[name], index) for name, index in self._indices("outputs").items()]
-        self._input_buffers = self._model.create_input_buffers(self._signature)
-        self._output_buffers = self._model.create_output_buffers(self._signature)
-        for place, row in enumerate(self._output_rows):
+        for side, ends in (("inputs", self._inputs), ("outputs", self._outputs)):
+            details = self._tensor_details(side, self._key)
+            ends.rows = [_row(details[name], index) for name, index in self._indices(side).items()]
+        self._inputs.buffers = self._model.create_input_buffers(self._signature)
+        self._outputs.buffers = self._model.create_output_buffers(self._signature)
+        for place, row in enumerate(self._outputs.rows):
             size = self._model.get_output_buffer_requirements(place, self._signature)["buffer_size"]
             if size < row["count"] * np.dtype(row["dtype"]).itemsize:
                 raise RuntimeError("output %d has room for %d bytes only" % (row["index"], size))
-        return {"inputs": self._ordered(True), "outputs": self._ordered(False), "moving": False}
+        inputs = self._ordered("inputs", self._inputs.rows)
+        return {"inputs": inputs, "outputs": self._ordered("outputs", self._outputs.rows), "moving": False}
 
-    def _ordered(self, inputs: bool) -> list[dict[str, Any]]:
-        """The ends in the order of the interpreter, which is not always that of the signature."""
-        rows = self._input_rows if inputs else self._output_rows
-        order = [int(i) for i in (self._native.InputIndices() if inputs else self._native.OutputIndices())]
-        ends = {
-            row["index"]: {
-                "index": row["index"],
-                "dtype": np.dtype(row["dtype"]).str,
-                "shape": row["shape"],
-                "fixed": row["count"] > 0,
+    def _ordered(self, side: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The ends as an answer has them, in the order of the interpreter."""
+        known = {row["index"]: row for row in rows}
+        return [
+            {
+                "index": index,
+                "dtype": np.dtype(known[index]["dtype"]).str,
+                "shape": known[index]["shape"],
+                "fixed": known[index]["count"] > 0,
                 "constant": False,
                 "residue": None,
             }
-            for row in rows
-        }
-        return [ends[index] for index in order if index in ends]
+            for index in self._file_indices(side)
+            if index in known
+        ]
 
     def share(self, block: Any, descriptor: int, inputs: list[list[int]], outputs: list[list[int]]) -> None:
         """Tie inputs and outputs (index, offset, size) to the shared block."""
-        for side, table, rows in (
-            ("inputs", inputs, self._input_rows),
-            ("outputs", outputs, self._output_rows),
-        ):
-            places = {row["index"]: place for place, row in enumerate(rows)}
-            self._pairs[side] = [
-                (places[index], block[offset : offset + size]) for index, offset, size in table
-            ]
+        for ends, table in ((self._inputs, inputs), (self._outputs, outputs)):
+            known = {row["index"]: (row, buffer) for row, buffer in zip(ends.rows, ends.buffers)}
+            ends.tied = [(*known[index], block[offset : offset + size]) for index, offset, size in table]
 
     def _forget_views(self) -> None:
-        self._pairs = {"inputs": [], "outputs": []}
+        self._inputs.tied, self._outputs.tied = [], []
         super()._forget_views()
 
     def do_fill(self, header: dict[str, Any], payload: bytes) -> model_host.Reply:
@@ -213,19 +220,18 @@ class CompiledModelHost(model_host.ModelHost):
 
     def do_run(self, header: dict[str, Any], payload: bytes) -> model_host.Reply:
         """Run any signature on the arrays that come with the call; what it computes goes back."""
-        return self._hand_over(self._run(header["signature"], header["inputs"], payload), header["large"])
+        arrays = codec.unpack_arrays(header["inputs"], payload)
+        return self._hand_over(self._run(header["signature"], arrays), header["large"])
 
-    def _run(self, signature: int, parts: list[dict[str, Any]], payload: bytes) -> list[Any]:
+    def _run(self, signature: int, arrays: list[Any]) -> list[Any]:
         self._enter("allocate")
         if signature not in self._made:
             made = self._model.create_input_buffers(signature), self._model.create_output_buffers(signature)
             self._made[signature] = made
         inputs, outputs = self._made[signature]
         self._enter("set")
-        at = 0
-        for part, buffer in zip(parts, inputs):
-            buffer.write(codec.unpack_array(part, payload[at : at + part["size"]]))
-            at += part["size"]
+        for array, buffer in zip(arrays, inputs):
+            buffer.write(array)
         self._enter("invoke")
         self._model.run_by_index(signature, inputs, outputs)
         self._enter("get")
@@ -239,7 +245,7 @@ class CompiledModelHost(model_host.ModelHost):
     def do_get(self, header: dict[str, Any], payload: bytes) -> model_host.Reply:
         """The value of an output."""
         self._enter("get")
-        for row, buffer in zip(self._output_rows, self._output_buffers):
+        for row, buffer in zip(self._outputs.rows, self._outputs.buffers):
             if row["index"] == header["index"] and not header.get("subgraph", 0):
                 return self._hand_over([_read(buffer, row)], header["large"])
         raise ValueError(_KEEPS_TENSORS)
@@ -263,11 +269,10 @@ class CompiledModelHost(model_host.ModelHost):
         if header["what"] not in ("inputs", "outputs"):
             return super().do_details(header, payload)
         self._enter("get")
-        inputs = header["what"] == "inputs"
-        rows = self._interpreter.get_input_details() if inputs else self._interpreter.get_output_details()
-        find = self._model.get_input_tensor_details if inputs else self._model.get_output_tensor_details
-        compiled = find(self._key)
-        shapes = {index: compiled[name]["shape"] for name, index in self._indices(header["what"]).items()}
+        side, plain = header["what"], self._interpreter
+        rows = plain.get_input_details() if side == "inputs" else plain.get_output_details()
+        compiled = self._tensor_details(side, self._key)
+        shapes = {index: compiled[name]["shape"] for name, index in self._indices(side).items()}
         for row in rows:
             if row["index"] in shapes:
                 row["shape"] = np.array(shapes[row["index"]], np.int32)
@@ -281,21 +286,19 @@ class CompiledModelHost(model_host.ModelHost):
             raise ValueError("no signature runs subgraph %d" % header["subgraph"])
         key, names = keys[0], self._model.get_signature_list()[keys[0]]
         signature = self._model.get_signature_index(key)
-        given = {part["index"]: part for part in header["inputs"]}
-        parts = [given[int(known[key]["inputs"][name])] for name in names["inputs"]]
-        self._resize_for(signature, [part["shape"] for part in parts])
         # The arrays come in the caller's order, and go in the signature's.
-        starts, at = {}, 0
-        for part in header["inputs"]:
-            starts[part["index"]], at = at, at + part["size"]
-        pieces = [payload[starts[part["index"]] : starts[part["index"]] + part["size"]] for part in parts]
-        made = self._run(signature, parts, b"".join(pieces))
+        given = dict(
+            zip((part["index"] for part in header["inputs"]), codec.unpack_arrays(header["inputs"], payload))
+        )
+        arrays = [given[int(known[key]["inputs"][name])] for name in names["inputs"]]
+        self._resize_for(signature, [list(array.shape) for array in arrays])
+        made = self._run(signature, arrays)
         order = {int(known[key]["outputs"][name]): place for place, name in enumerate(names["outputs"])}
         return self._hand_over([made[order[index]] for index in header["outputs"]], header["large"])
 
     def _resize_for(self, signature: int, shapes: list[list[int]]) -> None:
         key = list(self._model.get_signature_list())[signature]
-        details = self._model.get_input_tensor_details(key)
+        details = self._tensor_details("inputs", key)
         names = self._model.get_signature_list()[key]["inputs"]
         for place, (name, shape) in enumerate(zip(names, shapes)):
             if list(details[name]["shape"]) != list(shape):
@@ -308,10 +311,7 @@ def _row(details: dict[str, Any], index: int) -> dict[str, Any]:
     shape = [int(size) for size in details["shape"]]
     if any(size < 0 for size in shape):
         raise RuntimeError("a tensor whose size is known only after a run cannot be had from it: %s" % shape)
-    count = 1
-    for size in shape:
-        count *= size
-    return {"index": index, "dtype": str(details["dtype"]), "shape": shape, "count": count}
+    return {"index": index, "dtype": str(details["dtype"]), "shape": shape, "count": math.prod(shape)}
 
 
 def _read(buffer: Any, row: dict[str, Any]) -> Any:

@@ -373,10 +373,7 @@ class ModelHost:
         if subgraph == 0:
             self._feed()
             self._forget_views()
-        arrays, at = [], 0
-        for part in header["inputs"]:
-            arrays.append(codec.unpack_array(part, payload[at : at + part["size"]]))
-            at += part["size"]
+        arrays = codec.unpack_arrays(header["inputs"], payload)
         self._enter("allocate")
         for part, array in zip(header["inputs"], arrays):
             native.ResizeInputTensor(part["index"], np.array(array.shape, dtype=np.int32), False, subgraph)

@@ -57,12 +57,12 @@ class AdaptiveWait:
         self._spin = AdaptiveWait._spin_in_turns if one_core else AdaptiveWait._spin_alone
         self._longest_doze_ns, self._often = (0, 2) if one_core else (_LONGEST_DOZE_NS, _OFTEN)
         self._usual_ns = self._crowded_ns = 0
-        self.patience, self._last_patience, self._crowding = 0, _PATIENCE, 0
+        self.calls_to_sleep, self._last_calls_to_sleep, self._crowding = 0, _PATIENCE, 0
 
-    def sees(self, number: int) -> bool:
+    def wait_awake(self, number: int) -> bool:
         """Wait awake for the answer; False if it takes longer than that is worth."""
         if self._usual_ns > self._spin_ns:
-            return self._sees_long(number)
+            return self._wait_long(number)
         found = self._spin(self, number, time.perf_counter_ns() + self._spin_ns)
         if self._crowding and found:
             self._crowding -= 1
@@ -82,9 +82,11 @@ class AdaptiveWait:
             return
         now = time.perf_counter_ns()
         recently = now - self._crowded_ns < _RECENTLY_NS
-        self._last_patience = min(self._last_patience * 2, _MOST_PATIENCE) if recently else _PATIENCE
+        self._last_calls_to_sleep = (
+            min(self._last_calls_to_sleep * 2, _MOST_PATIENCE) if recently else _PATIENCE
+        )
         self._crowded_ns, self._crowding = now, 0
-        self.patience = self._last_patience
+        self.calls_to_sleep = self._last_calls_to_sleep
         self._block.words[wire.PATIENT] = 1
 
     def _note_usual(self, took_ns: int) -> None:
@@ -93,13 +95,13 @@ class AdaptiveWait:
         quick = not usual_ns or took_ns < usual_ns
         self._usual_ns = took_ns if quick else usual_ns + (took_ns - usual_ns) // 16
 
-    def have_patience(self) -> None:
+    def count_slept_call(self) -> None:
         """A call was slept through, as it was crowded; after some of them try again."""
-        self.patience -= 1
-        if not self.patience:
+        self.calls_to_sleep -= 1
+        if not self.calls_to_sleep:
             self._block.words[wire.PATIENT] = 0
 
-    def _sees_long(self, number: int) -> bool:
+    def _wait_long(self, number: int) -> bool:
         """The same for calls that have lately taken a millisecond or some.
 
         To be woken takes 50 us and more, so such a call is slept through for most of that time, and awaited

@@ -58,7 +58,7 @@ class Nursery:
     """A process that has the runtime loaded and forks workers on request."""
 
     def __init__(self, kind: WorkerKind) -> None:
-        """Start the process; it loads the runtime in the background (`greet`)."""
+        """Start the process; it loads the runtime in the background (`wait_ready`)."""
         self._kind, self._owner = kind, os.getpid()
         # Reentrant: the garbage collector may end a worker in the middle of a message about another.
         self._io = threading.RLock()
@@ -121,7 +121,7 @@ class Nursery:
     def _says_it_lives(self) -> bool:
         return self._process.poll() is None
 
-    def greet(self, deadline: float | None = None) -> dict[str, Any]:
+    def wait_ready(self, deadline: float | None = None) -> dict[str, Any]:
         """Wait until the runtime is loaded; facts about it. `StartTooSlow` if that is after the deadline."""
         if self.facts is None:
             self.facts = self._understood(self._answer_to(_HELLO, _HELLO_TIMEOUT_S, deadline))
@@ -171,16 +171,16 @@ class Nursery:
 
     def start_worker(
         self,
-        order: dict[str, Any],
+        request: dict[str, Any],
         descriptors: list[int],
         handed_over: Callable[[], None] = lambda: None,
         deadline: float | None = None,
     ) -> StartedWorker:
         """Have a worker forked that serves these descriptors."""
-        facts = self.greet(deadline)
+        facts = self.wait_ready(deadline)
         number = self._new_number()
         try:
-            self._send({**order, "fork": number}, descriptors)
+            self._send({**request, "fork": number}, descriptors)
             handed_over()
             answer = self._forked(number, deadline)
         except BaseException:
@@ -211,7 +211,7 @@ class Nursery:
 
     def words(self, number: int) -> dict[str, str]:
         """What a living worker has printed last; nothing if its maker does not answer."""
-        answer = self._ask({"words_of": number}) or {}
+        answer = self._ask({"to": number, "do": "words"}) or {}
         return {name: str(answer.get(name, "")) for name in ("stderr_tail", "fault_trace")}
 
     def end(self, number: int) -> None:
@@ -222,30 +222,30 @@ class Nursery:
 
     def kill(self, number: int) -> None:
         """End a worker at once; by its maker, which cannot mistake a new process for it."""
-        self._order(number, "kill")
+        self._tell(number, "kill")
 
     def abort(self, number: int) -> None:
         """End a worker so that its tracer and its faulthandler say where it was."""
-        self._order(number, "abort")
+        self._tell(number, "abort")
 
     def interrupt(self, number: int) -> None:
         """Do to a worker what Ctrl-C does."""
-        self._order(number, "interrupt")
+        self._tell(number, "interrupt")
 
     def watch(self, number: int, most_bytes: int | None) -> None:
         """Have a worker ended if it holds more private memory than this."""
-        self._order(number, "watch", most_bytes=most_bytes)
+        self._tell(number, "watch", most_bytes=most_bytes)
 
     def share(self, number: int, shared_bytes: int) -> None:
         """A worker shares this much with its owner, which counts against no limit."""
-        self._order(number, "share", bytes=shared_bytes)
+        self._tell(number, "share", bytes=shared_bytes)
 
     def retire(self, number: int) -> None:
         """A worker is no longer needed: it may end by itself, and is ended if it does not."""
-        self._order(number, "retire")
+        self._tell(number, "retire")
         self._forget(number)
 
-    def _order(self, number: int, what: str, **more: Any) -> None:
+    def _tell(self, number: int, what: str, **more: Any) -> None:
         """Have something done to a worker; one whose maker is gone is gone too."""
         with contextlib.suppress(WorkerUnavailable):
             self._send({"to": number, "do": what, **more}, [])

@@ -10,8 +10,6 @@ import sys
 import weakref
 from typing import Any
 
-import numpy as np
-
 from outlive.process.child import wire
 from outlive.process.child.posix.anonymous_files import anonymous_file
 from outlive.process.child.posix.own_process import libc, map_pages
@@ -49,7 +47,7 @@ class SharedBlock:
         reserve(self.descriptor, size)
         if self._size == 0 or size > len(self.map):
             self.map, self._unmap = _map(self.descriptor, size)
-            self.words = np.frombuffer(self.map, np.uint8).data[: wire.HEADER_BYTES].cast("I")
+            self.words = _bytes_of(self.map).data[: wire.HEADER_BYTES].cast("I")
         self._size = size
 
     def hand_out(self, addresses: Addresses) -> None:
@@ -60,13 +58,13 @@ class SharedBlock:
             address = ctypes.addressof(self.map)
             weakref.finalize(self.map, addresses.blank, address, len(self.map)).atexit = False
 
-    def part(self) -> None:
+    def make_private(self) -> None:
         """In a forked child of the program: make its copy of the block its own.
 
         What the child writes to its inputs must not reach the worker of its parent. The mapping is replaced
         where it lies, because arrays point into it.
         """
-        address = np.frombuffer(self.map, np.uint8).ctypes.data
+        address = _bytes_of(self.map).ctypes.data
         held = ctypes.string_at(address, self._size)
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED
         with contextlib.suppress(OSError):
@@ -115,6 +113,13 @@ def _unmap_all(ranges: list[tuple[int, int]]) -> None:
 
 def _unmap(address: int, size: int) -> None:
     libc.munmap(ctypes.c_void_p(address), ctypes.c_size_t(size))
+
+
+def _bytes_of(mapping: Any) -> Any:
+    """The mapping as an array of bytes."""
+    import numpy as np  # guarded functions have no block, and their caller does not need numpy
+
+    return np.frombuffer(mapping, np.uint8)
 
 
 def _map(descriptor: int, size: int) -> tuple[Any, weakref.finalize[Any, Any] | None]:

@@ -1,4 +1,4 @@
-"""Tables for spreadsheets: tensors of a plan, settings side by side, a run over time, who takes what.
+"""Tables for spreadsheets: tensors of a plan, settings side by side, a run over time, who takes what, layers.
 
 One table per file, a header, a row per thing. Names come from a stranger's file: they are escaped, and one
 that a spreadsheet would take for a formula gets an apostrophe in front.
@@ -15,11 +15,17 @@ from outlive.accelerators import Accelerator, Coverage
 from outlive.arena.plan import Placement, Plan, PlannedSetting
 from outlive.names import plain_cell, safe
 from outlive.process.flight import Flight
+from outlive.quant import TensorDrift
 
-_NAME = 400
+_NAME, _LONG_NAME = 400, 2_000
 _PLAN = (
     "region", "tensor", "name", "subgraph", "offset_bytes", "size_bytes", "first_op", "last_op",
     "first_op_type", "live_bytes_at_first_op",
+)  # fmt: skip
+# The columns of tf.lite.experimental.QuantizationDebugger.layer_statistics_dump, in its order.
+_LAYERS = (
+    "op_name", "tensor_idx", "num_elements", "stddev", "mean_error", "max_abs_error", "mean_squared_error",
+    "scale", "zero_point", "tensor_name",
 )  # fmt: skip
 _SIZES = (
     "peak_bytes", "total_bytes", "arena_bytes", "persistent_bytes", "packed_weights_bytes", "workspace_bytes",
@@ -78,6 +84,31 @@ def coverage_csv(coverage: Coverage) -> str:
         cells = [_cell(column, op, why.get(op, "")) for column, why in zip(columns, reasons, strict=True)]
         rows.append([op, _text(kind), *cells])
     return _table(["op", "type", *(_text(one.name) for one in tried)], rows)
+
+
+def drift_csv(rows: Sequence[TensorDrift]) -> str:
+    """TensorFlow's table of layers: metrics of each sample, averaged, of the error that is born in each.
+
+    Names are a stranger's: escaped, cut if they are very long, and never a formula.
+    """
+    return _table(_LAYERS, map(_layer, filter(lambda row: row.per_sample is not None, rows)))
+
+
+def _layer(row: TensorDrift) -> Sequence[object]:
+    found = row.per_sample
+    assert found is not None
+    return (
+        plain_cell(safe(row.op_type, _LONG_NAME)),
+        row.index,
+        found.num_elements,
+        found.stddev,
+        found.mean_error,
+        found.max_abs_error,
+        found.mean_squared_error,
+        "" if row.scale is None else row.scale,
+        "" if row.zero_point is None else row.zero_point,
+        plain_cell(safe(row.name, _LONG_NAME)),
+    )
 
 
 def taken_by(one: Accelerator, ops: int) -> frozenset[int] | None:

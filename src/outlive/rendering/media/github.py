@@ -20,7 +20,7 @@ def render(checks: Checks) -> str:
 
 
 def workflow_commands(rows: Sequence[Checked], folder: Path) -> Iterator[str]:
-    """One line for each finding; paths below the folder are told from there, as GitHub wants them."""
+    """One line for each finding; paths below the folder are relative to it, as GitHub wants them."""
     for row in rows:
         place = relative_path(row.reading.path, folder)
         for finding in row.judgement:

@@ -56,5 +56,5 @@ def _issue(finding: Finding, place: str, inside: str, fingerprint: str) -> Json:
 def _mark(finding: Finding, place: str, inside: str) -> str:
     """What tells one finding from another, whatever the numbers in its evidence are."""
     op = "" if finding.op is None else f"{finding.op.subgraph}/{finding.op.index}/{finding.op.type}"
-    told = "\0".join((place, finding.code, inside, op)).encode("utf-8", "backslashreplace")
-    return hashlib.sha256(told).hexdigest()[:32]
+    identity = "\0".join((place, finding.code, inside, op)).encode("utf-8", "backslashreplace")
+    return hashlib.sha256(identity).hexdigest()[:32]

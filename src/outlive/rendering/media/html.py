@@ -20,18 +20,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from outlive.names import safe, shorten, whole
-from outlive.rendering.page import (
-    Block,
-    Cell,
-    Chart,
-    Choice,
-    Column,
-    Page,
-    Table,
-    bar_share,
-    cell_text,
-    sort_key,
-)
+from outlive.rendering import page as ui
 from outlive.units import format_bytes
 
 if TYPE_CHECKING:
@@ -54,7 +43,7 @@ _SCRIPTS = (
 )
 
 
-def render_html(page: Page, document: Mapping[str, Any]) -> str:
+def render_html(page: ui.Page, document: Mapping[str, Any]) -> str:
     """The page as one HTML file that fetches nothing; `document` is embedded, inert."""
     from markupsafe import Markup
 
@@ -99,37 +88,35 @@ def _bounded(value: object) -> object:
     return value
 
 
-def blocks_of(page: Page) -> Iterator[Block]:
+def blocks_of(page: ui.Page) -> Iterator[ui.Block]:
     """All blocks, with those inside others."""
     for section in page.sections:
         for block in section.blocks:
             yield block
-            charts = (
-                block.charts if isinstance(block, Choice) else (block,) if isinstance(block, Chart) else ()
-            )
-            if isinstance(block, Choice):
-                yield from charts
-            yield from (chart.table for chart in charts if chart.table is not None)
+            charts = block.charts if isinstance(block, ui.Choice) else ()
+            yield from charts
+            drawn = (one for one in (block, *charts) if isinstance(one, ui.Chart))
+            yield from filter(None, (chart.table for chart in drawn))
 
 
-def _drawn(page: Page) -> Mapping[str, Any]:
+def _drawn(page: ui.Page) -> Mapping[str, Any]:
     """What the script draws: charts, and the tables that are too long to be written out."""
     blocks = list(blocks_of(page))
-    charts = {block.id: block.data for block in blocks if isinstance(block, Chart)}
+    charts = {block.id: block.data for block in blocks if isinstance(block, ui.Chart)}
     tables = {
         block.id: {"columns": [asdict(column) for column in block.columns], "rows": _safe_rows(block)}
         for block in blocks
-        if isinstance(block, Table) and is_long(block)
+        if isinstance(block, ui.Table) and is_long(block)
     }
     return {"charts": charts, "tables": tables}
 
 
-def is_long(table: Table) -> bool:
+def is_long(table: ui.Table) -> bool:
     """True if the script draws it."""
     return len(table.rows) > MOST_PLAIN_ROWS
 
 
-def _safe_rows(table: Table) -> list[list[object]]:
+def _safe_rows(table: ui.Table) -> list[list[object]]:
     return [[safe(cell, 300) if isinstance(cell, str) else cell for cell in row] for row in table.rows]
 
 
@@ -175,12 +162,12 @@ def templates() -> Environment:
     made.filters.update(clean=safe, whole=whole, lines=_lines, bytes=format_bytes)
     made.tests["long"] = is_long
     made.globals.update(
-        bar_width=_bar_width, cell_text=cell_text, sort_key=sort_key, tone_of=_tone_of, kind_of=_kind_of
+        bar_width=_bar_width, cell_text=ui.cell_text, sort_key=ui.sort_key, tone_of=_tone_of, kind_of=_kind_of
     )
     return made
 
 
-def _kind_of(block: Block) -> str:
+def _kind_of(block: ui.Block) -> str:
     return type(block).__name__.lower()
 
 
@@ -190,11 +177,11 @@ def _lines(text: str) -> str:
     return "\n".join(safe(line) for line in kept.splitlines())
 
 
-def _tone_of(column: Column, value: Cell) -> str:
+def _tone_of(column: ui.Column, value: ui.Cell) -> str:
     """The colour of a chip."""
     return column.tones.get(str(value), "plain")
 
 
-def _bar_width(table: Table, column: int, value: Cell) -> str:
+def _bar_width(table: ui.Table, column: int, value: ui.Cell) -> str:
     """How long a bar is, in hundredths of the longest in its column."""
-    return f"{100 * bar_share(table, column, value):.1f}"
+    return f"{100 * ui.bar_share(table, column, value):.1f}"

@@ -49,8 +49,8 @@ def _suite(row: Checked, place: str, failing: set[Severity]) -> ET.Element:
     if not bad:
         ET.SubElement(suite, "testcase", name="check", classname=place, file=place, time="0")
     if rest:
-        told = "\n\n".join(map(plain_finding, rest))
-        ET.SubElement(suite, "system-out").text = _allowed(told)
+        text = "\n\n".join(map(plain_finding, rest))
+        ET.SubElement(suite, "system-out").text = _allowed(text)
     return suite
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.names import safe
 from outlive.rendering.media.html import templates
+from outlive.rendering.page import NUMBERS
 from outlive.units import format_bytes
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def card_bundle(page: Page) -> dict[str, str]:
 
 
 def _side(column: Column) -> str:
-    return "o-right" if column.kind in ("number", "bytes", "bar", "share") else ""
+    return "o-right" if column.kind in NUMBERS else ""
 
 
 def _curve(chart: Chart) -> Markup:

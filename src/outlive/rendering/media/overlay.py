@@ -8,17 +8,20 @@ index, so that operators without named outputs have a value too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from outlive.accelerators import Coverage
 from outlive.arena.plan import Plan
 from outlive.model import Model
+from outlive.quant import Drift
 from outlive.records import Json
 from outlive.rendering.media.csv import taken_by
 from outlive.rendering.media.json import dump
 
-_WHITE, _RED = "#ffffff", "#c8443c"
+# From white to red.
+_GRADIENT = [{"stop": 0, "bgColor": "#ffffff"}, {"stop": 1, "bgColor": "#c8443c"}]
 # By how many accelerators take an operator: none, one, more.
 _TAKEN = ("#f4b6ae", "#bfe3c0", "#8fcf95")
 # LiteRT's own kernels take everything they can run; they are what others are held against.
@@ -43,8 +46,26 @@ def graph_name(model: Model | None) -> str:
 def plan_overlay(plan: Plan, graph: str) -> Json:
     """Bytes alive in the arena while each operator runs, from white to red."""
     results: Json = {str(load.index): {"value": load.live_bytes} for load in plan.ops}
-    gradient = [{"stop": 0, "bgColor": _WHITE}, {"stop": 1, "bgColor": _RED}]
-    return {graph: {"name": "bytes alive", "results": results, "gradient": gradient}}
+    return {graph: {"name": "bytes alive", "results": results, "gradient": _GRADIENT}}
+
+
+def drift_overlay(drift: Drift, graph: str = "main") -> Json:
+    """Values for the nodes of Model Explorer, by the indices of operators: steps of error born in each.
+
+    Of an operator with several outputs the worst counts.
+    """
+    steps: dict[int, float] = {}
+    for row in drift.tensors:
+        if row.op is not None and row.born_here is not None and math.isfinite(row.blame):
+            steps[row.op] = max(steps.get(row.op, 0.0), round(row.blame, 4))
+    results = {str(op): {"value": value} for op, value in sorted(steps.items())}
+    return {
+        graph: {
+            "name": "error born here, in steps",
+            "results": results,
+            "gradient": _GRADIENT,
+        }
+    }
 
 
 def coverage_overlay(coverage: Coverage, graph: str) -> Json:

@@ -109,7 +109,7 @@ def _results(rows: Sequence[Checked], index: dict[str, int], folder: Path) -> It
                 "level": _LEVELS[finding.severity],
                 "message": {"text": _message(finding, place_within(finding, row.reading.path))},
                 "locations": [_location(finding, row, place, folder)],
-                # Two of one kind in one place are told apart by their order.
+                # The order tells two of one kind in one place apart.
                 "partialFingerprints": {"outliveFinding/v1": f"{mark}:{seen[mark]}"},
                 "properties": _properties(finding),
             }
@@ -120,9 +120,9 @@ def _message(finding: Finding, place: str) -> str:
     parts += [f"at {place}"] if place else []
     parts += [item.fact for item in finding.evidence[:3]]
     parts += [finding.why] if finding.why else []
-    told = "; ".join(safe(part, _LIMIT) for part in parts)
+    text = "; ".join(safe(part, _LIMIT) for part in parts)
     remedy = f" What to do: {safe(finding.remedies[0].action, _LIMIT)}." if finding.remedies else ""
-    return f"{told}.{remedy}"
+    return f"{text}.{remedy}"
 
 
 def _location(finding: Finding, row: Checked, place: int, folder: Path) -> Json:
@@ -152,8 +152,8 @@ def _logical(finding: Finding, place: str) -> Json:
 def _fingerprint(finding: Finding, path: str | None) -> str:
     """What stays the same when the file is moved, or trained again."""
     op = "" if finding.op is None else f"{finding.op.subgraph}/{finding.op.index}/{finding.op.type}"
-    told = "\0".join((finding.code, place_within(finding, path), op)).encode("utf-8", "backslashreplace")
-    return hashlib.sha256(told).hexdigest()[:32]
+    text = "\0".join((finding.code, place_within(finding, path), op)).encode("utf-8", "backslashreplace")
+    return hashlib.sha256(text).hexdigest()[:32]
 
 
 def _properties(finding: Finding) -> Json:

@@ -7,31 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.bar import Bar
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
 
 from outlive.finding import Severity
 from outlive.names import safe, safe_lines, whole
+from outlive.rendering import page as ui
 from outlive.rendering.finding_text import rich_finding
-from outlive.rendering.page import (
-    Block,
-    Cell,
-    Chart,
-    Choice,
-    Column,
-    Command,
-    Findings,
-    Listing,
-    Page,
-    Pre,
-    Section,
-    Table,
-    Words,
-    bar_share,
-    cell_text,
-)
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 COLOURS = {"good": "green", "warn": "yellow", "bad": "red", "plain": ""}
 _TEXT = 600
@@ -42,23 +29,20 @@ _CURVE = 48
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 # A chart in words has so many rows at most; neighbours share one where there are more points.
 _CHART_ROWS = 24
-_RIGHT = ("number", "bytes", "bar", "share")
 
 
-def draw_text(page: Page, detail: int = 0) -> Iterator[RenderableType]:
+def draw_text(page: ui.Page, detail: int = 0) -> Iterator[RenderableType]:
     """The parts of a page, top to bottom, as far as this much detail shows them."""
-    from rich.text import Text
-
     only = page.sections[0].blocks if len(page.sections) == 1 else ()
-    told = only[0].findings if len(only) == 1 and isinstance(only[0], Findings) else ()
-    if told and page.verdict.word == told[0].headline:
-        yield from map(rich_finding, told)  # what the page is about is all there is to say
+    findings = only[0].findings if len(only) == 1 and isinstance(only[0], ui.Findings) else ()
+    if findings and page.verdict.word == findings[0].headline:
+        yield from map(rich_finding, findings)  # what the page is about is all there is to say
         return
     word = safe(page.verdict.word, 200)
     colour = f"bold {COLOURS[page.verdict.tone]}".strip()
     yield Text.assemble((safe(page.subtitle or page.title, _NAME), "bold"), "  ", (word, colour))
     if page.verdict.sentence:
-        yield _indented(Text(safe(page.verdict.sentence, _TEXT)))
+        yield _indented(safe(page.verdict.sentence, _TEXT))
     if page.tiles and (detail or not page.verdict.sentence):
         yield _grid([(tile.label, tile.value, tile.note) for tile in page.tiles])
     for section in page.sections:
@@ -66,79 +50,69 @@ def draw_text(page: Page, detail: int = 0) -> Iterator[RenderableType]:
             yield from _section(section, detail)
 
 
-def _section(section: Section, detail: int) -> Iterator[RenderableType]:
-    from rich.text import Text
-
+def _section(section: ui.Section, detail: int) -> Iterator[RenderableType]:
     blocks = [block for block in section.blocks if _shown_from(block) <= detail]
     if not blocks:
         return
     beside = section.lead if len(section.lead) <= _SHORT else ""
     yield Text.assemble("\n", (safe(section.title, _NAME), "bold"), "  ", (safe(beside), "dim"))
     if section.lead != beside:
-        yield _indented(Text(safe(section.lead, _TEXT), style="dim"))
+        yield _indented(safe(section.lead, _TEXT), "dim")
     for block in blocks:
-        if isinstance(block, Table) and block.caption == section.title:
+        if isinstance(block, ui.Table) and block.caption == section.title:
             yield from _table(replace(block, caption=""), detail)
         else:
             yield from _block(block, detail)
 
 
-def _shown_from(block: Block) -> int:
-    return max(block.detail, 1) if isinstance(block, Table) and block.is_folded else block.detail
+def _shown_from(block: ui.Block) -> int:
+    return max(block.detail, 1) if isinstance(block, ui.Table) and block.is_folded else block.detail
 
 
-def _block(block: Block, detail: int) -> Iterator[RenderableType]:
-    from rich.text import Text
-
-    if isinstance(block, Words):
-        yield _indented(Text(safe(block.text, 2 * _TEXT), style=COLOURS[block.tone]))
-    elif isinstance(block, Listing):
+def _block(block: ui.Block, detail: int) -> Iterator[RenderableType]:
+    if isinstance(block, ui.Words):
+        yield _indented(safe(block.text, 2 * _TEXT), COLOURS[block.tone])
+    elif isinstance(block, ui.Listing):
         yield from _listing(block)
-    elif isinstance(block, Pre):
-        yield _indented(Text(safe(block.title, _NAME), style="dim"))
-        yield _indented(Text(safe_lines(block.text)), 4)
-    elif isinstance(block, Command):
+    elif isinstance(block, ui.Pre):
+        yield _indented(safe(block.title, _NAME), "dim")
+        yield _indented(safe_lines(block.text), by=4)
+    elif isinstance(block, ui.Command):
         if block.words:
-            yield _indented(Text(safe(block.words, _TEXT)))
-        yield _indented(Text(whole(block.command), style="green"), 4)
-    elif isinstance(block, Findings):
+            yield _indented(safe(block.words, _TEXT))
+        yield _indented(whole(block.command), "green", 4)
+    elif isinstance(block, ui.Findings):
         yield from _findings(block, detail)
-    elif isinstance(block, Table):
+    elif isinstance(block, ui.Table):
         yield from _table(block, detail)
-    elif isinstance(block, Chart):
+    elif isinstance(block, ui.Chart):
         yield from _chart(block, detail)
-    elif isinstance(block, Choice):
+    elif isinstance(block, ui.Choice):
         for chart in block.charts:
             yield from _chart(chart, detail)
 
 
-def _findings(block: Findings, detail: int) -> Iterator[RenderableType]:
+def _findings(block: ui.Findings, detail: int) -> Iterator[RenderableType]:
     """What is wrong in full; what is only noted in a line each, in full with -v."""
-    from rich.text import Text
-
     if not block.findings:
-        yield _indented(Text(block.nothing, style="green"))
+        yield _indented(block.nothing, "green")
     notes = [item for item in block.findings if not detail and item.severity is Severity.NOTE]
     yield from (rich_finding(item) for item in block.findings if item not in notes)
     for item in notes:
         head = (f"note[{item.code}]", "bold cyan")
         yield _indented(Text.assemble(head, f": {safe(item.headline, _TEXT)}"))
     if notes:
-        yield _indented(Text("-v shows what to do about notes", style="dim"))
+        yield _indented("-v shows what to do about notes", "dim")
 
 
-def _listing(block: Listing) -> Iterator[RenderableType]:
-    from rich.text import Text
-
+def _listing(block: ui.Listing) -> Iterator[RenderableType]:
     if block.title:
-        yield _indented(Text(safe(block.title, _NAME), style="dim"))
+        yield _indented(safe(block.title, _NAME), "dim")
     for item in block.items:
-        yield _indented(Text(safe(item, _TEXT)), 4 if block.title else 2)
+        yield _indented(safe(item, _TEXT), by=4 if block.title else 2)
 
 
-def _table(block: Table, detail: int) -> Iterator[RenderableType]:
-    from rich.text import Text
-
+def _table(block: ui.Table, detail: int) -> Iterator[RenderableType]:
     rows = block.rows if detail else block.rows[: block.brief]
     kept = [
         number
@@ -148,13 +122,15 @@ def _table(block: Table, detail: int) -> Iterator[RenderableType]:
     ]
     columns = [block.columns[number] for number in kept]
     if block.caption:
-        yield _indented(Text(safe(block.caption, 200), style="dim"))
+        yield _indented(safe(block.caption, 200), "dim")
     table = _bare_table()
     table.add_column(width=0)
     for column in columns:
-        right = column.kind in _RIGHT
-        fold = "fold" if column.wide or column.kind == "mono" else "ellipsis"
-        table.add_column(safe(column.title, 60), justify="right" if right else "left", overflow=fold)
+        table.add_column(
+            safe(column.title, 60),
+            justify="right" if column.kind in ui.NUMBERS else "left",
+            overflow="fold" if column.wide or column.kind == "mono" else "ellipsis",
+        )
         if column.kind == "bar":
             table.add_column("", width=_BAR)
     table.show_header = any(column.title for column in columns)
@@ -162,31 +138,26 @@ def _table(block: Table, detail: int) -> Iterator[RenderableType]:
         table.add_row("", *(cell for number in kept for cell in _cells(block, number, row[number])))
     yield table
     if len(rows) < len(block.rows):
-        yield _indented(Text(f"and {len(block.rows) - len(rows):,} more: -v shows all", style="dim"))
+        yield _indented(f"and {len(block.rows) - len(rows):,} more: -v shows all", "dim")
 
 
-def _cells(block: Table, number: int, value: Cell) -> Iterator[RenderableType]:
-    from rich.bar import Bar
-    from rich.text import Text
-
+def _cells(block: ui.Table, number: int, value: ui.Cell) -> Iterator[RenderableType]:
     column = block.columns[number]
-    text = cell_text(column, value)
+    text = ui.cell_text(column, value)
     if column.kind == "chip":
         yield Text(text, style=COLOURS.get(column.tones.get(str(value), ""), ""))
         return
     yield Text(text)
     if column.kind == "bar":
-        yield Bar(1, 0, bar_share(block, number, value), width=_BAR)
+        yield Bar(1, 0, ui.bar_share(block, number, value), width=_BAR)
 
 
-def _chart(block: Chart, detail: int) -> Iterator[RenderableType]:
+def _chart(block: ui.Chart, detail: int) -> Iterator[RenderableType]:
     """A chart in words; with -v, bytes by operator as bars."""
-    from rich.text import Text
-
-    yield _indented(Text(safe(block.summary, 2 * _TEXT)))
+    yield _indented(safe(block.summary, 2 * _TEXT))
     curve = _curve(block.data)
     if curve:
-        yield _indented(Text(curve, style="blue"))
+        yield _indented(curve, "blue")
     table = _bars(block.data) if detail and block.data.get("kind") == "lines" else None
     if table is not None:
         yield from _table(table, 1)
@@ -208,7 +179,7 @@ def _curve(data: Any) -> str:
     return "".join(_EIGHTHS[min(8, round(8 * value / max(1, most)))] for value in columns)
 
 
-def _bars(data: Any) -> Table | None:
+def _bars(data: Any) -> ui.Table | None:
     """The first series of a chart as a table of bars; the most of each row where points share one."""
     series = data.get("series") or ()
     labels = data.get("labels")
@@ -216,17 +187,17 @@ def _bars(data: Any) -> Table | None:
         return None
     values = [value or 0 for value in series[0]["values"]]
     size = -(-len(values) // _CHART_ROWS) or 1
-    rows: list[Sequence[Cell]] = []
+    rows: list[Sequence[ui.Cell]] = []
     for start in range(0, len(values), size):
         part = values[start : start + size]
         high = start + part.index(max(part))
         rows.append((str(labels[high]), values[high]))
     title = str(series[0]["name"]) + (f", the most of {size} in a row" if size > 1 else "")
-    columns = (Column(title="", kind="mono"), Column(title="", kind="bar"))
-    return Table(id="bars", caption=title, columns=columns, rows=rows)
+    columns = ui.columns(": mono | : bar")
+    return ui.Table("bars", title, columns, rows)
 
 
-def _grid(rows: Sequence[tuple[str, str, str]]) -> Any:
+def _grid(rows: Sequence[tuple[str, str, str]]) -> RichTable:
     table = _bare_table()
     table.show_header = False
     for number, style in enumerate(("", "dim", "bold", "dim")):
@@ -236,14 +207,11 @@ def _grid(rows: Sequence[tuple[str, str, str]]) -> Any:
     return table
 
 
-def _bare_table() -> Any:
-    from rich.table import Table as RichTable
-
+def _bare_table() -> RichTable:
     return RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
 
 
-def _indented(text: RenderableType, by: int = 2) -> RenderableType:
+def _indented(text: str | Text, style: str = "", by: int = 2) -> RenderableType:
     """Text whose every line is indented, those that a narrow terminal makes of it too."""
-    from rich.padding import Padding
-
-    return Padding(text, (0, 0, 0, by), expand=False)
+    made = Text(text, style=style) if isinstance(text, str) else text
+    return Padding(made, (0, 0, 0, by), expand=False)

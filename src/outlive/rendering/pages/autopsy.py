@@ -10,7 +10,8 @@ from outlive.rendering import page as ui
 
 def page(autopsy: Autopsy) -> ui.Page:
     """The page of `outlive autopsy`."""
-    word = autopsy.cause or "nothing that outlive knows"
+    known = autopsy.cause or "nothing that outlive knows"
+    word = f"{autopsy.code}, {known}" if autopsy.code else known
     blocks = tuple(_evidence(autopsy))
     steps = tuple(f"{number}. {words}" for number, words in enumerate(autopsy.do, 1))
     sections = [ui.Section("next", "Next", (ui.Listing(steps),))]
@@ -28,6 +29,11 @@ def _evidence(autopsy: Autopsy) -> Iterator[ui.Block]:
     place = ", ".join(_place(autopsy))
     if place:
         yield ui.Words(f"At {place}.")
+    if autopsy.not_read:
+        yield ui.Words(f"Not all of it was read: {autopsy.not_read}.")
+    if autopsy.findings:
+        errors = "; ".join(f"{item.code} {item.headline}" for item in autopsy.findings)
+        yield ui.Words(f"The model {autopsy.model} itself: {errors}.")
     if autopsy.clues:
         columns = ui.columns(
             "line: number | times: number | said by | what it says: mono wide | what it means: wide"
@@ -37,6 +43,10 @@ def _evidence(autopsy: Autopsy) -> Iterator[ui.Block]:
             for clue in autopsy.clues
         ]
         yield ui.Table("clues", "Clues, the most telling first", columns, rows)
+    if autopsy.others:
+        told = [f"line {other.line_number}: {other.meaning}" for other in autopsy.others]
+        yield ui.Words("Deaths before this one in the same log:")
+        yield ui.Listing(tuple(told))
     if autopsy.core is not None and autopsy.core.frames:
         title = f"Native stack, read with {autopsy.core.tool}"
         yield ui.Pre(title, "\n".join(autopsy.core.frames), is_open=True, detail=0)
@@ -49,3 +59,7 @@ def _place(autopsy: Autopsy) -> Iterator[str]:
         yield f"{index}{autopsy.op.type}"
     if autopsy.stage:
         yield autopsy.stage
+    if autopsy.signal:
+        yield autopsy.signal
+    if autopsy.where:
+        yield autopsy.where

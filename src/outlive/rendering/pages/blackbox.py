@@ -81,7 +81,7 @@ def _record(death: KernelDeath) -> Iterator[ui.Block]:
 
 
 def _memory(record: Record) -> str:
-    """What it held before, at most, and what there is."""
+    """What it held before, at most, and the memory of the machine."""
     peak = record.before_bytes + max(point.bytes for point in record.timeline)
     words = f"{format_bytes(record.before_bytes)} before the cell, at least {format_bytes(peak)} at the end"
     if record.memory_bytes:

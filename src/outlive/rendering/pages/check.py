@@ -11,7 +11,7 @@ from outlive.finding import Severity
 from outlive.rendering import page as ui
 from outlive.rendering.finding_text import count_findings
 from outlive.rendering.pages.plan import TONES, plan_section, plan_tiles, plan_verdict
-from outlive.rendering.pages.read import model_section, model_tiles, operators_section, what_is_known
+from outlive.rendering.pages.read import model_sections, model_tiles, what_is_known
 from outlive.rules import NotChecked
 from outlive.rules.checked import Checked, Checks
 from outlive.units import plural
@@ -60,11 +60,8 @@ def _one(file: Checked, checks: Checks) -> ui.Page:
     if verdict is not None:
         sections.append(plan_section(verdict.plan, verdict, 1))
         tiles += plan_tiles(verdict.plan, verdict)
-    if model is not None:
-        tiles += model_tiles(model)
-        plan = None if verdict is None else verdict.plan
-        sections.append(replace(operators_section(model, what_is_known(plan)), detail=2))
-        sections.append(replace(model_section(model), detail=2))
+    tiles += model_tiles(model)
+    sections += model_sections(model, what_is_known(None if verdict is None else verdict.plan))
     found = check_verdict([file])
     if verdict is not None:
         fit = plan_verdict(verdict.plan, verdict)
@@ -73,8 +70,8 @@ def _one(file: Checked, checks: Checks) -> ui.Page:
 
 
 def _findings(file: Checked, checks: Checks) -> ui.Section:
-    told = file.judgement.findings
-    blocks: list[ui.Block] = [ui.Findings(told, nothing="No rule has anything to say.")]
+    found = file.judgement.findings
+    blocks: list[ui.Block] = [ui.Findings(found, nothing="No rule has anything to say.")]
     skipped = file.judgement.not_checked
     if skipped:
         blocks.append(
@@ -125,8 +122,8 @@ def _many(checks: Checks) -> ui.Page:
     rows = checks.files
     bad = sum(1 for row in rows if row.judgement.errors)
     sections = [ui.Section("files", "Files", (_table(rows),))]
-    told = [row for row in rows if row.judgement.findings][:_MOST_FILES]
-    for number, row in enumerate(told):
+    listed = [row for row in rows if row.judgement.findings][:_MOST_FILES]
+    for number, row in enumerate(listed):
         name = os.path.basename(row.reading.path or "model given as bytes")
         blocks: tuple[ui.Block, ...] = (ui.Findings(row.judgement.findings),)
         sections.append(ui.Section(f"file-{number}", name[:120], blocks))

@@ -44,6 +44,8 @@ def _facts(model: Model) -> Iterator[str]:
 
 
 def _ends(tensors: Sequence[Tensor]) -> str:
-    told = [f"{safe(one.name, _NAME)} {format_shape(one.shape)} {one.dtype}" for one in tensors[:_SHOWN_ENDS]]
+    listed = [
+        f"{safe(one.name, _NAME)} {format_shape(one.shape)} {one.dtype}" for one in tensors[:_SHOWN_ENDS]
+    ]
     more = f", and {len(tensors) - _SHOWN_ENDS} more" if len(tensors) > _SHOWN_ENDS else ""
-    return f"{', '.join(told) or 'none'}{more}"
+    return f"{', '.join(listed) or 'none'}{more}"

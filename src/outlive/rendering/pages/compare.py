@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from outlive.finding import Severity
 from outlive.names import safe
 from outlive.quant import Drift, OutputDrift, TensorDrift
 from outlive.rendering import page as ui
-from outlive.rendering.pages.read import model_section, operators_section, what_is_known
+from outlive.rendering.pages.read import model_sections, what_is_known
 from outlive.units import format_bytes, format_shape, plural
 
 _MOST_DECIBELS = 120.0
@@ -26,9 +26,7 @@ def page(drift: Drift) -> ui.Page:
         drift_section(drift),
         *(replace(part, id="notes", detail=1) for part in ui.findings_sections(notes, "Notes")),
     ]
-    if drift.source is not None:
-        sections.append(replace(operators_section(drift.source, what_is_known(drift=drift)), detail=2))
-        sections.append(replace(model_section(drift.source), detail=2))
+    sections += model_sections(drift.source, what_is_known(drift=drift))
     made = ui.make_page("compare", drift.candidate_path, drift_verdict(drift), drift_tiles(drift), sections)
     candidate, reference = drift.candidate_path or "the candidate", drift.reference_path or "the reference"
     return replace(made, subtitle=f"{candidate} against {reference}")
@@ -153,36 +151,23 @@ def _unpaired(drift: Drift) -> Iterator[ui.Block]:
         )
 
 
-def _label(row: TensorDrift) -> str:
-    return f"op {row.op} {safe(row.op_type, 40)} {safe(row.name, 80)}"
-
-
 def _born(rows: list[TensorDrift], drift: Drift) -> ui.Chart:
     steps = [row.blame if math.isfinite(row.blame) else None for row in rows]
     worst = max(rows, key=lambda row: row.blame if math.isfinite(row.blame) else 0.0)
-    data: dict[str, Any] = {
-        "kind": "lines",
-        "x": list(range(len(rows))),
-        "x_kind": "none",
-        "x_name": "layers, in the order they run",
-        "y_kind": "number",
-        "y_name": "steps",
-        "series": [
-            {"name": "steps of error that arises here", "tone": "3", "style": "bars", "values": steps}
-        ],
-        "labels": [_label(row) for row in rows],
-    }
+    mark = None
     is_known = any(row.born_here is not None for row in rows)
     summary = "No layer that was run alone adds an error." if is_known else "No layer could be run alone."
     if worst.blame > 0:
-        data["worst"] = {
-            "x": rows.index(worst),
-            "y": worst.blame,
-            "name": f"op {worst.op} {safe(worst.op_type, 30)}",
-        }
-        told = "; ".join(f"op {row.op} {safe(row.op_type, 30)} {row.blame:.2f}" for row in drift.worst(3))
-        summary = f"In steps of a grid that would just hold the values. The worst: {told}."
-    return ui.Chart("born", "Where the error arises", summary, data)
+        name = f"op {worst.op} {safe(worst.op_type, 30)}"
+        mark = {"x": rows.index(worst), "y": worst.blame, "name": name}
+        worst_rows = "; ".join(
+            f"op {row.op} {safe(row.op_type, 30)} {row.blame:.2f}" for row in drift.worst(3)
+        )
+        summary = f"In steps of a grid that would just hold the values. The worst: {worst_rows}."
+    bars = ui.curve("steps of error that arises here", "3", "bars", steps)
+    return ui.Chart(
+        "born", "Where the error arises", summary, _by_layer(rows, "number", "steps", bars, worst=mark)
+    )
 
 
 def _arrived(rows: list[TensorDrift]) -> ui.Chart:
@@ -197,26 +182,17 @@ def _arrived(rows: list[TensorDrift]) -> ui.Chart:
     )
     if gaps:
         least += f" A gap: the values of {plural(gaps, 'layer')} are not finite."
-    data = {
-        "kind": "lines",
-        "x": list(range(len(rows))),
-        "x_kind": "none",
-        "x_name": "layers, in the order they run",
-        "y_kind": "decibels",
-        "y_name": "signal to noise",
-        "height": 240,
-        "labels": [_label(row) for row in rows],
-        "series": [
-            {
-                "name": "with what arrives",
-                "tone": "0",
-                "style": "line",
-                "values": values,
-                "gaps": "not finite, or not known",
-            }
-        ],
-    }
+    curve = ui.curve("with what arrives", "0", "line", values, gaps="not finite, or not known")
+    data = _by_layer(rows, "decibels", "signal to noise", curve, height=240)
     return ui.Chart("arrived", "Signal to noise, with what arrives from before", least, data)
+
+
+def _by_layer(
+    rows: list[TensorDrift], unit: str, name: str, curve: Mapping[str, Any], **more: Any
+) -> Mapping[str, Any]:
+    labels = [f"op {row.op} {safe(row.op_type, 40)} {safe(row.name, 80)}" for row in rows]
+    across = ("none", "layers, in the order they run")
+    return ui.lines(range(len(rows)), across, (unit, name), curve, labels=labels, **more)
 
 
 def _decibels(value: float) -> float | None:

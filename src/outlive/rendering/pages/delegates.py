@@ -108,32 +108,17 @@ def _times(coverage: Coverage) -> Iterator[ui.Block]:
     if len(timed) < 2:
         return
     quick = min(timed, key=lambda one: one.milliseconds or 0.0)
-    data = {
-        "kind": "lines",
-        "x": list(range(len(timed))),
-        "x_kind": "none",
-        "x_name": "accelerator",
-        "y_kind": "number",
-        "y_name": "milliseconds",
-        "height": 220,
-        "labels": [one.title for one in timed],
-        "series": [
-            {
-                "name": "milliseconds",
-                "tone": "0",
-                "style": "bars",
-                "values": [one.milliseconds for one in timed],
-            }
-        ],
-        "x_labels": [one.name for one in timed],
-    }
-    yield ui.Chart(
-        "times",
-        "Milliseconds per invoke",
-        "; ".join(f"{one.title} {one.milliseconds:,.2f} ms" for one in timed)
-        + f". The quickest is {quick.title}.",
-        data,
+    data = ui.lines(
+        range(len(timed)),
+        ("none", "accelerator"),
+        ("number", "milliseconds"),
+        ui.curve("milliseconds", "0", "bars", [one.milliseconds for one in timed]),
+        height=220,
+        labels=[one.title for one in timed],
+        x_labels=[one.name for one in timed],
     )
+    times = "; ".join(f"{one.title} {one.milliseconds:,.2f} ms" for one in timed)
+    yield ui.Chart("times", "Milliseconds per invoke", f"{times}. The quickest is {quick.title}.", data)
 
 
 def _refusals(coverage: Coverage) -> Iterator[ui.Block]:

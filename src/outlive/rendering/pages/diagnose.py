@@ -21,13 +21,13 @@ def page(diagnosis: Diagnosis) -> ui.Page:
     sections = [diagnosis_section(diagnosis)]
     if diagnosis.end is not None:
         sections.append(replace(flight_section(diagnosis.end.flight), detail=1))
-    told = {(item.code, item.op) for item in (diagnosis.verdict, *diagnosis.silent) if item is not None}
-    others = [finding for finding in diagnosis.findings if (finding.code, finding.op) not in told]
+    shown = {(item.code, item.op) for item in (diagnosis.verdict, *diagnosis.silent) if item is not None}
+    others = [finding for finding in diagnosis.findings if (finding.code, finding.op) not in shown]
     sections += [
         replace(section, detail=1) for section in ui.findings_sections(others, "What else was found")
     ]
     sections += model_sections(diagnosis.source, what_is_known())
-    tiles = model_tiles(diagnosis.source) if diagnosis.source is not None else ()
+    tiles = model_tiles(diagnosis.source)
     return ui.make_page("diagnose", diagnosis.path, diagnosis_verdict(diagnosis), tiles, sections)
 
 

@@ -21,11 +21,11 @@ def page(made: Export | NotExported) -> ui.Page:
 def _verdict(made: Export) -> ui.PageVerdict:
     verdict = made.verdict
     where = f" in {made.path}" if made.path else ""
-    told = f"{', '.join(name for name, _ in made.files)}{where}."
+    sentence = f"{', '.join(name for name, _ in made.files)}{where}."
     if verdict is not None:
         left = "" if verdict.margin_bytes is None else f", {format_bytes(verdict.margin_bytes)} of RAM left"
-        told += f" {verdict.budget.title}: {verdict.word}{left}."
-    return ui.PageVerdict("good", "exported", told)
+        sentence += f" {verdict.budget.title}: {verdict.word}{left}."
+    return ui.PageVerdict("good", "exported", sentence)
 
 
 def _sections(made: Export) -> Iterator[ui.Section]:

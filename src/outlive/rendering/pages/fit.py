@@ -176,11 +176,11 @@ def _front(fit: Fit) -> Iterator[ui.Block]:
         }
         for one in known
     ]
-    told = "; ".join(safe(str(one.candidate), 80) for one in front[:6])
+    names = "; ".join(safe(str(one.candidate), 80) for one in front[:6])
     yield ui.Chart(
         "front",
         "Memory against loss",
-        f"{plural(len(known), 'candidate')}. The least loss for its memory, smallest first: {told}.",
+        f"{plural(len(known), 'candidate')}. The least loss for its memory, smallest first: {names}.",
         {
             "kind": "points",
             "x_kind": "bytes",

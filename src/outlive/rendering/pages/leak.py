@@ -66,11 +66,11 @@ def _stage(stage: Stage, number: int, is_one_of_several: bool) -> Iterator[ui.Bl
     if not stage.rounds:
         yield ui.Words(f"Not measured: {stage.problem}", tone="warn")
         return
-    told = str(stage)
+    verdict = str(stage)
     if is_one_of_several:
-        yield ui.Words(f"{told}.", tone=_tone(stage.verdict))
+        yield ui.Words(f"{verdict}.", tone=_tone(stage.verdict))
     for said in (stage.problem, stage.reason):
-        if said and said not in told:
+        if said and said not in verdict:
             yield ui.Words(said, tone="warn")
     if len(stage.rounds) > 2:
         yield _curve(stage, number)
@@ -86,31 +86,23 @@ def _stage(stage: Stage, number: int, is_one_of_several: bool) -> Iterator[ui.Bl
 
 def _curve(stage: Stage, number: int) -> ui.Chart:
     rounds = _thinned(stage.rounds)
-    series: list[dict[str, Any]] = []
+    curves = []
     for name, words, tone in _CURVES:
         values = [getattr(row, name) for row in rounds]
         if all(value is not None for value in values):
-            gains = [value - values[0] for value in values]
-            series.append({"name": words, "tone": tone, "style": "line", "values": gains})
+            curves.append(ui.curve(words, tone, "line", [value - values[0] for value in values]))
     warm, said = rounds[-1].calls * WARM_UP_SHARE, str(stage)
-    data = {
-        "kind": "lines",
-        "x": [row.calls for row in rounds],
-        "x_kind": "rounds",
-        "x_name": "rounds",
-        "y_kind": "bytes",
-        "y_name": "gained since the first",
-        "series": series,
-        "shades": [{"start": rounds[0].calls, "end": warm}],
-        "moments": [{"x": warm, "name": "warm-up ends"}],
-        "legend": [{"name": one["name"], "tone": one["tone"]} for one in series],
-    }
-    return ui.Chart(
-        f"growth-{number}",
-        "Growth over the rounds",
-        f"{said[0].upper()}{said[1:]}. What is shaded is warm-up, and left out of the rate.",
-        data,
+    data = ui.lines(
+        (row.calls for row in rounds),
+        ("rounds", "rounds"),
+        ("bytes", "gained since the first"),
+        *curves,
+        shades=[{"start": rounds[0].calls, "end": warm}],
+        moments=[{"x": warm, "name": "warm-up ends"}],
+        legend=ui.legend(curves),
     )
+    summary = f"{said[0].upper()}{said[1:]}. What is shaded is warm-up, and left out of the rate."
+    return ui.Chart(f"growth-{number}", "Growth over the rounds", summary, data)
 
 
 def _thinned(rows: Sequence[Any]) -> list[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from outlive.arena.accuracy import said_of
@@ -11,7 +10,7 @@ from outlive.arena.budget import needed_bytes, worst_moment
 from outlive.arena.plan import OpLoad, Placement, Plan, PlannedSetting, Verdict, is_exact
 from outlive.names import safe
 from outlive.rendering import page as ui
-from outlive.rendering.pages.read import model_section, model_tiles, operators_section, what_is_known
+from outlive.rendering.pages.read import model_sections, model_tiles, what_is_known
 from outlive.units import format_bytes, format_shape, plural
 
 _NAME = 120
@@ -56,10 +55,8 @@ def page(plan: Plan) -> ui.Page:
         plan_section(plan, plan.verdict, 1 if rows else 0),
     ]
     tiles = list(plan_tiles(plan, plan.verdict))
-    if plan.source is not None:
-        sections.append(replace(operators_section(plan.source, what_is_known(plan)), detail=2))
-        sections.append(replace(model_section(plan.source), detail=2))
-        tiles += model_tiles(plan.source)
+    sections += model_sections(plan.source, what_is_known(plan))
+    tiles += model_tiles(plan.source)
     return ui.make_page("plan", plan.path, plan_verdict(plan, plan.verdict), tiles, sections)
 
 
@@ -220,37 +217,23 @@ def alive_chart(plan: Plan) -> ui.Chart:
         f"Most is alive at op {worst.index} {safe(worst.type, 40)}: {worst.live_bytes:,} bytes in {where}"
         + (f"; the largest there: {names}." if names else ".")
     )
-    data: dict[str, Any] = {
-        "kind": "lines",
-        "x": list(range(len(plan.ops))),
-        "x_kind": "op",
-        "x_name": "operator, in the order they run",
-        "y_kind": "bytes",
-        "y_name": "alive",
-        "series": [
-            {"name": "alive", "tone": "0", "style": "bars", "values": [load.live_bytes for load in plan.ops]}
-        ],
-        "labels": [_op_label(load) for load in plan.ops],
-        "worst": {"x": position, "y": worst.live_bytes, "name": f"worst: {format_bytes(worst.live_bytes)}"},
-    }
+    levels = None
     if plan.lower_bound_bytes and plan.arena_bytes and not plan.workspace_placements:
-        data["levels"] = [
-            {"y": plan.arena_bytes, "name": f"arena {format_bytes(plan.arena_bytes)}", "tone": "soft"}
-        ]
-    return ui.Chart(
-        "alive",
-        "Bytes alive while each operator runs",
-        summary,
-        data,
-        detail=0,
-        table=ui.Table(
-            "alive-table",
-            "The same in numbers",
-            ui.columns("op: number | type: mono | alive: bar"),
-            [(load.index, load.type, load.live_bytes) for load in plan.ops],
-            is_folded=True,
-        ),
+        level = f"arena {format_bytes(plan.arena_bytes)}"
+        levels = [{"y": plan.arena_bytes, "name": level, "tone": "soft"}]
+    data = ui.lines(
+        range(len(plan.ops)),
+        ("op", "operator, in the order they run"),
+        ("bytes", "alive"),
+        ui.curve("alive", "0", "bars", [load.live_bytes for load in plan.ops]),
+        labels=[_op_label(load) for load in plan.ops],
+        worst={"x": position, "y": worst.live_bytes, "name": f"worst: {format_bytes(worst.live_bytes)}"},
+        levels=levels,
     )
+    rows = [(load.index, load.type, load.live_bytes) for load in plan.ops]
+    columns = ui.columns("op: number | type: mono | alive: bar")
+    table = ui.Table("alive-table", "The same in numbers", columns, rows, is_folded=True)
+    return ui.Chart("alive", "Bytes alive while each operator runs", summary, data, table, detail=0)
 
 
 def _op_label(load: OpLoad) -> str:
@@ -370,7 +353,7 @@ def plan_verdict(plan: Plan, verdict: Verdict | None) -> ui.PageVerdict:
 
 
 def _room(verdict: Verdict) -> str:
-    """What there is, and what is left of it."""
+    """The memory of the budget, and what is left of it."""
     budget = verdict.budget
     said = f"{budget.title} has {format_bytes(budget.ram_bytes)}"
     if verdict.margin_bytes is not None:

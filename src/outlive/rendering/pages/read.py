@@ -191,8 +191,10 @@ def colours(words: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def model_tiles(model: Model) -> Iterator[ui.Tile]:
-    """How large the file is, and how many operators it has."""
+def model_tiles(model: Model | None) -> Iterator[ui.Tile]:
+    """How large the file is, and how many operators it has; none without a model."""
+    if model is None:
+        return
     yield ui.Tile("file", format_bytes(model.file_bytes), f"{model.file_bytes:,} bytes")
     count = sum(len(subgraph.operators) for subgraph in model.subgraphs)
     graphs = plural(len(model.subgraphs), "subgraph")
@@ -328,9 +330,9 @@ def _metadata(model: Model) -> Iterator[str]:
         words = (("name", card.name), ("description", card.description), ("version", card.version),
                  ("author", card.author), ("license", card.license))  # fmt: skip
         yield from (f"{label}: {text}" for label, text in words if text)
-    told = ("min_runtime_version", "TFLITE_METADATA", "CONVERSION_METADATA")
+    shown_elsewhere = ("min_runtime_version", "TFLITE_METADATA", "CONVERSION_METADATA")
     for entry in model.metadata:
-        if entry.name not in told:
+        if entry.name not in shown_elsewhere:
             yield f"{entry.name}: {format_bytes(entry.size_bytes)}"
     for file in model.attached_files[:8]:
         yield f"attached {file.name}: {format_bytes(file.size_bytes)}"

@@ -19,7 +19,7 @@ from outlive.rendering.pages.compare import drift_section
 from outlive.rendering.pages.delegates import coverage_section
 from outlive.rendering.pages.diagnose import diagnosis_section, diagnosis_verdict
 from outlive.rendering.pages.plan import amount, plan_section, plan_tiles, plan_verdict
-from outlive.rendering.pages.read import model_section, model_tiles, operators_section, what_is_known
+from outlive.rendering.pages.read import model_sections, model_tiles, what_is_known
 from outlive.rendering.pages.run import flight_section, flight_tiles
 from outlive.units import format_bytes
 
@@ -71,8 +71,7 @@ def page(seen: Examination) -> ui.Page:
         tiles += plan_tiles(plan, seen.checked.verdict)
     if seen.flight is not None:
         tiles += flight_tiles(seen.flight, plan)
-    if model is not None:
-        tiles += model_tiles(model)
+    tiles += model_tiles(model)
     return ui.make_page("report", seen.path or None, report_verdict(seen), tiles, _sections(seen))
 
 
@@ -82,10 +81,7 @@ def _sections(seen: Examination) -> Iterator[ui.Section]:
         yield diagnosis_section(seen.diagnosis)
     yield from ui.findings_sections(seen.findings)
     yield from (replace(section, detail=1) for section in _parts(seen))
-    if model is not None:
-        known = what_is_known(plan, seen.flight, seen.coverage, seen.drift)
-        yield replace(operators_section(model, known), detail=2)
-        yield replace(model_section(model), detail=2)
+    yield from model_sections(model, what_is_known(plan, seen.flight, seen.coverage, seen.drift))
     yield _more(seen)
 
 

@@ -22,7 +22,7 @@ def page(flight: Flight) -> ui.Page:
     findings = () if flight.judge is None else flight.findings
     sections = [*ui.findings_sections(findings, "What happened"), flight_section(flight, plan)]
     sections += model_sections(model, what_is_known(plan, flight))
-    tiles = [*flight_tiles(flight, plan), *(model_tiles(model) if model is not None else ())]
+    tiles = [*flight_tiles(flight, plan), *model_tiles(model)]
     return ui.make_page("run", flight.path, flight_verdict(flight), tiles, sections)
 
 
@@ -91,11 +91,9 @@ def timeline_chart(
 ) -> ui.Chart:
     """Private memory over time, from `measured` points, with marks as moments."""
     peak = max(points, key=lambda point: point.bytes)
-    series: list[dict[str, Any]] = [
-        {"name": "measured", "tone": "0", "style": "area", "values": [point.bytes for point in points]}
-    ]
+    curves = [ui.curve("measured", "0", "area", [point.bytes for point in points])]
     if expected:
-        series.append({"name": "planned", "tone": "1", "style": "dash", "values": expected})
+        curves.append(ui.curve("planned", "1", "dash", expected))
     moments = [{"x": point.seconds, "name": point.mark} for point in points if point.mark][:200]
     summary = (
         f"At most {format_bytes(peak.bytes)} of private memory, {peak.seconds * 1000:,.0f} ms after the start"
@@ -103,32 +101,20 @@ def timeline_chart(
     )
     if expected:
         summary += f" The plan expects {format_bytes(max(expected))}."
-    data = {
-        "kind": "lines",
-        "x": [point.seconds for point in points],
-        "x_kind": "seconds",
-        "x_name": "time",
-        "y_kind": "bytes",
-        "y_name": "private memory",
-        "series": series,
-        "moments": moments,
-        "worst": {"x": peak.seconds, "y": peak.bytes, "name": f"most: {format_bytes(peak.bytes)}"},
-        "legend": [{"name": one["name"], "tone": one["tone"]} for one in series],
-    }
-    return ui.Chart(
-        ident,
-        "Memory over time" + (", measured against planned" if expected else ""),
-        summary,
-        data,
-        detail=0,
-        table=ui.Table(
-            f"{ident}-table",
-            "The same in numbers",
-            ui.columns("seconds: number | private: bytes | resident: bytes | stage done"),
-            [(round(p.seconds, 5), p.bytes, p.rss_bytes, p.mark) for p in points],
-            is_folded=True,
-        ),
+    data = ui.lines(
+        (point.seconds for point in points),
+        ("seconds", "time"),
+        ("bytes", "private memory"),
+        *curves,
+        moments=moments,
+        worst={"x": peak.seconds, "y": peak.bytes, "name": f"most: {format_bytes(peak.bytes)}"},
+        legend=ui.legend(curves),
     )
+    columns = ui.columns("seconds: number | private: bytes | resident: bytes | stage done")
+    rows = [(round(point.seconds, 5), point.bytes, point.rss_bytes, point.mark) for point in points]
+    table = ui.Table(f"{ident}-table", "The same in numbers", columns, rows, is_folded=True)
+    title = "Memory over time" + (", measured against planned" if expected else "")
+    return ui.Chart(ident, title, summary, data, table, detail=0)
 
 
 def _expected(points: Sequence[Point], plan: Plan | None) -> list[int]:
@@ -157,7 +143,7 @@ def _stages(flight: Flight, plan: Plan | None) -> ui.Table:
         (stage, round(seconds * 1000, 3), marks.get(stage), *((planned.get(stage),) if planned else ()))
         for stage, seconds in flight.stages[:_MOST_STAGES]
     ]
-    # What a bad end is about is told by its finding.
+    # The finding explains a bad end.
     detail = 1 if flight.died or flight.error_type else 0
     return ui.Table("stages", "Stages", tuple(columns), rows, detail=detail)
 

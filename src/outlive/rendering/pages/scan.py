@@ -14,7 +14,7 @@ from outlive.names import safe
 from outlive.rendering import page as ui
 from outlive.rendering.fleet_tables import accelerators_in, why
 from outlive.rendering.pages.plan import TONES
-from outlive.rules.catalogue import find_rule
+from outlive.rules import find_rule
 from outlive.units import plural
 
 _OUTCOMES = {
@@ -78,8 +78,8 @@ def _verdict(scan: Scan) -> ui.PageVerdict:
     said = " ".join((_outcomes(tally), _beside(tally, scan.engine)))
     if found is not None:
         tone: ui.Tone = "bad" if found.worse else "good"
-        told = f"{plural(found.worse, 'thing')} got worse" if found.worse else "nothing got worse"
-        return ui.PageVerdict(tone, told, said)
+        text = f"{plural(found.worse, 'thing')} got worse" if found.worse else "nothing got worse"
+        return ui.PageVerdict(tone, text, said)
     if tally.deaths:
         return ui.PageVerdict("bad", f"{plural(tally.deaths, 'model')} died or hung", said)
     bad = sum(count for name, count in tally.outcomes.items() if _OUTCOMES.get(name) != "good")
@@ -217,8 +217,8 @@ def _devices(tally: ScanCounts) -> Iterator[ui.Section]:
 
 def _causes(tally: ScanCounts) -> Iterator[ui.Section]:
     if tally.causes:
-        told = ", ".join(f"{cause} {count:,}" for cause, count in tally.causes.most_common())
-        yield ui.Section("causes", "Causes", (ui.Words(told),))
+        text = ", ".join(f"{cause} {count:,}" for cause, count in tally.causes.most_common())
+        yield ui.Section("causes", "Causes", (ui.Words(text),))
 
 
 def _findings(tally: ScanCounts) -> Iterator[ui.Section]:

@@ -5,7 +5,7 @@ What it checks
     of that kind usually do; and whether no other kernels of the CPU agree with the accelerator.
 
 Why it matters
-    The model runs and its results are wrong, which nobody notices until they matter.
+    The model runs and its results are wrong, which goes unnoticed until they matter.
 
 What to do
     Ask for single precision where that is the cause, or run the model elsewhere.
@@ -16,8 +16,9 @@ Limits
 """
 
 from outlive.accelerators import Accelerator, Coverage
-from outlive.rules.accelerator.coverage_wording import command, culprit, others_that_run, place
+from outlive.rules.accelerator.coverage_wording import culprit, others_that_run, place
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.wording import command
 
 
 @rule("A802", "accelerator-differs", Severity.ERROR, since="0.1")
@@ -51,8 +52,8 @@ def _precise(coverage: Coverage, one: Accelerator) -> tuple[Remedy, ...]:
         return ()
     return (
         Remedy(
-            "see whether single precision mends it (GpuOptions(enforce_f32=True))",
+            "see whether single precision helps (GpuOptions(enforce_f32=True))",
             Tag.CHANGES_RESULTS,
-            command=command(coverage, "outlive", "delegates", "--only", "gpu-float32"),
+            command=command("outlive delegates", coverage.path, "--only", "gpu-float32"),
         ),
     )

@@ -2,7 +2,7 @@
 
 What it checks
     Whether the accelerator raised an error when the model was loaded, compiled or run on it, or did not end
-    in time; nobody died.
+    in time; no process died.
 
 Why it matters
     A program that asks for this accelerator fails, or runs on another one without a word.
@@ -15,8 +15,7 @@ Limits
 """
 
 from outlive.accelerators import Accelerator, Coverage
-from outlive.rules.accelerator.coverage_wording import others_that_run, place, refusals
-from outlive.rules.accelerator.remedies import advice
+from outlive.rules.accelerator.coverage_wording import advice, others_that_run, place, refusals
 from outlive.rules.api import Evidence, Fault, Severity, Sighting, Sightings, rule
 
 

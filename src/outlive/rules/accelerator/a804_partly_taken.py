@@ -17,8 +17,7 @@ Limits
 """
 
 from outlive.accelerators import Accelerator, Coverage
-from outlive.rules.accelerator.coverage_wording import place, refusals
-from outlive.rules.accelerator.remedies import remedies_for
+from outlive.rules.accelerator.coverage_wording import place, refusals, remedies_for
 from outlive.rules.api import Evidence, Fault, Severity, Sighting, Sightings, rule
 from outlive.units import format_bytes, plural
 

@@ -14,9 +14,8 @@ Limits
 """
 
 from outlive.accelerators import Coverage
-from outlive.rules.accelerator.coverage_wording import command
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.wording import file_name
+from outlive.rules.wording import command, file_name
 from outlive.units import plural
 
 
@@ -36,7 +35,7 @@ def too_many_threads(coverage: Coverage) -> Sightings:
             Remedy(
                 f"ask for {processors}",
                 Tag.SAME_RESULTS,
-                command=command(coverage, "outlive", "delegates", "--threads", str(processors)),
+                command=command("outlive delegates", coverage.path, "--threads", str(processors)),
             ),
         ),
         fault=Fault.INPUT,

@@ -22,7 +22,7 @@ from outlive.rules import memory_verdict as shortage
 from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.flight_end import cause, is_kernel, limited_command, place, subject
 
-# It may have this share of what there is; the rest is for the caller and the system.
+# It may have this share of the memory; the rest is for the caller and the system.
 _SHARE = 0.7
 
 
@@ -44,7 +44,7 @@ def killed_for_memory(flight: Flight) -> Sightings:
 
 
 def _limit(flight: Flight) -> tuple[Remedy, ...]:
-    """A limit of its own, below what there is; a kernel has none."""
+    """A limit of its own, below the memory there is; a kernel has none."""
     room = shortage.had(flight)
     if is_kernel(flight) or room is None:
         return ()

@@ -27,7 +27,7 @@ _LOOPS = Remedy(
 _STACKS = Remedy(
     "see where each thread stood: the flight's fault_trace has all their Python stacks", Tag.SAME_RESULTS
 )
-# By whether it used a processor at the end; None: nobody could look.
+# By whether it used a processor at the end; None: unknown.
 _CAUSES = {True: "infinite-loop", False: "hang", None: ""}
 _CONFIDENCE = {
     True: "certain; whether it is slow or endless is not known",

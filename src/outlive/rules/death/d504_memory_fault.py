@@ -9,10 +9,10 @@ Why it matters
 
 What to do
     Check the model and its inputs; try other kernels where the stack shows which ones were at work. After
-    SIGBUS, make sure that nobody writes to the model file while it is in use.
+    SIGBUS, make sure that no program writes to the model file while it is in use.
 
 Limits
-    Which byte of the model or of the input is to blame is not told by the signal alone.
+    Which byte of the model or of the input is to blame cannot be learned from the signal alone.
 """
 
 from outlive.process.flight import Flight
@@ -22,7 +22,7 @@ from outlive.rules.tensorflow_log import in_tensorflow
 
 _CHECK = Remedy("check whether the file is sound", Tag.SAME_RESULTS, command="outlive read FILE")
 _OWN_COPY = Remedy(
-    "give the model as bytes, which nobody else can change",
+    "give the model as bytes, which no other program can change",
     Tag.SAME_RESULTS,
     command="Interpreter(model_content=open(FILE, 'rb').read())",
 )

@@ -31,7 +31,7 @@ def _interrupted(flight: Flight) -> Sighting:
         headline=f"{subject(flight)} was ended from outside",
         where=place(flight),
         evidence=(Evidence(f"the call was given up: {flight.ended_by}", "caller"),),
-        why="nobody waited for the answer any more, so outlive ended the process that was busy with it",
+        why="the answer was no longer waited for, so outlive ended the process that was busy with it",
         remedies=(Remedy("call again; the next call gets a new process", Tag.SAME_RESULTS),),
         fault=Fault.OUTLIVE,
     )
@@ -39,7 +39,7 @@ def _interrupted(flight: Flight) -> Sighting:
 
 def _signalled(flight: Flight) -> Sighting:
     counted = flight.oom_kills is not None
-    kills = "out-of-memory kills did not rise" if counted else "nobody counts out-of-memory kills here"
+    kills = "out-of-memory kills did not rise" if counted else "out-of-memory kills are not counted here"
     who = "certain; who sent the signal is not known"
     return Sighting(
         headline=f"{subject(flight)} was ended from outside",

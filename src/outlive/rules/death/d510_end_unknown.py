@@ -1,4 +1,4 @@
-"""the model's process is gone and nobody saw how it ended
+"""the model's process is gone, and how it ended is not known
 
 What it checks
     Whether a process ended without a signal or an exit code being learned.
@@ -24,7 +24,7 @@ def end_unknown(flight: Flight) -> Sightings:
     if cause(flight) != "unknown":
         return
     yield Sighting(
-        headline=f"{subject(flight)} is gone and nobody saw how it ended",
+        headline=f"{subject(flight)} is gone, and how it ended is not known",
         where=place(flight),
         evidence=witness(flight),
         why="the process that makes workers and sees them end is gone too, or did not answer",

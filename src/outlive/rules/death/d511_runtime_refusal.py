@@ -1,7 +1,7 @@
 """the runtime refused to go on with the model
 
 What it checks
-    Whether the runtime raised an error in words; nobody died.
+    Whether the runtime raised an error in words; no process died.
 
 Why it matters
     LiteRT's messages name a node and little else, and sometimes nothing.
@@ -19,7 +19,7 @@ from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sight
 from outlive.rules.flight_end import cause, memory, place
 
 _LINES_SHOWN = 4
-# LiteRT, tflite/core/subgraph.cc: what it says of operators that nobody has registered.
+# LiteRT, tflite/core/subgraph.cc: what it says of operators that are not registered.
 _FLEX, _CUSTOM = "Select TensorFlow op(s)", "unresolved custom op"
 
 
@@ -43,7 +43,7 @@ def _why(text: str) -> str:
     if _FLEX in text:
         return "the model has operators of TensorFlow itself, which this runtime does not have"
     if _CUSTOM in text:
-        return "the model has an operator of its own, and nobody has registered code for it"
+        return "the model has an operator of its own, and no code is registered for it"
     if not text.strip():
         return "a check of the runtime failed, and it has no words for which"
     return "a check of the runtime failed; what it said is all that is known"

@@ -14,24 +14,10 @@ Limits
     Zeros and ones are tried; other values may be refused as well, and for other reasons.
 """
 
-from dataclasses import dataclass
-
-from outlive.process.flight import Flight
-from outlive.rules.api import Evidence, Fault, OpPlace, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.flight_end import place
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.flight_end import RefusedValues, place
 
 _LINES_SHOWN = 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedValues:
-    """A run that was refused with inputs that we chose, what its words mean, and where it was."""
-
-    values: str
-    flight: Flight
-    cause: str
-    meaning: str
-    op: OpPlace | None = None
 
 
 @rule("D521", "refused-values", Severity.WARNING, since="0.1")

@@ -10,11 +10,11 @@ What to do
     Install it into the environment of the worker.
 
 Limits
-    The import error is quoted as Python gave it. What is known of its reason is told by E402 to E404.
+    The import error is quoted as Python gave it. E402 to E404 explain the reasons that are known.
 """
 
-from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.environment.import_errors import PACKAGES, own_rule
+from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
+from outlive.rules.environment.import_errors import PACKAGES, own_rule, sight_absence
 
 
 @rule("E401", "runtime-missing", Severity.ERROR, since="0.1", cause="missing-runtime")
@@ -29,12 +29,7 @@ def runtime_missing(absence: str) -> Sightings:
         command=f"python -m pip install {'' if absent else '--force-reinstall '}{package}",
     )
     doctor = Remedy("see which runtimes this machine has", Tag.SAME_RESULTS, command="outlive doctor")
-    yield Sighting(
-        where="worker",
-        evidence=(Evidence(absence, "import"),),
-        why="the Python environment of the worker has no such package"
-        if absent
-        else "the package is in the Python environment of the worker, and does not load",
-        remedies=(install, doctor),
-        fault=Fault.MACHINE,
-    )
+    why = "the package is in the Python environment of the worker, and does not load"
+    if absent:
+        why = "the Python environment of the worker has no such package"
+    yield sight_absence(absence, why, install, doctor)

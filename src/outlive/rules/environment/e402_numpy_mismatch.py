@@ -15,8 +15,8 @@ Limits
     The import error is quoted as Python gave it.
 """
 
-from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.environment.import_errors import PACKAGES, numpy_mismatch
+from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
+from outlive.rules.environment.import_errors import PACKAGES, numpy_mismatch, sight_absence
 
 
 @rule("E402", "numpy-mismatch", Severity.ERROR, since="0.1", cause="missing-runtime")
@@ -35,10 +35,4 @@ def numpy_mismatched(absence: str) -> Sightings:
         Tag.SAME_RESULTS,
         command="python -m pip install ai-edge-litert && outlive run FILE --runtime litert",
     )
-    yield Sighting(
-        where="worker",
-        evidence=(Evidence(absence, "import"),),
-        why="its compiled part was made for numpy 1, and finds numpy 2",
-        remedies=(older, newer),
-        fault=Fault.MACHINE,
-    )
+    yield sight_absence(absence, "its compiled part was made for numpy 1, and finds numpy 2", older, newer)

@@ -14,8 +14,13 @@ Limits
     Which package brings the library is said for Debian and Ubuntu, and only where it is known.
 """
 
-from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.environment.import_errors import missing_library, missing_version, numpy_mismatch
+from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
+from outlive.rules.environment.import_errors import (
+    missing_library,
+    missing_version,
+    numpy_mismatch,
+    sight_absence,
+)
 
 # What brings a library on Debian and Ubuntu, by how its name begins.
 _BRINGERS = {
@@ -50,10 +55,5 @@ def system_library_missing(absence: str) -> Sightings:
         Tag.SAME_RESULTS,
         command=f"apt-file search {library}",
     )
-    yield Sighting(
-        where="worker",
-        evidence=(Evidence(f"{library} was not found", "loader"), Evidence(absence, "import")),
-        why="the runtime is built on a library that this system does not have",
-        remedies=(known if bringer else unknown,),
-        fault=Fault.MACHINE,
-    )
+    why = "the runtime is built on a library that this system does not have"
+    yield sight_absence(absence, why, known if bringer else unknown, first=f"{library} was not found")

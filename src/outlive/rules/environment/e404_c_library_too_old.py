@@ -14,8 +14,8 @@ Limits
     Which older version would do is not known.
 """
 
-from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.environment.import_errors import missing_version
+from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
+from outlive.rules.environment.import_errors import missing_version, sight_absence
 
 
 @rule("E404", "c-library-too-old", Severity.ERROR, since="0.1", cause="missing-runtime")
@@ -33,10 +33,5 @@ def c_library_too_old(absence: str) -> Sightings:
         Tag.SAME_RESULTS,
         command="python -m pip install --only-binary :all: --force-reinstall ai-edge-litert",
     )
-    yield Sighting(
-        where="worker",
-        evidence=(Evidence(f"{wanted} is wanted and not there", "loader"), Evidence(absence, "import")),
-        why="the package was built on a newer system than this one",
-        remedies=(image, older),
-        fault=Fault.MACHINE,
-    )
+    why = "the package was built on a newer system than this one"
+    yield sight_absence(absence, why, image, older, first=f"{wanted} is wanted and not there")

@@ -9,7 +9,7 @@ Why it matters
 
 What to do
     Use a Linux kernel with landlock (5.13 and later) and seccomp, in a container that lets both through, on
-    64-bit x86 or Arm. With `sandbox="auto"` a worker has what there is.
+    64-bit x86 or Arm. With `sandbox="auto"` a worker has the parts that this machine offers.
 
 Limits
     Why a container or a kernel refuses is not known beyond the error that it gives.

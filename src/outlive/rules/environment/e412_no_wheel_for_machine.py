@@ -8,7 +8,7 @@ Why it matters
     `pip install` finds nothing, or only versions of long ago: "no matching distribution", and not why.
 
 What to do
-    Use what there is a build for: another image, another Python, a 64-bit system; on 32-bit Arm the older
+    Use what the package is built for: another image, another Python, a 64-bit system; on 32-bit Arm the older
     tflite-runtime.
 
 Limits
@@ -62,7 +62,7 @@ def no_wheel_for_machine(surroundings: Surroundings) -> Sightings:
 
 
 def _obstacles(here: Surroundings) -> Iterator[tuple[str, Remedy]]:
-    """What there is no build for, and the way around it."""
+    """What the package is not built for, and the way around it."""
     built = _BUILDS.get(here.system, ())
     if here.architecture not in built or here.bits != 64:
         words = f"{here.system} on {here.architecture} with a Python of {here.bits} bits"

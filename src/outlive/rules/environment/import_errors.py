@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from outlive.finding import Evidence, Fault, Remedy, Sighting
+
 # What to install for which import; LiteRT is the runtime if nothing else is asked for.
 PACKAGES = {
     "tensorflow": "tensorflow",
@@ -17,6 +19,13 @@ _NUMPY = re.compile(
 # The dynamic loader of glibc (elf/dl-version.c, elf/dl-load.c).
 _VERSION = re.compile(r"version [`'](?P<wanted>(GLIBC|GLIBCXX|CXXABI)_[0-9.]+)' not found")
 _LIBRARY = re.compile(r"(?P<library>[\w.+-]+\.so[\w.]*): cannot open shared object file")
+
+
+def sight_absence(absence: str, why: str, *remedies: Remedy, first: str = "") -> Sighting:
+    """One sighting of a runtime that cannot be imported; `first` is what the loader says is missing."""
+    missing = (Evidence(first, "loader"),) if first else ()
+    evidence = (*missing, Evidence(absence, "import"))
+    return Sighting(where="worker", evidence=evidence, why=why, remedies=remedies, fault=Fault.MACHINE)
 
 
 def numpy_mismatch(absence: str) -> bool:

@@ -11,7 +11,7 @@ What to do
     Convert or unpack the file with the tool for its format.
 
 Limits
-    Only well-known formats are told by name; anything else is reported as F109.
+    Only well-known formats are named; anything else is reported as F109.
 """
 
 from outlive.rules.api import Evidence, Remedy, Severity, Tag, rule

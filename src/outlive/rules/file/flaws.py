@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from outlive.finding import Evidence, Fault, Remedy, Sighting, Tag
-from outlive.model import Model, Reading
-from outlive.model.flaw import FlawKind
+from outlive.model import FlawKind, Model, Reading
 from outlive.rules.wording import file_name
 from outlive.units import plural
 

@@ -76,6 +76,15 @@ def rate(stage: Stage) -> Evidence:
     return Evidence(f"{size} more per round, {low} to {high} (99 %)", f"{stage.calls:,} rounds")
 
 
+def counted(stage: Stage, what: str, *more: Evidence) -> Iterator[Evidence]:
+    """How many more of something per round, what else is known of it, and when that would end."""
+    trend = stage.trends[what]
+    spread = f"{trend.low:.3g} to {trend.high:.3g} (99 %)"
+    yield Evidence(f"{trend.per_round:.3g} more per round, {spread}", f"{stage.calls:,} rounds")
+    yield from more
+    yield from (Evidence(tell_end(end), "this rate") for end in stage.ends if end.what == what)
+
+
 def parts(stage: Stage) -> Iterator[Evidence]:
     """Which memory grew by how much."""
     words = {"held_bytes": "memory in RAM", "heap_bytes": "given out by malloc", "mapped_bytes": "mapped"}
@@ -123,7 +132,7 @@ def fault(stage: Stage) -> Fault:
 
 
 def isolate(stage: Stage) -> Remedy:
-    """What helps where the cause cannot be mended: a process that is thrown away."""
+    """What helps where the cause cannot be fixed: a process that is thrown away."""
     if stage.cycle == "load":
         return Remedy("open the model once and use that interpreter again", Tag.SAME_RESULTS)
     each = max(1, int(100_000_000 / max(1.0, stage.high)))

@@ -13,7 +13,7 @@ What to do
     library's, run it in a worker that is replaced now and then: its memory goes with it.
 
 Limits
-    Which line asked for the memory is told where memray is installed (pip install memray), and not otherwise.
+    The line that asked for the memory is named only where memray is installed (pip install memray).
     Python objects that own native memory are named by rule G602, if they became more.
 """
 

@@ -5,7 +5,7 @@ What it checks
     refers to: a list that is appended to, a cache without a bound, a closure, a default argument.
 
 Why it matters
-    The garbage collector frees only what nobody refers to. Tensors and arrays kept in a list are the most
+    The garbage collector frees only what nothing refers to. Tensors and arrays kept in a list are the most
     common way in which a notebook runs out of memory.
 
 What to do
@@ -33,7 +33,7 @@ def python_objects_kept(growth: Growth) -> Sightings:
                 *keeping(keepers, stage.census.rounds if stage.census else 0),
                 *ends(stage),
             ),
-            why="whoever refers to an object keeps it, and all the memory it owns, from being freed",
+            why="an object that is referred to is not freed, nor is the memory that it owns",
             remedies=(_remedy(keepers),),
             confidence="certain" if keepers else "likely: objects became more, but which was not looked at",
             fault=fault(stage),

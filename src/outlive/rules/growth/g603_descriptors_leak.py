@@ -15,9 +15,8 @@ Limits
 """
 
 from outlive.growth.growth import LEAKS, Growth, Stage
-from outlive.growth.stage_verdict import tell_end
 from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.growth.culprits import fault, keeping, memory_culprit, place
+from outlive.rules.growth.culprits import counted, fault, keeping, memory_culprit, place
 
 
 @rule("G603", "descriptors-leak", Severity.ERROR, since="0.1")
@@ -27,22 +26,11 @@ def descriptors_leak(growth: Growth) -> Sightings:
         if stage.verdict == LEAKS and stage.grows("descriptors") and memory_culprit(stage) != "mapped":
             yield Sighting(
                 where=place(growth, stage),
-                evidence=(*_counted(stage), *_named(stage)),
+                evidence=(*counted(stage, "descriptors"), *_named(stage)),
                 why="what is opened and not closed stays open until the process ends",
                 remedies=(Remedy("close what each round opens: use `with`, or .close()", Tag.SAME_RESULTS),),
                 fault=fault(stage),
             )
-
-
-def _counted(stage: Stage) -> Iterator[Evidence]:
-    trend = stage.trends["descriptors"]
-    yield Evidence(
-        f"{trend.per_round:.3g} more per round, {trend.low:.3g} to {trend.high:.3g} (99 %)",
-        f"{stage.calls:,} rounds",
-    )
-    for end in stage.ends:
-        if end.what == "descriptors":
-            yield Evidence(tell_end(end), "this rate")
 
 
 def _named(stage: Stage) -> Iterator[Evidence]:

@@ -15,9 +15,8 @@ Limits
 """
 
 from outlive.growth.growth import LEAKS, Growth, Stage
-from outlive.growth.stage_verdict import tell_end
 from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.growth.culprits import fault, parts, place
+from outlive.rules.growth.culprits import counted, fault, parts, place
 
 
 @rule("G604", "threads-leak", Severity.ERROR, since="0.1")
@@ -26,21 +25,13 @@ def threads_leak(growth: Growth) -> Sightings:
         if stage.verdict == LEAKS and stage.grows("threads"):
             yield Sighting(
                 where=place(growth, stage),
-                evidence=(*_counted(stage), *parts(stage)),
+                evidence=(*counted(stage, "threads", *_named(stage)), *parts(stage)),
                 why="a thread that waits for ever keeps its stack, and everything it refers to",
                 remedies=(Remedy("join or end them, or use one pool for all rounds", Tag.SAME_RESULTS),),
                 fault=fault(stage),
             )
 
 
-def _counted(stage: Stage) -> Iterator[Evidence]:
-    trend = stage.trends["threads"]
-    yield Evidence(
-        f"{trend.per_round:.3g} more per round, {trend.low:.3g} to {trend.high:.3g} (99 %)",
-        f"{stage.calls:,} rounds",
-    )
+def _named(stage: Stage) -> Iterator[Evidence]:
     for name, _ in stage.census.threads[:3] if stage.census else ():
         yield Evidence(f'one is named "{name}"', "threading")
-    for end in stage.ends:
-        if end.what == "threads":
-            yield Evidence(tell_end(end), "this rate")

@@ -43,18 +43,18 @@ def _remedy(call: Call, given: str) -> Remedy:
     cast = f'value = value.astype("{wanted}")'
     if "float" in given and wanted in _QUANTIZED:
         command = f"value = interpreter.quantize_input({call.index}, value)"
-        return _told("quantize it: the model's scale and zero point apply", command)
+        return _cast("quantize it: the model's scale and zero point apply", command)
     if (given, wanted) == ("uint8", "int8"):
         shift = 'value = (value.astype("int16") - 128).astype("int8")'
-        return _told("shift it by 128, if these are pixels and the zero point is -128; a cast wraps", shift)
+        return _cast("shift it by 128, if these are pixels and the zero point is -128; a cast wraps", shift)
     if "float" in wanted and "int" in given:
-        return _told("convert it, then scale it as the model saw it in training (0 to 1, -1 to 1)", cast)
+        return _cast("convert it, then scale it as the model saw it in training (0 to 1, -1 to 1)", cast)
     if "int" in wanted and "float" in given:
-        return _told("convert it, if its numbers are whole: a cast cuts off fractions", cast)
+        return _cast("convert it, if its numbers are whole: a cast cuts off fractions", cast)
     if wanted in ("int8", "uint8", "int16", "int32", "uint16", "uint32"):
-        return _told(f"convert it, if its numbers fit into {wanted}: a cast wraps those that do not", cast)
-    return _told("convert it", cast)
+        return _cast(f"convert it, if its numbers fit into {wanted}: a cast wraps those that do not", cast)
+    return _cast("convert it", cast)
 
 
-def _told(action: str, command: str) -> Remedy:
+def _cast(action: str, command: str) -> Remedy:
     return Remedy(action, Tag.SAME_RESULTS, command=command)

@@ -15,7 +15,7 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.feed import Feed, input_place, quantized, values_seen
+from outlive.rules.feed import Feed, quantized
 from outlive.units import format_shape
 
 
@@ -31,8 +31,8 @@ def not_quantized(inputs: Feed) -> Sightings:
         meaning = f"an integer q stands for {scale:.6g} * {steps}"
         name = given.tensor.name
         yield Sighting(
-            where=input_place(given),
-            evidence=(Evidence(f"{wanted}; {meaning}", "model"), values_seen(given)),
+            where=given.place,
+            evidence=(Evidence(f"{wanted}; {meaning}", "model"), given.evidence),
             why="the model wants the integers that stand for these numbers, not the numbers",
             remedies=(
                 Remedy(

@@ -18,7 +18,7 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.feed import Feed, GivenInput, expected_range, input_place, looks_like_bytes, values_seen
+from outlive.rules.feed import Feed, GivenInput, expected_range, looks_like_bytes
 
 
 @rule("I302", "unnormalised-pixels", Severity.WARNING, since="0.1")
@@ -35,10 +35,10 @@ def _sight(feed: Feed, given: GivenInput) -> Sighting:
     if wanted.mean:
         scaled = f"(value - {wanted.mean:g}) / {wanted.std:g}"
     return Sighting(
-        where=input_place(given),
+        where=given.place,
         evidence=(
             Evidence(f"made for {wanted.low:.4g} to {wanted.high:.4g}", wanted.source),
-            values_seen(given),
+            given.evidence,
         ),
         why=f"pixels, it seems, that were not scaled; about {wanted.low:.2g} to {wanted.high:.2g} is wanted",
         remedies=(Remedy("scale the pixels", Tag.CHANGES_RESULTS, command=f"value = {scaled}"),),

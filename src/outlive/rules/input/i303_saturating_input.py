@@ -17,19 +17,10 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.feed import (
-    Feed,
-    GivenInput,
-    HeldRange,
-    held_range,
-    input_place,
-    looks_like_bytes,
-    range_seen,
-    values_seen,
-)
+from outlive.rules.feed import Feed, GivenInput, HeldRange, held_range, looks_like_bytes
 
 _LEAST_SHARE = 0.01
-# A range of -1 to 1 ends one step below 1, where zero has to be exact: nobody minds.
+# A range of -1 to 1 ends one step below 1, where zero has to be exact: that is harmless.
 _SLACK_STEPS = 1.5
 
 
@@ -58,8 +49,8 @@ def _sight(given: GivenInput, span: HeldRange, outside: int) -> Sighting:
     share = 100 * outside / given.seen.size
     clipped = f"{outside:,} of {given.seen.size:,} values ({share:.3g} %) lie beyond it and are clipped"
     return Sighting(
-        where=input_place(given),
-        evidence=(range_seen(span), values_seen(given), Evidence(clipped, "inputs")),
+        where=given.place,
+        evidence=(span.evidence, given.evidence, Evidence(clipped, "inputs")),
         why="the quantization was calibrated with smaller numbers than these",
         remedies=(
             Remedy("scale the values as in training", Tag.CHANGES_RESULTS),

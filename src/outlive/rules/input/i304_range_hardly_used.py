@@ -17,16 +17,7 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.feed import (
-    LEVELS,
-    Feed,
-    GivenInput,
-    HeldRange,
-    held_range,
-    input_place,
-    range_seen,
-    values_seen,
-)
+from outlive.rules.feed import LEVELS, Feed, GivenInput, HeldRange, held_range
 
 _LEAST_VALUES = 16
 _LEAST_SHARE = 0.02
@@ -63,8 +54,8 @@ def _sight(given: GivenInput, span: HeldRange, steps: float, there: int) -> Sigh
     )
     scale = Remedy("scale the values as in training", Tag.CHANGES_RESULTS)
     return Sighting(
-        where=input_place(given),
-        evidence=(range_seen(span), values_seen(given), Evidence(used, "inputs")),
+        where=given.place,
+        evidence=(span.evidence, given.evidence, Evidence(used, "inputs")),
         why="so little of the range is rarely what a model was calibrated with",
         remedies=(scale,) if given.seen.is_float else (quantize, scale),
         confidence="likely",

@@ -16,7 +16,7 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.feed import Feed, input_place, values_seen
+from outlive.rules.feed import Feed
 
 
 @rule("I305", "nan-input", Severity.ERROR, since="0.1")
@@ -27,12 +27,12 @@ def nan_input(inputs: Feed) -> Sightings:
             continue
         fact = f"{count:,} of {given.seen.size:,} values are NaN"
         yield Sighting(
-            where=input_place(given),
-            evidence=(Evidence(fact, "inputs"), values_seen(given)),
+            where=given.place,
+            evidence=(Evidence(fact, "inputs"), given.evidence),
             why="every output that depends on one of them is NaN, or anything",
             remedies=(
                 Remedy(
-                    "look where they are, and mend what makes them",
+                    "look where they are, and fix what makes them",
                     Tag.CHANGES_RESULTS,
                     command="np.argwhere(np.isnan(value))[:10]",
                 ),

@@ -15,7 +15,7 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.feed import Feed, input_place, values_seen
+from outlive.rules.feed import Feed
 
 
 @rule("I306", "infinite-input", Severity.WARNING, since="0.1")
@@ -26,8 +26,8 @@ def infinite_input(inputs: Feed) -> Sightings:
             continue
         fact = f"{count:,} of {given.seen.size:,} values are infinite"
         yield Sighting(
-            where=input_place(given),
-            evidence=(Evidence(fact, "inputs"), values_seen(given)),
+            where=given.place,
+            evidence=(Evidence(fact, "inputs"), given.evidence),
             why="an infinity that is multiplied or normalised becomes NaN",
             remedies=(
                 Remedy(

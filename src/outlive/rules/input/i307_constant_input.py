@@ -4,7 +4,7 @@ What it checks
     Whether at least 16 real numbers, or quantized ones, are all alike.
 
 Why it matters
-    A picture that was not loaded, a microphone that is off, a buffer that nobody filled: the model runs,
+    A picture that was not loaded, a microphone that is off, a buffer that nothing filled: the model runs,
     and answers something that means nothing. As a calibration sample it teaches a range of nothing.
 
 What to do
@@ -16,7 +16,7 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.feed import Feed, input_place, quantized, values_seen
+from outlive.rules.feed import Feed, quantized
 
 _LEAST_VALUES = 16
 
@@ -30,8 +30,8 @@ def constant_input(inputs: Feed) -> Sightings:
             continue
         fact = f"all {seen.size:,} values are {seen.minimum:.6g}"
         yield Sighting(
-            where=input_place(given),
-            evidence=(Evidence(fact, "inputs"), values_seen(given)),
+            where=given.place,
+            evidence=(Evidence(fact, "inputs"), given.evidence),
             why="data from the world are hardly ever all alike",
             remedies=(Remedy("look at what fills the array", Tag.CHANGES_RESULTS),),
             confidence="certain that they are; whether it is meant so is yours to say",

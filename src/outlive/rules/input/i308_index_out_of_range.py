@@ -18,7 +18,7 @@ Limits
 
 from outlive.model import Operator, Subgraph
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.feed import Feed, GivenInput, input_place, uses, values_seen
+from outlive.rules.feed import Feed, GivenInput, uses
 from outlive.rules.wording import operator_name, operator_place
 
 
@@ -53,8 +53,8 @@ def _table_length(graph: Subgraph, step: Operator, place: int) -> int | None:
 def _sight(given: GivenInput, step: Operator, length: int) -> Sighting:
     rows = f"{operator_name(step)} looks up rows 0 to {length - 1:,}"
     return Sighting(
-        where=input_place(given),
-        evidence=(Evidence(rows, "model"), values_seen(given)),
+        where=given.place,
+        evidence=(Evidence(rows, "model"), given.evidence),
         why="there is no such row",
         remedies=(
             Remedy(

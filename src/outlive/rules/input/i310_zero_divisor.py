@@ -15,7 +15,7 @@ Limits
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.feed import Feed, input_place, values_seen
+from outlive.rules.feed import Feed
 from outlive.rules.input.divisions import divisors
 from outlive.rules.wording import operator_name, operator_place
 
@@ -28,11 +28,11 @@ def zero_divisor(inputs: Feed) -> Sightings:
             continue
         fact = f"{zeros:,} of {given.seen.size:,} divisors are 0"
         yield Sighting(
-            where=input_place(given),
+            where=given.place,
             evidence=(
                 Evidence(fact, "inputs"),
                 Evidence(f"{operator_name(step)} divides by them", "model"),
-                values_seen(given),
+                given.evidence,
             ),
             why="integers cannot be divided by 0",
             remedies=(Remedy("keep 0 out of the divisors", Tag.CHANGES_RESULTS),),

@@ -21,7 +21,7 @@ import math
 
 from outlive.model import Operator
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.feed import Feed, GivenInput, input_place, uses, values_seen
+from outlive.rules.feed import Feed, GivenInput, uses
 from outlive.rules.wording import operator_name, operator_place
 from outlive.units import count_elements, format_shape
 
@@ -74,8 +74,8 @@ def _times(feed: Feed, step: Operator) -> int:
 def _sight(given: GivenInput, step: Operator, sizes: tuple[int, ...], problem: str) -> Sighting:
     asked = f"{operator_name(step)} is asked for {'x'.join(map(str, sizes)) or format_shape(())}"
     return Sighting(
-        where=input_place(given),
-        evidence=(Evidence(asked, "inputs"), values_seen(given)),
+        where=given.place,
+        evidence=(Evidence(asked, "inputs"), given.evidence),
         why=problem,
         remedies=(Remedy("give sizes that the result can have", Tag.CHANGES_RESULTS),),
         fault=Fault.INPUT,

@@ -17,8 +17,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from outlive.model import Buffer, Model
-from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.wording import file_name
+from outlive.rules.api import Iterator, Remedy, Severity, Sightings, Tag, rule
+from outlive.rules.wording import sight_file
 from outlive.units import format_bytes, plural
 
 _MIN_BYTES = 256
@@ -32,19 +32,11 @@ def duplicate_buffers(model: Model) -> Sightings:
         return
     groups.sort(key=lambda group: group[0].size_bytes * (1 - len(group)))
     saved = sum(group[0].size_bytes * (len(group) - 1) for group in groups)
-    evidence = tuple(Evidence(_describe(group, model), "buffer contents compared") for group in groups[:5])
-    yield Sighting(
-        where=file_name(model.path),
-        evidence=evidence,
-        why=f"{plural(len(groups), 'constant')} stored {sum(map(len, groups))} times in all",
-        remedies=(
-            Remedy(
-                "let tensors with equal values share a buffer",
-                Tag.SAME_RESULTS,
-                effect=f"saves {format_bytes(saved)} of the file",
-            ),
-        ),
-    )
+    why = f"{plural(len(groups), 'constant')} stored {sum(map(len, groups))} times in all"
+    effect = f"saves {format_bytes(saved)} of the file"
+    share = Remedy("let tensors with equal values share a buffer", Tag.SAME_RESULTS, effect=effect)
+    facts = (_describe(group, model) for group in groups[:5])
+    yield sight_file(model.path, facts, "buffer contents compared", why, share)
 
 
 def _describe(group: list[Buffer], model: Model) -> str:

@@ -15,8 +15,8 @@ Limits
 """
 
 from outlive.model import Model
-from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.wording import file_name
+from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
+from outlive.rules.wording import sight_file
 from outlive.units import format_bytes, plural
 
 _MIN_BYTES = 256
@@ -36,13 +36,7 @@ def unused_buffers(model: Model) -> Sightings:
     unused.sort(key=lambda buffer: -buffer.size_bytes)
     total = sum(buffer.size_bytes for buffer in unused)
     facts = [f"buffer {buffer.index}: {format_bytes(buffer.size_bytes)}" for buffer in unused[:5]]
-    yield Sighting(
-        where=file_name(model.path),
-        evidence=tuple(Evidence(fact, "buffer list") for fact in facts),
-        why=f"neither tensors nor metadata refer to {plural(len(unused), 'buffer')} of {len(model.buffers)}",
-        remedies=(
-            Remedy(
-                "convert the model again", Tag.SAME_RESULTS, effect=f"saves {format_bytes(total)} of the file"
-            ),
-        ),
-    )
+    why = f"neither tensors nor metadata refer to {plural(len(unused), 'buffer')} of {len(model.buffers)}"
+    effect = f"saves {format_bytes(total)} of the file"
+    again = Remedy("convert the model again", Tag.SAME_RESULTS, effect=effect)
+    yield sight_file(model.path, facts, "buffer list", why, again)

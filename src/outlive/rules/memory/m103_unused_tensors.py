@@ -16,8 +16,8 @@ Limits
 """
 
 from outlive.model import Model, Subgraph, Tensor
-from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.wording import file_name, tensor_name
+from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
+from outlive.rules.wording import sight_file, tensor_name
 from outlive.units import format_bytes, plural
 
 _ENTRIES = "saves entries in the interpreter's tables"
@@ -25,11 +25,10 @@ _ENTRIES = "saves entries in the interpreter's tables"
 
 @rule("M103", "unused-tensors", Severity.NOTE, since="0.1")
 def unused_tensors(model: Model) -> Sightings:
-    named = _named_by_signatures(model)
     unused = [
         tensor
         for subgraph in model.subgraphs
-        for tensor in _unused(subgraph, named.get(subgraph.index, set()))
+        for tensor in _unused(subgraph, model.signature_tensors(subgraph.index))
     ]
     if not unused:
         return
@@ -40,20 +39,10 @@ def unused_tensors(model: Model) -> Sightings:
     }
     unused.sort(key=lambda tensor: -own.get(tensor.buffer_index, 0))
     facts = [f"{tensor_name(tensor)}: {_cost(own.get(tensor.buffer_index, 0))}" for tensor in unused[:5]]
-    yield Sighting(
-        where=file_name(model.path),
-        evidence=tuple(Evidence(fact, "operators and signatures") for fact in facts),
-        why=f"no operator, input, output or signature refers to {plural(len(unused), 'tensor')}",
-        remedies=(
-            Remedy(
-                "convert the model again",
-                Tag.SAME_RESULTS,
-                effect=f"saves {format_bytes(sum(own.values()))} of constants"
-                if any(own.values())
-                else _ENTRIES,
-            ),
-        ),
-    )
+    why = f"no operator, input, output or signature refers to {plural(len(unused), 'tensor')}"
+    effect = f"saves {format_bytes(sum(own.values()))} of constants" if any(own.values()) else _ENTRIES
+    again = Remedy("convert the model again", Tag.SAME_RESULTS, effect=effect)
+    yield sight_file(model.path, facts, "operators and signatures", why, again)
 
 
 def _cost(size: int) -> str:
@@ -64,16 +53,7 @@ def _constant_bytes(tensor: Tensor) -> int:
     return 0 if tensor.buffer is None else tensor.buffer.size_bytes
 
 
-def _named_by_signatures(model: Model) -> dict[int, set[int]]:
-    """The tensors of each subgraph that a signature names."""
-    named: dict[int, set[int]] = {}
-    for signature in model.signatures:
-        ends = (*signature.inputs, *signature.outputs)
-        named.setdefault(signature.subgraph_index, set()).update(index for _, index in ends)
-    return named
-
-
-def _unused(subgraph: Subgraph, named: set[int]) -> list[Tensor]:
+def _unused(subgraph: Subgraph, named: frozenset[int]) -> list[Tensor]:
     used = {*subgraph.input_indices, *subgraph.output_indices, *named}
     for operator in subgraph.operators:
         used.update(operator.inputs, operator.outputs, operator.intermediates)

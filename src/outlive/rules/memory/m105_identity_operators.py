@@ -16,12 +16,12 @@ Limits
 """
 
 from outlive.model import Model, Operator, Subgraph, Tensor
-from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.wording import file_name, operator_name
+from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
+from outlive.rules.wording import operator_name, sight_file
+from outlive.surgery import constant_integers
 from outlive.units import format_bytes, format_shape, plural
 
 _SAME_SHAPE = {"RESHAPE", "SQUEEZE", "EXPAND_DIMS"}
-_MAX_RANK = 16
 
 
 @rule("M105", "identity-operators", Severity.NOTE, since="0.1")
@@ -39,18 +39,11 @@ def identity_operators(model: Model) -> Sightings:
         f"{name} copies {format_shape(source.shape)} {source.dtype}, {format_bytes(source.size_bytes or 0)}"
         for name, source in found[:5]
     ]
-    yield Sighting(
-        where=file_name(model.path),
-        evidence=tuple(Evidence(fact, "shapes and options") for fact in facts),
-        why=f"{plural(len(found), 'operator')} only {'copies' if len(found) == 1 else 'copy'}",
-        remedies=(
-            Remedy(
-                "leave such operators out of the model's source and convert again",
-                Tag.SAME_RESULTS,
-                effect=f"saves up to {format_bytes(total)} of copies a run",
-            ),
-        ),
-    )
+    why = f"{plural(len(found), 'operator')} only {'copies' if len(found) == 1 else 'copy'}"
+    action = "leave such operators out of the model's source and convert again"
+    effect = f"saves up to {format_bytes(total)} of copies a run"
+    without = Remedy(action, Tag.SAME_RESULTS, effect=effect)
+    yield sight_file(model.path, facts, "shapes and options", why, without)
 
 
 def _copied(operator: Operator, subgraph: Subgraph) -> Tensor | None:
@@ -74,21 +67,7 @@ def _changes_nothing(operator: Operator, subgraph: Subgraph, rank: int) -> bool:
     if operator.type == "CONCATENATION":
         return len(operator.inputs) == 1
     if operator.type == "TRANSPOSE":
-        return _constant(operator, subgraph) == list(range(rank))
+        return constant_integers(operator, subgraph) == list(range(rank))
     if operator.type == "PAD":
-        return _constant(operator, subgraph) == [0] * (2 * rank)
+        return constant_integers(operator, subgraph) == [0] * (2 * rank)
     return False
-
-
-def _constant(operator: Operator, subgraph: Subgraph) -> list[int] | None:
-    """The values of the operator's second input, if they are constant integers."""
-    if len(operator.inputs) < 2 or not 0 <= operator.inputs[1] < len(subgraph.tensors):
-        return None
-    tensor = subgraph.tensors[operator.inputs[1]]
-    if tensor.buffer is None or not tensor.has_data or tensor.dtype not in ("int32", "int64"):
-        return None
-    if tensor.stored_bytes > 16 * _MAX_RANK:
-        return None
-    width = 4 if tensor.dtype == "int32" else 8
-    raw = bytes(tensor.buffer.part(0, tensor.stored_bytes))
-    return [int.from_bytes(raw[at : at + width], "little", signed=True) for at in range(0, len(raw), width)]

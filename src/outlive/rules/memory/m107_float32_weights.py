@@ -17,8 +17,8 @@ Limits
 """
 
 from outlive.model import Model, Tensor
-from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.wording import file_name, tensor_name
+from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
+from outlive.rules.wording import sight_file, tensor_name
 from outlive.units import format_bytes, plural
 
 _MIN_TENSOR_BYTES = 1024
@@ -28,33 +28,23 @@ _MIN_TOTAL_BYTES = 4096
 @rule("M107", "float32-weights", Severity.NOTE, since="0.1")
 def float32_weights(model: Model) -> Sightings:
     weights = list(_weights(model).values())
-    total = sum(_bytes(tensor) for tensor in weights)
+    total = sum(tensor.stored_bytes for tensor in weights)
     if total < max(_MIN_TOTAL_BYTES, model.file_bytes // 10):
         return
-    weights.sort(key=lambda tensor: -_bytes(tensor))
+    weights.sort(key=lambda tensor: -tensor.stored_bytes)
     facts = [f"{plural(len(weights), 'constant')} of float32: {format_bytes(total)} in all"]
-    facts += [f"{tensor_name(tensor)}: {format_bytes(_bytes(tensor))}" for tensor in weights[:3]]
-    yield Sighting(
-        where=file_name(model.path),
-        evidence=tuple(Evidence(fact, "constants") for fact in facts),
-        why=f"float32 weights are {100 * total / model.file_bytes:.0f} % of the file",
-        remedies=(
-            Remedy(
-                "quantize the weights to float16",
-                Tag.CHANGES_RESULTS,
-                effect=f"saves {format_bytes(total // 2)} of the file",
-            ),
-            Remedy(
-                "quantize the weights to 8-bit integers",
-                Tag.CHANGES_RESULTS,
-                effect=f"saves about {format_bytes(total * 3 // 4)} of the file",
-            ),
-        ),
+    facts += [f"{tensor_name(tensor)}: {format_bytes(tensor.stored_bytes)}" for tensor in weights[:3]]
+    why = f"float32 weights are {100 * total / model.file_bytes:.0f} % of the file"
+    half, quarter = format_bytes(total // 2), format_bytes(total * 3 // 4)
+    floats = Remedy(
+        "quantize the weights to float16", Tag.CHANGES_RESULTS, effect=f"saves {half} of the file"
     )
-
-
-def _bytes(tensor: Tensor) -> int:
-    return tensor.stored_bytes
+    integers = Remedy(
+        "quantize the weights to 8-bit integers",
+        Tag.CHANGES_RESULTS,
+        effect=f"saves about {quarter} of the file",
+    )
+    yield sight_file(model.path, facts, "constants", why, floats, integers)
 
 
 def _weights(model: Model) -> dict[int, Tensor]:
@@ -63,6 +53,10 @@ def _weights(model: Model) -> dict[int, Tensor]:
     for subgraph in model.subgraphs:
         read = {index for operator in subgraph.operators for index in operator.inputs}
         for tensor in subgraph.tensors:
-            if tensor.index in read and tensor.dtype == "float32" and _bytes(tensor) >= _MIN_TENSOR_BYTES:
+            if (
+                tensor.index in read
+                and tensor.dtype == "float32"
+                and tensor.stored_bytes >= _MIN_TENSOR_BYTES
+            ):
                 found.setdefault(tensor.buffer_index, tensor)
     return found

@@ -17,8 +17,8 @@ Limits
 """
 
 from outlive.arena.budget import ONE_BLOCK, Verdict
-from outlive.rules.api import Evidence, Fault, Severity, Sighting, Sightings, rule
-from outlive.rules.plan_facts import amounts, place, ways, worst
+from outlive.rules.api import Fault, Severity, Sighting, Sightings, rule
+from outlive.rules.plan_facts import amounts, memory_there, place, ways, worst
 from outlive.units import format_bytes
 
 
@@ -28,15 +28,11 @@ def plan_does_not_fit(verdict: Verdict) -> Sightings:
     blocked = [reason for reason in verdict.reasons if reason.startswith(ONE_BLOCK)]
     if needed is None or (needed <= budget.ram_bytes and not blocked) or budget.kind == "limit":
         return
-    there = Evidence(
-        f"there are {format_bytes(budget.ram_bytes)} ({budget.ram_bytes:,} bytes): {budget.title}",
-        budget.source,
-    )
     over = needed - budget.ram_bytes
     times = f"{needed / budget.ram_bytes:.2g} times as much"
     yield Sighting(
         where=place(verdict.plan),
-        evidence=(*amounts(verdict.plan, needed), there, *worst(verdict.plan)),
+        evidence=(*amounts(verdict.plan, needed), memory_there(verdict.budget), *worst(verdict.plan)),
         why="; ".join(blocked) if blocked else f"{format_bytes(over)} more than there are, {times}",
         remedies=tuple(ways(verdict)),
         confidence="certain" if verdict.plan.exact else "likely: the plan is an estimate",

@@ -16,23 +16,17 @@ Limits
 """
 
 from outlive.arena.budget import Verdict
-from outlive.rules.api import Evidence, Fault, Severity, Sighting, Sightings, rule
-from outlive.rules.plan_facts import amounts, place, ways
-from outlive.units import format_bytes
+from outlive.rules.api import Fault, Severity, Sighting, Sightings, rule
+from outlive.rules.plan_facts import amounts, memory_there, place, ways
 
 
 @rule("M202", "tight-fit", Severity.WARNING, since="0.1")
 def tight_fit(verdict: Verdict) -> Sightings:
     if verdict.word != "tight" or verdict.needed_bytes is None:
         return
-    budget = verdict.budget
-    there = Evidence(
-        f"there are {format_bytes(budget.ram_bytes)} ({budget.ram_bytes:,} bytes): {budget.title}",
-        budget.source,
-    )
     yield Sighting(
         where=place(verdict.plan),
-        evidence=(*amounts(verdict.plan, verdict.needed_bytes), there),
+        evidence=(*amounts(verdict.plan, verdict.needed_bytes), memory_there(verdict.budget)),
         why="; ".join(verdict.reasons),
         remedies=tuple(ways(verdict)),
         confidence="certain" if verdict.plan.exact else "likely: the plan is an estimate",

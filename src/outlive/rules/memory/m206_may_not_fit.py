@@ -17,8 +17,7 @@ Limits
 
 from outlive.arena.budget import Verdict
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.plan_facts import amounts, place, run_command, ways
-from outlive.units import format_bytes
+from outlive.rules.plan_facts import amounts, memory_there, place, run_command, ways
 
 _SHOWN = 3
 
@@ -28,10 +27,6 @@ def may_not_fit(verdict: Verdict) -> Sightings:
     if verdict.word != "may not fit" or verdict.needed_bytes is None or verdict.budget.kind == "limit":
         return
     plan, budget = verdict.plan, verdict.budget
-    there = Evidence(
-        f"there are {format_bytes(budget.ram_bytes)} ({budget.ram_bytes:,} bytes): {budget.title}",
-        budget.source,
-    )
     unknown = plan.unknown[:_SHOWN] if plan.bound == "lower" else ()
     tried = Remedy(
         "run it under the same limit, with your largest inputs",
@@ -42,7 +37,7 @@ def may_not_fit(verdict: Verdict) -> Sightings:
         where=place(plan),
         evidence=(
             *amounts(plan, verdict.needed_bytes),
-            there,
+            memory_there(verdict.budget),
             *(Evidence(f"not known: {item}", "plan") for item in unknown),
         ),
         why="; ".join(verdict.reasons),

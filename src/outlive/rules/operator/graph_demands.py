@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from outlive.model import Model, Subgraph, Tensor
-from outlive.rules.operator.prepared_operator import PreparedOperator, operators_of, slot_words
+from outlive.rules.operator.prepared import PreparedOperator, operators_of
 
 # Kernels that look at the shape only.
 _READS_NO_VALUE = frozenset({"SHAPE", "RANK", "ZEROS_LIKE"})
@@ -126,7 +126,7 @@ def shared_ends(op: PreparedOperator) -> list[str]:
 
 def aliased_outputs(op: PreparedOperator) -> Iterator[str]:
     """Outputs that are inputs of the same operator, in words."""
-    yield from (f"{slot_words(op, slot)} is one of its inputs too" for slot in shared_ends(op))
+    yield from (f"{op.describe(slot)} is one of its inputs too" for slot in shared_ends(op))
 
 
 def works_in_place(op: PreparedOperator) -> bool:
@@ -140,12 +140,12 @@ def variable_faults(op: PreparedOperator) -> Iterator[str]:
     for position in STATE_SLOTS.get(op.operator.type, ()):
         tensor = op.tensor(f"i{position}")
         if tensor is not None and not tensor.is_variable:
-            yield f"{slot_words(op, f'i{position}')} keeps the state and is not marked as variable"
+            yield f"{op.describe(f'i{position}')} keeps the state and is not marked as variable"
     for slot in op.slots("o*"):
         tensor = op.tensor(slot)
         if tensor is not None and tensor.is_variable and op.table.where[tensor.index] == "dynamic":
-            yield f"{slot_words(op, slot)} is marked as variable, and its size is known in a run only"
+            yield f"{op.describe(slot)} is marked as variable, and its size is known in a run only"
     for slot in op.slots("i*"):
         tensor = op.tensor(slot)
         if tensor is not None and tensor.is_variable and op.table.constant(tensor.index):
-            yield f"{slot_words(op, slot)} is marked as variable and has a constant value"
+            yield f"{op.describe(slot)} is marked as variable and has a constant value"

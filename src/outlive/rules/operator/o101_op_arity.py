@@ -17,7 +17,7 @@ Limits
 
 from outlive.rules.api import Iterator, Severity, rule
 from outlive.rules.operator.option_demands import miscounted
-from outlive.rules.operator.prepared_operator import PreparedOperator, operators_of, operators_with
+from outlive.rules.operator.prepared import PreparedOperator, operators_of, operators_with
 
 
 def _faults(op: PreparedOperator) -> Iterator[str]:

@@ -15,16 +15,11 @@ Limits
 """
 
 from outlive.rules.api import Iterator, Severity, rule
-from outlive.rules.operator.prepared_operator import (
-    PreparedOperator,
-    missing_slots,
-    operators_of,
-    operators_with,
-)
+from outlive.rules.operator.prepared import PreparedOperator, operators_of, operators_with
 
 
 def _faults(op: PreparedOperator) -> Iterator[str]:
-    yield from (f"{slot} is left out (-1)" for slot in missing_slots(op))
+    yield from (f"{slot} is left out (-1)" for slot in op.missing_slots())
 
 
 RULE = rule("O102", "required-tensor-missing", Severity.ERROR, since="0.1", cause="required-tensor-missing")(

@@ -19,22 +19,22 @@ from itertools import islice
 from outlive.model import Model
 from outlive.rules.api import Severity, Sighting, Sightings, rule
 from outlive.rules.operator.graph_demands import Unfilled, unfilled, works_in_place
-from outlive.rules.operator.prepared_operator import MOST_SIGHTINGS, sight
+from outlive.rules.operator.prepared import MOST_SIGHTINGS, sight
 from outlive.rules.wording import tensor_name
 
 
 @rule("O103", "tensor-never-filled", Severity.ERROR, since="0.1", cause="required-tensor-missing")
 def tensor_never_filled(model: Model) -> Sightings:
-    found = (item for item in unfilled(model) if not _is_told(item))
-    yield from (_tell(model, item) for item in islice(found, MOST_SIGHTINGS))
+    found = (item for item in unfilled(model) if not _has_other_rule(item))
+    yield from (_sight(model, item) for item in islice(found, MOST_SIGHTINGS))
 
 
-def _is_told(item: Unfilled) -> bool:
+def _has_other_rule(item: Unfilled) -> bool:
     """Where an input of the graph leads astray, or an operator has lost its output, that is what is wrong."""
     return bool(item.strays) or (item.overwriter is not None and not works_in_place(item.overwriter))
 
 
-def _tell(model: Model, item: Unfilled) -> Sighting:
+def _sight(model: Model, item: Unfilled) -> Sighting:
     facts = [
         f"{item.reader.name} reads {tensor_name(item.tensor)}; no operator writes it, and it is no input"
     ]

@@ -12,13 +12,13 @@ What to do
     Convert the model again. If a tool edited it, look for the mistake there.
 
 Limits
-    What works element by element is told by O131.
+    O131 reports what works element by element.
 """
 
 from outlive.model import Model
 from outlive.rules.api import Iterator, Severity, rule
 from outlive.rules.operator.graph_demands import aliased_outputs, works_in_place
-from outlive.rules.operator.prepared_operator import PreparedOperator, operators_of, operators_with
+from outlive.rules.operator.prepared import PreparedOperator, operators_of, operators_with
 
 
 def _kernels(model: Model) -> Iterator[PreparedOperator]:

@@ -11,32 +11,27 @@ What to do
     Convert the model again. If a tool edited it, look for the mistake there.
 
 Limits
-    Where another tensor is never filled because of it, that is told instead (O103).
+    Where another tensor is never filled because of it, O103 reports that instead.
 """
 
 from outlive.model import Model
 from outlive.rules.api import Iterator, Severity, rule
 from outlive.rules.operator.graph_demands import overwritten_constants, unfilled
-from outlive.rules.operator.prepared_operator import (
-    PreparedOperator,
-    operators_of,
-    operators_with,
-    slot_words,
-)
+from outlive.rules.operator.prepared import PreparedOperator, operators_of, operators_with
 
 
-def _not_told(model: Model) -> Iterator[PreparedOperator]:
-    told = {item.stray_writer.place for item in unfilled(model) if item.stray_writer is not None}
-    return (op for op in operators_of(model) if op.place not in told and not op.operator.is_custom)
+def _unreported(model: Model) -> Iterator[PreparedOperator]:
+    reported = {item.stray_writer.place for item in unfilled(model) if item.stray_writer is not None}
+    return (op for op in operators_of(model) if op.place not in reported and not op.operator.is_custom)
 
 
 def _faults(op: PreparedOperator) -> Iterator[str]:
     for slot in overwritten_constants(op):
         tensor = op.tensor(slot)
         if tensor is not None:
-            yield f"{slot_words(op, slot)} has buffer {tensor.buffer_index}, which holds bytes of the file"
+            yield f"{op.describe(slot)} has buffer {tensor.buffer_index}, which holds bytes of the file"
 
 
 RULE = rule("O105", "output-is-constant", Severity.ERROR, since="0.1", cause="buffer-aliased")(
-    operators_with(_faults, "the buffer of another tensor was given to this one", among=_not_told)
+    operators_with(_faults, "the buffer of another tensor was given to this one", among=_unreported)
 )

@@ -17,7 +17,7 @@ Limits
 
 from outlive.rules.api import Iterator, Severity, rule
 from outlive.rules.operator.kernel_signatures import KernelSignature
-from outlive.rules.operator.prepared_operator import PreparedOperator, operators_with, slot_words
+from outlive.rules.operator.prepared import PreparedOperator, operators_with
 
 
 def _faults(op: PreparedOperator) -> Iterator[str]:
@@ -32,7 +32,7 @@ def _not_taken(op: PreparedOperator, signature: KernelSignature) -> Iterator[str
     for slot, allowed in signature.types.items():
         found = op.dtype(slot)
         if found and found not in allowed:
-            yield f"{slot_words(op, slot)} is {found}; the kernel takes {_list(allowed)}"
+            yield f"{op.describe(slot)} is {found}; the kernel takes {_list(allowed)}"
 
 
 def _not_fitting(op: PreparedOperator, signature: KernelSignature) -> Iterator[str]:
@@ -40,7 +40,7 @@ def _not_fitting(op: PreparedOperator, signature: KernelSignature) -> Iterator[s
         found, leading = op.dtype(slot), op.dtype(leader)
         allowed = table.get(leading)
         if found and allowed is not None and found not in allowed:
-            words = slot_words(op, slot)
+            words = op.describe(slot)
             yield f"{words} is {found}; beside {leading} the kernel takes {_list(allowed)}"
 
 
@@ -49,8 +49,8 @@ def _not_alike(op: PreparedOperator, signature: KernelSignature) -> Iterator[str
         slots = [slot for word in group for slot in op.slots(word) if op.dtype(slot)]
         others = [slot for slot in slots[1:] if op.dtype(slot) != op.dtype(slots[0])]
         for slot in others[:3]:
-            first = f"{slot_words(op, slots[0])} is {op.dtype(slots[0])}"
-            yield f"{slot_words(op, slot)} is {op.dtype(slot)}, {first}; they must be of one type"
+            first = f"{op.describe(slots[0])} is {op.dtype(slots[0])}"
+            yield f"{op.describe(slot)} is {op.dtype(slot)}, {first}; they must be of one type"
 
 
 def _list(types: frozenset[str]) -> str:

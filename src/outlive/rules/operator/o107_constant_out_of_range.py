@@ -18,7 +18,7 @@ Limits
 
 from outlive.rules.api import Severity, rule
 from outlive.rules.operator.constant_demands import constant_faults
-from outlive.rules.operator.prepared_operator import operators_with
+from outlive.rules.operator.prepared import operators_with
 
 RULE = rule("O107", "constant-out-of-range", Severity.ERROR, since="0.1", cause="constant-out-of-range")(
     operators_with(constant_faults, "the constant was changed, or made for another shape")

@@ -18,7 +18,7 @@ Limits
 from collections.abc import Mapping
 
 from outlive.rules.api import Iterator, Severity, rule
-from outlive.rules.operator.prepared_operator import PreparedOperator, operators_of, operators_with
+from outlive.rules.operator.prepared import PreparedOperator, operators_of, operators_with
 
 # Without its table an operator gets options that are all zero (LiteRT,
 # tflite/core/api/flatbuffer_conversions.cc): harmless for most, but these divide by an option, count by it or

@@ -17,7 +17,7 @@ Limits
 
 from outlive.rules.api import Severity, rule
 from outlive.rules.operator.option_demands import option_faults
-from outlive.rules.operator.prepared_operator import operators_with
+from outlive.rules.operator.prepared import operators_with
 
 RULE = rule("O109", "option-out-of-range", Severity.ERROR, since="0.1", cause="option-out-of-range")(
     operators_with(option_faults, "the option was changed, or belongs to another operator")

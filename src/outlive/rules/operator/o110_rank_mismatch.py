@@ -15,7 +15,7 @@ Limits
 """
 
 from outlive.rules.api import Severity, rule
-from outlive.rules.operator.prepared_operator import operators_with
+from outlive.rules.operator.prepared import operators_with
 from outlive.rules.operator.shape_demands import rank_faults
 
 RULE = rule("O110", "rank-mismatch", Severity.ERROR, since="0.1", cause="rank-mismatch")(

@@ -15,7 +15,7 @@ Limits
 """
 
 from outlive.rules.api import Severity, rule
-from outlive.rules.operator.prepared_operator import operators_with
+from outlive.rules.operator.prepared import operators_with
 from outlive.rules.operator.size_demands import empty_faults
 
 RULE = rule("O111", "zero-size-dimension", Severity.ERROR, since="0.1", cause="zero-size-dimension")(

@@ -16,13 +16,13 @@ Limits
 """
 
 from outlive.rules.api import Iterator, Severity, rule
-from outlive.rules.operator.prepared_operator import PreparedOperator, operators_with
+from outlive.rules.operator.prepared import PreparedOperator, operators_with
 from outlive.rules.operator.shape_demands import rank_faults, shape_faults
 from outlive.rules.operator.size_demands import empty_faults
 
 
 def _faults(op: PreparedOperator) -> Iterator[str]:
-    # Without a side, or with one of no length, nothing fits; that is told by other rules.
+    # Without a side, or with one of no length, nothing fits; other rules report that.
     if not any(rank_faults(op)) and not any(empty_faults(op)):
         yield from shape_faults(op)
 

@@ -16,7 +16,7 @@ Limits
 
 from outlive.rules.api import Severity, rule
 from outlive.rules.operator.graph_demands import variable_faults
-from outlive.rules.operator.prepared_operator import operators_with
+from outlive.rules.operator.prepared import operators_with
 
 RULE = rule("O113", "variable-flag", Severity.ERROR, since="0.1", cause="variable-flag")(
     operators_with(variable_faults, "the mark decides where the tensor lives between two runs")

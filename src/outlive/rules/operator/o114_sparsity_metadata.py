@@ -17,10 +17,9 @@ Limits
 
 from itertools import pairwise
 
-from outlive.model import Tensor
-from outlive.model.tensor import SparseDimension, Sparsity
+from outlive.model import SparseDimension, Sparsity, Tensor
 from outlive.rules.api import Iterator, Severity, rule
-from outlive.rules.operator.prepared_operator import PreparedOperator, operators_with, slot_words
+from outlive.rules.operator.prepared import PreparedOperator, operators_with
 
 # Sources: LiteRT, tflite/core/interpreter_builder.cc (ParseSparsity), tflite/kernels/fully_connected.cc and
 # tflite/kernels/densify.cc (the kernels that know sparse tensors).
@@ -34,7 +33,7 @@ def _sparsity_faults(op: PreparedOperator) -> Iterator[str]:
         if tensor is None or tensor.sparsity is None or not op.table.constant(tensor.index):
             continue
         for fault in _faults(tensor, tensor.sparsity, op.operator.type):
-            yield f"{slot_words(op, slot)}: {fault}"
+            yield f"{op.describe(slot)}: {fault}"
             break
 
 

@@ -1,7 +1,7 @@
 """an end of the graph is the wrong tensor
 
 What it checks
-    Inputs of a graph that are constants, outputs of operators, or read by nobody, while an operator reads
+    Inputs of a graph that are constants, outputs of operators, or read by nothing, while an operator reads
     a tensor that nothing fills; outputs that nothing writes.
 
 Why it matters
@@ -20,7 +20,7 @@ from itertools import islice
 from outlive.model import Model
 from outlive.rules.api import Evidence, Iterator, Severity, Sighting, Sightings, rule
 from outlive.rules.operator.graph_demands import unfilled
-from outlive.rules.operator.prepared_operator import CONVERT_AGAIN, MOST_SIGHTINGS, operators_of, sight
+from outlive.rules.operator.prepared import CONVERT_AGAIN, MOST_SIGHTINGS, operators_of, sight
 from outlive.rules.wording import file_name, tensor_name
 
 
@@ -40,7 +40,7 @@ def graph_io_index(model: Model) -> Sightings:
 
 
 def _unwritten(model: Model) -> Iterator[str]:
-    # An operator that has lost its output is told by other rules.
+    # Other rules report an operator that has lost its output.
     if any(op.signature is not None and not op.is_whole for op in operators_of(model)):
         return
     for subgraph in model.subgraphs[:1]:

@@ -10,7 +10,7 @@ What to do
     Convert the model again. If a tool edited it, look for the mistake there.
 
 Limits
-    It does no harm as long as nobody sets that input. Where an operator waits for another tensor instead,
+    It does no harm as long as that input is not set. Where an operator waits for another tensor instead,
     O115 says so.
 """
 
@@ -19,7 +19,7 @@ from itertools import islice
 from outlive.model import Model
 from outlive.rules.api import Severity, Sightings, rule
 from outlive.rules.operator.graph_demands import constant_inputs, unfilled
-from outlive.rules.operator.prepared_operator import MOST_SIGHTINGS, sight
+from outlive.rules.operator.prepared import MOST_SIGHTINGS, sight
 from outlive.rules.wording import tensor_name
 
 

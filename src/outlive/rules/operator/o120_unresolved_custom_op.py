@@ -19,7 +19,7 @@ from outlive.kernels.litert.custom import CUSTOM_KERNELS
 from outlive.model import Model
 from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
 from outlive.rules.operator.operator_kinds import IN_XNNPACK, flex_name, kinds_of, resolver_of
-from outlive.rules.operator.prepared_operator import sight
+from outlive.rules.operator.prepared import sight
 
 
 @rule("O120", "unresolved-custom-op", Severity.ERROR, since="0.1", cause="unresolved-custom-op")

@@ -18,7 +18,7 @@ Limits
 from outlive.model import Model
 from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
 from outlive.rules.operator.operator_kinds import flex_name, kinds_of
-from outlive.rules.operator.prepared_operator import sight
+from outlive.rules.operator.prepared import sight
 
 
 @rule("O121", "flex-op", Severity.ERROR, since="0.1", cause="flex-op")

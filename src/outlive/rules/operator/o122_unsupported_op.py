@@ -19,7 +19,7 @@ from outlive.model import Model, Operator
 from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
 from outlive.rules.operator.kernel_signatures import runtime_version, signatures
 from outlive.rules.operator.operator_kinds import kinds_of
-from outlive.rules.operator.prepared_operator import sight
+from outlive.rules.operator.prepared import sight
 
 
 @rule("O122", "unsupported-op", Severity.ERROR, since="0.1", cause="unsupported-op")
@@ -31,6 +31,6 @@ def unsupported_op(model: Model) -> Sightings:
 
 
 def _has_no_kernel(operator: Operator) -> bool:
-    # What the schema does not know either is told by F114.
+    # F114 reports what the schema does not know either.
     unknown = operator.type.startswith("unknown ")
     return not operator.is_custom and not unknown and operator.type not in signatures()

@@ -17,7 +17,7 @@ from outlive.model import Model, Operator
 from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
 from outlive.rules.operator.kernel_signatures import runtime_version, signatures
 from outlive.rules.operator.operator_kinds import kinds_of
-from outlive.rules.operator.prepared_operator import sight
+from outlive.rules.operator.prepared import sight
 
 
 @rule("O123", "operator-too-new", Severity.ERROR, since="0.1", cause="unsupported-op")

@@ -46,11 +46,11 @@ def converter_refused(call: Call) -> Sightings:
     lists = dict(_LISTS.findall(call.text))
     listed = [name.strip() for names in lists.values() for name in names.split(",")]
     names = list(dict.fromkeys([*listed, *_NEITHER.findall(call.text)]))
-    told = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
+    listing = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
     words = next((line.strip() for line in call.text.splitlines() if line.strip()), "nothing")
-    fact = f"not among its ops: {told}" if names else f"it said: {words[:200]}"
+    fact = f"not among its ops: {listing}" if names else f"it said: {words[:200]}"
     yield Sighting(
-        where=told or "the converter",
+        where=listing or "the converter",
         evidence=(Evidence(fact, "TensorFlow's converter"),),
         why="TensorFlow Lite has no op that computes this" if names else "it could not make a model of this",
         remedies=((_FLEX, _OTHERWISE) if "Flex" in lists else (_OTHERWISE, _CUSTOM)) if names else (),

@@ -19,7 +19,7 @@ Limits
 from outlive.kernels.litert.tensor_table import UNSIZED
 from outlive.model import Model
 from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.operator.prepared_operator import PreparedOperator, operators_of
+from outlive.rules.operator.prepared import PreparedOperator, operators_of
 from outlive.rules.wording import file_name
 
 

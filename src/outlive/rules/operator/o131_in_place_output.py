@@ -4,7 +4,7 @@ What it checks
     Operators that work element by element and have one tensor as input and output.
 
 Why it matters
-    LiteRT's kernels can do that. A delegate may not, and whoever else reads the tensor gets the new
+    LiteRT's kernels can do that. A delegate may not, and any other reader of the tensor gets the new
     value.
 
 What to do
@@ -17,7 +17,7 @@ Limits
 from outlive.model import Model
 from outlive.rules.api import Iterator, Severity, rule
 from outlive.rules.operator.graph_demands import aliased_outputs, works_in_place
-from outlive.rules.operator.prepared_operator import PreparedOperator, operators_of, operators_with
+from outlive.rules.operator.prepared import PreparedOperator, operators_of, operators_with
 
 
 def _in_place(model: Model) -> Iterator[PreparedOperator]:

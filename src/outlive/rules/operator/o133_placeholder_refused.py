@@ -21,7 +21,7 @@ from itertools import islice
 from outlive.model import Model
 from outlive.rules.api import Evidence, Fault, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.operator.constant_demands import constant_faults
-from outlive.rules.operator.prepared_operator import PreparedOperator, operators_of, unresized_operators
+from outlive.rules.operator.prepared import PreparedOperator, operators_of, unresized_operators
 from outlive.rules.operator.shape_demands import rank_faults, shape_faults
 from outlive.rules.operator.size_demands import empty_faults, vanished_faults
 from outlive.rules.wording import command, file_name, tensor_name
@@ -67,5 +67,5 @@ def refusals(model: Model) -> Iterator[tuple[PreparedOperator, str]]:
 def _faults(op: PreparedOperator) -> Iterator[str]:
     for faults in (rank_faults, empty_faults, shape_faults, vanished_faults):
         yield from faults(op)
-    if op.operator.type != "SLICE":  # XNNPACK takes one that reaches too far for what there is
+    if op.operator.type != "SLICE":  # XNNPACK takes one that reaches too far
         yield from constant_faults(op)

@@ -22,13 +22,7 @@ from itertools import islice
 from outlive.arena.xnnpack.partition import delegate
 from outlive.model import Model, Subgraph
 from outlive.rules.api import Iterator, Remedy, Severity, Sightings, Tag, rule
-from outlive.rules.operator.prepared_operator import (
-    MOST_SIGHTINGS,
-    PreparedOperator,
-    complete_operators,
-    sight,
-    slot_words,
-)
+from outlive.rules.operator.prepared import MOST_SIGHTINGS, PreparedOperator, complete_operators, sight
 from outlive.rules.wording import command
 
 _WHY = "the delegate looks at less than XNNPACK does: it takes the operator, and cannot set it up"
@@ -83,11 +77,11 @@ def _scaled_anew(op: PreparedOperator) -> Iterator[str]:
     ]
     scaled = [(row.scales, row.zero_points) for row in rows if row is not None and len(row.scales) == 1]
     if len(scaled) == 2 and scaled[0] != scaled[1]:
-        told = (
-            f"{slot_words(op, slot)} has scale {scales[0]:g} and zero point {', '.join(map(str, zeros))}"
+        parameters = (
+            f"{op.describe(slot)} has scale {scales[0]:g} and zero point {', '.join(map(str, zeros))}"
             for slot, (scales, zeros) in zip(slots, scaled, strict=True)
         )
-        yield "; ".join(told)
+        yield "; ".join(parameters)
 
 
 def _made_dense(op: PreparedOperator) -> Iterator[str]:
@@ -100,4 +94,4 @@ def _made_dense(op: PreparedOperator) -> Iterator[str]:
         return
     for operator in op.subgraph.operators:
         if operator.type == "DENSIFY" and weights.index in operator.outputs:
-            yield f"{slot_words(op, 'i1')} is int8, and made dense by op {operator.index} DENSIFY"
+            yield f"{op.describe('i1')} is int8, and made dense by op {operator.index} DENSIFY"

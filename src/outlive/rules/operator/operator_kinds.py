@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from outlive.model import Model, Operator
-from outlive.rules.operator.prepared_operator import MOST_SIGHTINGS, PreparedOperator, operators_of
+from outlive.rules.operator.prepared import MOST_SIGHTINGS, PreparedOperator, operators_of
 
 _FLEX = re.compile(r"Flex([A-Z]\w*)")
 # Where custom operators come from that real models use; matched from the beginning of the name.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
-from outlive.rules.operator.prepared_operator import PreparedOperator
+from outlive.rules.operator.prepared import PreparedOperator
 
 Check = Callable[[PreparedOperator], Iterator[str]]
 # The highest rank any kernel takes: RuntimeShape and the loops of tflite/kernels/internal.

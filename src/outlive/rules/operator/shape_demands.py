@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 from outlive.kernels.litert.elementwise import broadcast_inputs
 from outlive.kernels.litert.registry import kernel_of
-from outlive.rules.operator.prepared_operator import PreparedOperator, slot_words
+from outlive.rules.operator.prepared import PreparedOperator
 from outlive.units import format_shape
 
 Check = Callable[[PreparedOperator], Iterator[str]]
@@ -25,7 +25,7 @@ def rank_faults(op: PreparedOperator) -> Iterator[str]:
         shape = op.shape(slot) if slot[0] == "i" else None
         if shape is not None and not low <= len(shape) <= high:
             wanted = str(low) if low == high else f"{low} to {high}"
-            yield f"{slot_words(op, slot)} has rank {len(shape)}; the kernel takes rank {wanted}"
+            yield f"{op.describe(slot)} has rank {len(shape)}; the kernel takes rank {wanted}"
             return
     for check in _RANKS.get(op.operator.type, ()):
         yield from check(op)
@@ -49,7 +49,7 @@ def _entries(slot: str, of: str, times: int = 1, exact: bool = True) -> Check:
             return
         count = math.prod(row)
         if count != times * len(shape) if exact else count > times * len(shape):
-            yield f"{slot_words(op, slot)} has {count} entries, {slot_words(op, of)} rank {len(shape)}"
+            yield f"{op.describe(slot)} has {count} entries, {op.describe(of)} rank {len(shape)}"
 
     return check
 
@@ -60,9 +60,9 @@ def _blocks(op: PreparedOperator) -> Iterator[str]:
     if source is None or block is None or len(source) < 3:
         return
     if math.prod(block) != len(source) - 2:
-        yield f"{slot_words(op, 'i1')} has {math.prod(block)} entries for an input of rank {len(source)}"
+        yield f"{op.describe('i1')} has {math.prod(block)} entries for an input of rank {len(source)}"
     elif ends is not None and math.prod(ends) != 2 * math.prod(block):
-        yield f"{slot_words(op, 'i2')} is {format_shape(ends)} for {math.prod(block)} sides"
+        yield f"{op.describe('i2')} is {format_shape(ends)} for {math.prod(block)} sides"
 
 
 def _same_rank(*words: str) -> Check:
@@ -71,7 +71,7 @@ def _same_rank(*words: str) -> Check:
         for slot in (slot for word in words for slot in op.slots(word)):
             shape = op.shape(slot)
             if first is not None and shape is not None and len(shape) != len(first):
-                yield f"{slot_words(op, slot)} has rank {len(shape)}, input 0 has {len(first)}"
+                yield f"{op.describe(slot)} has rank {len(shape)}, input 0 has {len(first)}"
                 return
 
     return check
@@ -89,7 +89,7 @@ def _broadcast(op: PreparedOperator) -> Iterator[str]:
 def _bias(op: PreparedOperator, slot: str, channels: int) -> Iterator[str]:
     bias = op.shape(slot)
     if bias is not None and math.prod(bias) != channels:
-        yield f"{slot_words(op, slot)} has {math.prod(bias)} values for {channels} channels"
+        yield f"{op.describe(slot)} has {math.prod(bias)} values for {channels} channels"
 
 
 def _window(op: PreparedOperator, sides: tuple[int, ...], window: tuple[int, ...]) -> Iterator[str]:
@@ -121,7 +121,7 @@ def _depthwise(op: PreparedOperator) -> Iterator[str]:
     if filters is not None and len(filters) == 4:
         yield from _bias(op, "i2", filters[3])
         if filters[0] != 1:
-            yield f"{slot_words(op, 'i1')} is {format_shape(filters)}; its first dimension must be 1"
+            yield f"{op.describe('i1')} is {format_shape(filters)}; its first dimension must be 1"
     if source is None or filters is None or not len(source) == len(filters) == 4:
         return
     if source[3] and filters[3] % source[3]:
@@ -139,7 +139,7 @@ def _blocks_of_pixels(op: PreparedOperator) -> Iterator[str]:
 def _transpose_conv(op: PreparedOperator) -> Iterator[str]:
     source, weights, wanted = op.shape("i2"), op.shape("i1"), op.values("i0")
     if wanted is not None and len(wanted) != 4:
-        yield f"{slot_words(op, 'i0')} has {len(wanted)} entries instead of 4"
+        yield f"{op.describe('i0')} has {len(wanted)} entries instead of 4"
     if weights is None or len(weights) != 4:
         return
     yield from _bias(op, "i3", weights[0])
@@ -201,7 +201,7 @@ def _joined(op: PreparedOperator) -> Iterator[str]:
             continue
         if any(a != b for at, (a, b) in enumerate(zip(first, shape, strict=True)) if at != axis):
             words = f"input 0 is {format_shape(first)}; only dimension {axis} may differ"
-            yield f"{slot_words(op, slot)} is {format_shape(shape)}, {words}"
+            yield f"{op.describe(slot)} is {format_shape(shape)}, {words}"
             return
 
 
@@ -210,7 +210,7 @@ def _packed(op: PreparedOperator) -> Iterator[str]:
     for slot in op.slots("i*"):
         shape = op.shape(slot)
         if first is not None and shape is not None and len(shape) == len(first) and shape != first:
-            yield f"{slot_words(op, slot)} is {format_shape(shape)}, input 0 is {format_shape(first)}"
+            yield f"{op.describe(slot)} is {format_shape(shape)}, input 0 is {format_shape(first)}"
             return
 
 
@@ -247,11 +247,11 @@ def _rnn(op: PreparedOperator) -> Iterator[str]:
     if source and source[-1] != weights[1]:
         yield f"{source[-1]} values come in at each step, the weights take {weights[1]}"
     if recurrent is not None and recurrent != (weights[0], weights[0]):
-        yield f"{slot_words(op, 'i2')} is {format_shape(recurrent)} for {weights[0]} units"
+        yield f"{op.describe('i2')} is {format_shape(recurrent)} for {weights[0]} units"
     yield from _bias(op, "i3", weights[0])
     state = op.shape("i4")
     if state is not None and len(state) == 2 and state[1] != weights[0]:
-        yield f"{slot_words(op, 'i4')} is {format_shape(state)} for {weights[0]} units"
+        yield f"{op.describe('i4')} is {format_shape(state)} for {weights[0]} units"
 
 
 def _svdf(op: PreparedOperator) -> Iterator[str]:
@@ -263,7 +263,7 @@ def _svdf(op: PreparedOperator) -> Iterator[str]:
     if feature[0] != time[0]:
         yield f"{feature[0]} filters in the weights of features, {time[0]} in those of time"
     if state is not None and len(state) == 2 and state[1] != time[1] * feature[0]:
-        yield f"{slot_words(op, 'i4')} is {format_shape(state)}, {time[1] * feature[0]} values are kept"
+        yield f"{op.describe('i4')} is {format_shape(state)}, {time[1] * feature[0]} values are kept"
 
 
 def _lstm(op: PreparedOperator) -> Iterator[str]:
@@ -276,7 +276,7 @@ def _lstm(op: PreparedOperator) -> Iterator[str]:
     for slot, wanted in (("i3", forget), ("i4", forget), ("i7", recurrent), ("i8", recurrent)):
         shape = op.shape(slot)
         if shape is not None and shape != wanted:
-            yield f"{slot_words(op, slot)} is {format_shape(shape)}, {format_shape(wanted)} is needed"
+            yield f"{op.describe(slot)} is {format_shape(shape)}, {format_shape(wanted)} is needed"
     for slot in ("i13", "i14", "i15"):
         yield from _bias(op, slot, forget[0])
 
@@ -285,7 +285,7 @@ def _two_values(slot: str) -> Check:
     def check(op: PreparedOperator) -> Iterator[str]:
         row = op.shape(slot)
         if row is not None and math.prod(row) != 2:
-            yield f"{slot_words(op, slot)} has {math.prod(row)} values instead of 2"
+            yield f"{op.describe(slot)} has {math.prod(row)} values instead of 2"
 
     return check
 
@@ -299,7 +299,7 @@ def _spare_bytes(slot: str) -> Check:
             return
         if tensor.stored_bytes > tensor.size_bytes:
             words = f"{tensor.stored_bytes} bytes, {format_shape(tensor.shape)} takes {tensor.size_bytes}"
-            yield f"{slot_words(op, slot)} has {words}; the kernel copies what is there"
+            yield f"{op.describe(slot)} has {words}; the kernel copies what is there"
 
     return check
 
@@ -331,7 +331,7 @@ def _boxes(op: PreparedOperator) -> Iterator[str]:
     boxes, scores = op.shape("i0"), op.shape("i1")
     if boxes is not None and len(boxes) == 2:
         if boxes[1] != 4:
-            yield f"{slot_words(op, 'i0')} is {format_shape(boxes)}; a box has 4 values"
+            yield f"{op.describe('i0')} is {format_shape(boxes)}; a box has 4 values"
         elif scores is not None and scores != boxes[:1]:
             yield f"{boxes[0]} boxes, scores of {format_shape(scores)}"
 

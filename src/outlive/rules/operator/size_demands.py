@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from outlive.rules.operator.prepared_operator import PreparedOperator, slot_words
+from outlive.rules.operator.prepared import PreparedOperator
 from outlive.units import format_shape
 
 _SCALARS = ("i0", "i1", "i2")
@@ -73,11 +73,11 @@ def empty_faults(op: PreparedOperator) -> Iterator[str]:
         if shape and slot == "i0" and op.operator.type in _RESIZED:
             sides = shape[1:3]  # it picks among them, and without channels there is nothing to pick
         if shape is not None and sides is not None and 0 in sides:
-            yield f"{slot_words(op, slot)} is {format_shape(shape)}: it has no elements"
+            yield f"{op.describe(slot)} is {format_shape(shape)}: it has no elements"
 
 
 def vanished_faults(op: PreparedOperator) -> Iterator[str]:
     """Windows that leave nothing: XNNPACK reshapes no convolution to that."""
     shape = op.shape("o0") if op.operator.type in ("CONV_2D", "DEPTHWISE_CONV_2D") else None
     if shape is not None and min(shape[1:], default=1) <= 0:
-        yield f"{slot_words(op, 'o0')} would be {format_shape(shape)}"
+        yield f"{op.describe('o0')} would be {format_shape(shape)}"

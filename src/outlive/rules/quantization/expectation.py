@@ -16,7 +16,7 @@ from outlive.model import Model, Operator, Subgraph, Tensor
 _FLOATS = frozenset({"float16", "float32", "float64", "bfloat16"})
 _BYTES = frozenset({"int2", "int4", "int8", "uint4", "uint8"})
 # Operators that stand at the border between floats and integers, pass on what subgraphs do, or look at the
-# shape only. Custom ones are nobody's to quantize.
+# shape only. No quantizer takes custom ones.
 _LEFT_ALONE = frozenset(
     {"CALL", "CALL_ONCE", "CAST", "DEQUANTIZE", "FAKE_QUANT", "IF", "QUANTIZE", "RANK", "SHAPE", "WHILE"}
 )

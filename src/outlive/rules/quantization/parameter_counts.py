@@ -10,7 +10,7 @@ from itertools import islice
 
 from outlive.finding import Evidence, Sighting
 from outlive.model import Model, Tensor
-from outlive.rules.operator.prepared_operator import CONVERT_AGAIN
+from outlive.rules.operator.prepared import CONVERT_AGAIN
 from outlive.rules.wording import file_name, tensor_name
 
 _MOST_SHOWN = 5

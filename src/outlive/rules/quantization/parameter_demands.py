@@ -11,9 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from outlive.model import Tensor
-from outlive.model.tensor import Quantization
-from outlive.rules.operator.prepared_operator import PreparedOperator, slot_words
+from outlive.model import Quantization, Tensor
+from outlive.rules.operator.prepared import PreparedOperator
 
 NARROW: Mapping[str, tuple[int, int]] = {
     "int8": (-128, 127),
@@ -158,7 +157,7 @@ def scale_faults(op: PreparedOperator) -> Iterator[str]:
         if slot == _WEIGHTS.get(op.operator.type) or (op.operator.type, slot) == ("SUB", "o0"):
             wrong = [scale for scale in wrong if not math.isfinite(scale) or scale < 0]
         if wrong:
-            yield f"{slot_words(op, slot)} has the scale {wrong[0]:g}"
+            yield f"{op.describe(slot)} has the scale {wrong[0]:g}"
     yield from _multiplier(op)
     yield from (fact for fact, cause in unequal(op) if cause == "quant-scale-invalid")
     yield from _fixed_scale(op)
@@ -180,7 +179,7 @@ def odd_scales(op: PreparedOperator) -> Iterator[str]:
             continue
         wrong = [scale for scale in found.scales if not math.isfinite(scale) or scale < 0]
         if wrong:
-            yield f"{slot_words(op, slot)} has the scale {wrong[0]:g}"
+            yield f"{op.describe(slot)} has the scale {wrong[0]:g}"
 
 
 def _multiplier(op: PreparedOperator) -> Iterator[str]:
@@ -197,7 +196,7 @@ def _multiplier(op: PreparedOperator) -> Iterator[str]:
     coarse = 2 * max(left, right)
     multiplier = coarse * coarse / ((1 << 14) * out) if square else coarse / ((1 << 20) * out)
     if multiplier >= 1:
-        yield f"{slot_words(op, 'o0')} has the scale {out:g}, too fine for inputs of {max(left, right):g}"
+        yield f"{op.describe('o0')} has the scale {out:g}, too fine for inputs of {max(left, right):g}"
 
 
 def unequal(op: PreparedOperator) -> Iterator[tuple[str, str]]:
@@ -213,7 +212,7 @@ def unequal(op: PreparedOperator) -> Iterator[tuple[str, str]]:
     for slot in slots:
         found = _parameters(op, slot)
         if found != whole:
-            words = f"{slot_words(op, slot)} has {_words(found)}"
+            words = f"{op.describe(slot)} has {_words(found)}"
             yield f"{words}, the output {_words(whole)}; both must agree", _difference(found, whole)
             return
 
@@ -245,7 +244,7 @@ def _fixed_scale(op: PreparedOperator) -> Iterator[str]:
     if wanted is None or found is None or len(found.scales) != 1 or not is_sound(found.scales[0]):
         return
     if abs(found.scales[0] - wanted[0]) > _CLOSE * wanted[0]:
-        yield f"{slot_words(op, 'o0')} has the scale {found.scales[0]:g}; the kernel gives {wanted[0]:g}"
+        yield f"{op.describe('o0')} has the scale {found.scales[0]:g}; the kernel gives {wanted[0]:g}"
 
 
 def _is_bare(tensor: Tensor) -> bool:
@@ -265,7 +264,7 @@ def missing_parameters(op: PreparedOperator) -> Iterator[str]:
     rows = [item for item in narrow_slots(op) if (kind, item[1].dtype) not in _UNHARMED]
     bare = [slot for slot, tensor in rows if slot in needed and _is_bare(tensor)]
     for slot in bare:
-        yield f"{slot_words(op, slot)} is {op.dtype(slot)} without scale and zero point"
+        yield f"{op.describe(slot)} is {op.dtype(slot)} without scale and zero point"
 
 
 def zero_point_faults(op: PreparedOperator) -> Iterator[str]:
@@ -287,10 +286,10 @@ def zero_point_faults(op: PreparedOperator) -> Iterator[str]:
         wrong = [point for point in found.zero_points if not low <= point <= high]
         if wrong:
             span = "0" if low == high else f"{low} to {high}"
-            yield f"{slot_words(op, slot)} has the zero point {wrong[0]}; {tensor.dtype} needs {span}"
+            yield f"{op.describe(slot)} has the zero point {wrong[0]}; {tensor.dtype} needs {span}"
         elif slot == "o0" and fixed is not None and found.zero_points[:1] not in ((), fixed[1:]):
             point = found.zero_points[0]
-            yield f"{slot_words(op, slot)} has the zero point {point}; the kernel gives {fixed[1]}"
+            yield f"{op.describe(slot)} has the zero point {point}; the kernel gives {fixed[1]}"
 
 
 def _widens(op: PreparedOperator) -> bool:
@@ -317,6 +316,6 @@ def bias_faults(op: PreparedOperator) -> Iterator[str]:
     for channel, (weight, found) in enumerate(pairs):
         product = weight * source.scales[0]
         if math.isfinite(found) and is_sound(product) and abs(found - product) > 0.02 * product:
-            words = slot_words(op, bias_slot)
+            words = op.describe(bias_slot)
             yield f"{words} has the scale {found:g} in channel {channel}, not {product:g}"
             return

@@ -11,11 +11,11 @@ What to do
     Quantize the model again; look at calibration data that were empty, constant or not a number.
 
 Limits
-    Operators that compute on without harm to the process are told by Q106.
+    Q106 reports operators that compute on without harm to the process.
 """
 
 from outlive.rules.api import Severity, rule
-from outlive.rules.operator.prepared_operator import operators_with
+from outlive.rules.operator.prepared import operators_with
 from outlive.rules.quantization.parameter_demands import scale_faults
 
 RULE = rule("Q101", "quant-scale-invalid", Severity.ERROR, since="0.1", cause="quant-scale-invalid")(

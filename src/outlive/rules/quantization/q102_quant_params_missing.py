@@ -15,7 +15,7 @@ Limits
 """
 
 from outlive.rules.api import Severity, rule
-from outlive.rules.operator.prepared_operator import operators_with
+from outlive.rules.operator.prepared import operators_with
 from outlive.rules.quantization.parameter_demands import missing_parameters
 
 RULE = rule("Q102", "quant-params-missing", Severity.ERROR, since="0.1", cause="quant-params-missing")(

@@ -15,7 +15,7 @@ Limits
 """
 
 from outlive.rules.api import Severity, rule
-from outlive.rules.operator.prepared_operator import operators_with
+from outlive.rules.operator.prepared import operators_with
 from outlive.rules.quantization.parameter_demands import zero_point_faults
 
 RULE = rule(

@@ -14,7 +14,7 @@ Limits
 """
 
 from outlive.rules.api import Severity, rule
-from outlive.rules.operator.prepared_operator import operators_with
+from outlive.rules.operator.prepared import operators_with
 from outlive.rules.quantization.parameter_demands import odd_scales
 
 RULE = rule("Q106", "odd-scale", Severity.WARNING, since="0.1", cause="quant-scale-invalid")(

@@ -16,7 +16,7 @@ Limits
 """
 
 from outlive.rules.api import Severity, rule
-from outlive.rules.operator.prepared_operator import operators_with
+from outlive.rules.operator.prepared import operators_with
 from outlive.rules.quantization.parameter_demands import bias_faults
 
 RULE = rule("Q107", "bias-scale", Severity.WARNING, since="0.1")(

@@ -16,7 +16,7 @@ Limits
 
 from outlive.model import Model, Tensor
 from outlive.rules.api import Evidence, Severity, Sighting, Sightings, rule
-from outlive.rules.operator.prepared_operator import CONVERT_AGAIN
+from outlive.rules.operator.prepared import CONVERT_AGAIN
 from outlive.rules.wording import file_name, tensor_name
 
 _LEAST_SHARE = 1 / 16

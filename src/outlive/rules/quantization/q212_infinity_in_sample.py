@@ -8,7 +8,7 @@ Why it matters
     that depend on it meaningless: the model comes out as float without a word, or the converter dies.
 
 What to do
-    Find the sample and mend what makes it, or leave it out.
+    Find the sample and fix what makes it, or leave it out.
 
 Limits
     Values that only become so inside the model are seen by a comparison (Q225), not here.
@@ -23,7 +23,7 @@ RULE = rule("Q212", "infinity-in-sample", Severity.ERROR, since="0.1", cause="re
         "input",
         "a range without end has no step; TensorFlow's converter dies of it",
         Remedy(
-            "look where they are, and mend what makes them",
+            "look where they are, and fix what makes them",
             Tag.CHANGES_RESULTS,
             command="np.argwhere(np.isinf(sample))[:10]",
         ),

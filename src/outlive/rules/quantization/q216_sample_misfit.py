@@ -25,7 +25,7 @@ def sample_misfit(call: Call) -> Sightings:
     if call.problem != "sample-misfit":
         return
     batch = (1, *call.given_shape) == call.wanted_shape
-    mend = Remedy(
+    fix = Remedy(
         "give each sample its batch dimension" if batch else "give samples of that shape and type",
         Tag.SAME_RESULTS,
         command="yield [sample[np.newaxis]]" if batch else f"yield [sample.astype(np.{call.wanted_dtype})]",
@@ -34,6 +34,6 @@ def sample_misfit(call: Call) -> Sightings:
         where=f"{call.text}, {tensor_place(call, 'input')}",
         evidence=wanted_and_given(call),
         why="the calibrator would resize the model to it in silence, and measure another computation",
-        remedies=(mend,),
+        remedies=(fix,),
         fault=Fault.INPUT,
     )

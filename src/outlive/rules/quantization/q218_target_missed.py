@@ -28,7 +28,7 @@ def target_missed(quantized: Quantized) -> Sightings:
     shown = dict.fromkeys((steps[0], best, steps[-1]))
     yield Sighting(
         where=f"recipe {quantized.recipe}",
-        evidence=tuple(Evidence(_told(step), "comparison") for step in shown),
+        evidence=tuple(Evidence(_fact(step), "comparison") for step in shown),
         why="the target asks for more than these layers and types can give",
         remedies=(
             Remedy(
@@ -46,7 +46,7 @@ def target_missed(quantized: Quantized) -> Sightings:
     )
 
 
-def _told(step: MixedStep) -> str:
+def _fact(step: MixedStep) -> str:
     decibels = "" if step.sqnr_db is None else f", signal to noise {step.sqnr_db:.1f} dB"
     agreement = "" if step.agreement is None else f", same winner {step.agreement:.1%}"
     return f"{plural(len(step.kept), 'layer')} in float: {format_bytes(step.file_bytes)}{decibels}{agreement}"

@@ -7,11 +7,11 @@ What it checks
     five times the median of all.
 
 Why it matters
-    Error that arrives from earlier layers cannot be mended where it is seen; this is where it arises.
+    Error that arrives from earlier layers cannot be fixed where it is seen; this is where it arises.
 
 What to do
-    Keep the operator in float, give it 16 bits, or mend its ranges: a scale that does not fit the values, a
-    zero point that is off, a channel whose scale is wrong.
+    Keep the operator in float, give it 16 bits, or correct its ranges: a scale that does not fit the values,
+    a zero point that is off, a channel whose scale is wrong.
 
 Limits
     Operators that keep a state, run other subgraphs or have no partner in the reference cannot be run alone.
@@ -20,16 +20,8 @@ Limits
 from statistics import median
 
 from outlive.quant import Drift
-from outlive.rules.api import Severity, Sighting, Sightings, rule
-from outlive.rules.quantization.drift_wording import (
-    SHOWN,
-    keep_float,
-    layer_name,
-    op_place,
-    seen,
-    share_of_error,
-    wider,
-)
+from outlive.rules.api import Evidence, Severity, Sighting, Sightings, rule
+from outlive.rules.quantization import drifts
 
 _MOST_STEPS = 2.0
 _TIMES_MEDIAN = 5.0
@@ -41,7 +33,7 @@ def error_born_here(drift: Drift) -> Sightings:
     if not known:
         return
     middle = median(known)
-    bad = [row for row in drift.worst(SHOWN) if row.blame > max(_MOST_STEPS, _TIMES_MEDIAN * middle)]
+    bad = [row for row in drift.worst(drifts.SHOWN) if row.blame > max(_MOST_STEPS, _TIMES_MEDIAN * middle)]
     if not bad:
         return
     facts = []
@@ -49,14 +41,13 @@ def error_born_here(drift: Drift) -> Sightings:
         here, total = row.born_here, row.metrics
         assert here is not None
         arrives = "" if total is None else f"; with what arrives from before {total.sqnr_db:.1f} dB"
-        facts.append(
-            seen(f"{layer_name(row)}: {row.blame:.1f} steps, signal to noise {here.sqnr_db:.1f} dB{arrives}")
-        )
+        noise = f"signal to noise {here.sqnr_db:.1f} dB{arrives}"
+        facts.append(Evidence(f"{drifts.layer_name(row)}: {row.blame:.1f} steps, {noise}", "comparison"))
     yield Sighting(
-        where=layer_name(bad[0]),
-        evidence=(*facts, seen(f"the median of {len(known)} layers is {middle:.2f} steps")),
+        where=drifts.layer_name(bad[0]),
+        evidence=(*facts, Evidence(f"the median of {len(known)} layers is {middle:.2f} steps", "comparison")),
         why="the operator's own quantization, and not what it is given, makes this error",
-        remedies=(keep_float(bad, share_of_error(drift, bad)), wider()),
-        confidence="likely" if drift.samples < 10 else "certain",
-        op=op_place(bad[0]),
+        remedies=(drifts.keep_float(bad, drifts.share_of_error(drift, bad)), drifts.wider()),
+        confidence=drifts.certainty(drift),
+        op=bad[0].place,
     )

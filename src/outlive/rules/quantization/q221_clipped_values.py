@@ -17,18 +17,8 @@ Limits
 """
 
 from outlive.quant import Drift, TensorDrift
-from outlive.rules.api import Severity, Sighting, Sightings, rule
-from outlive.rules.quantization.drift_wording import (
-    ENDS,
-    FIXED,
-    SHOWN,
-    calibrate_again,
-    keep_float,
-    layer_name,
-    op_place,
-    seen,
-)
-from outlive.units import plural
+from outlive.rules.api import Severity, Sightings, rule
+from outlive.rules.quantization import drifts
 
 _MOST_SHARE = 0.01
 
@@ -38,43 +28,37 @@ def clipped_values(drift: Drift) -> Sightings:
     bad = sorted((row for row in drift.tensors if _share(row) > _MOST_SHARE), key=lambda row: -_share(row))
     if not bad:
         return
-    facts = [seen(_told(row)) for row in bad[:SHOWN]]
-    if len(bad) > SHOWN:
-        facts.append(seen(f"{plural(len(bad) - SHOWN, 'more tensor')} like that"))
-    yield Sighting(
-        where=layer_name(bad[0]),
-        evidence=tuple(facts),
-        why="the range that was chosen is smaller than the values that pass",
-        remedies=(calibrate_again(_effect(bad[0])), keep_float(bad)),
-        op=op_place(bad[0]),
+    why = "the range that was chosen is smaller than the values that pass"
+    yield drifts.sight_layers(
+        bad, map(_fact, bad), why, drifts.calibrate_again(_effect(bad[0])), drifts.keep_float(bad)
     )
 
 
 def _share(row: TensorDrift) -> float:
     """The share by the operator's own inputs, where it could be run alone."""
     metrics = row.born_here or row.metrics
-    if metrics is None or metrics.saturated_share is None or row.op_type in FIXED:
+    if metrics is None or metrics.saturated_share is None or row.op_type in drifts.FIXED:
         return 0.0
     return metrics.saturated_share
 
 
-def _told(row: TensorDrift) -> str:
+def _fact(row: TensorDrift) -> str:
     metrics = row.born_here or row.metrics
     assert metrics is not None
     wanted = f"{metrics.reference_min:.4g} to {metrics.reference_max:.4g}"
     holds = ""
-    if row.scale is not None and row.zero_point is not None and row.dtype in ENDS:
-        low, high = (row.scale * (end - row.zero_point) for end in ENDS[row.dtype])
+    if row.scale is not None and row.zero_point is not None and row.dtype in drifts.ENDS:
+        low, high = (row.scale * (end - row.zero_point) for end in drifts.ENDS[row.dtype])
         holds = f", it holds {low:.4g} to {high:.4g}"
-    return f"{layer_name(row)}: {_share(row):.1%} cut off; values from {wanted}{holds}"
+    return f"{drifts.layer_name(row)}: {_share(row):.1%} cut off; values from {wanted}{holds}"
 
 
 def _effect(row: TensorDrift) -> str:
     """A range that holds all, and what it costs: steps that are so much coarser."""
     metrics = row.born_here or row.metrics
-    if metrics is None or not row.scale or row.dtype not in ENDS:
+    if metrics is None or not row.scale or row.dtype not in drifts.ENDS:
         return ""
-    least, most = ENDS[row.dtype]
+    least, most = drifts.ENDS[row.dtype]
     step = (max(metrics.reference_max, 0.0) - min(metrics.reference_min, 0.0)) / (most - least)
     coarser = max(1.0, step / row.scale)
     return f"a range that holds these values cuts off nothing, with steps {coarser:.1f} times as coarse"

@@ -16,20 +16,8 @@ Limits
 """
 
 from outlive.quant import Drift, TensorDrift
-from outlive.rules.api import Severity, Sighting, Sightings, rule
-from outlive.rules.quantization.drift_wording import (
-    FIXED,
-    HANDING_ON,
-    SHOWN,
-    calibrate_again,
-    finer,
-    layer_name,
-    needed_share,
-    op_place,
-    seen,
-    wider,
-)
-from outlive.units import plural
+from outlive.rules.api import Severity, Sightings, rule
+from outlive.rules.quantization import drifts
 
 _LEAST_SHARE = 1 / 8
 
@@ -38,26 +26,27 @@ _LEAST_SHARE = 1 / 8
 def coarse_steps(drift: Drift) -> Sightings:
     inputs = {found.held_by for found in drift.input_ranges}
     coarse = (row for row in drift.tensors if _is_coarse(row) and row.index not in inputs)
-    bad = sorted(coarse, key=needed_share)
+    bad = sorted(coarse, key=drifts.needed_share)
     if not bad:
         return
-    facts = [
-        seen(f"{layer_name(row)}: {needed_share(row):.1%} of the levels of {row.dtype}")
-        for row in bad[:SHOWN]
-    ]
-    if len(bad) > SHOWN:
-        facts.append(seen(f"{plural(len(bad) - SHOWN, 'more tensor')} like that"))
-    yield Sighting(
-        where=layer_name(bad[0]),
-        evidence=tuple(facts),
-        why="the range that was chosen is much wider than the values that pass",
-        remedies=(calibrate_again(finer(1 / needed_share(bad[0]))), wider()),
-        confidence="likely" if drift.samples < 10 else "certain",
-        op=op_place(bad[0]),
+    yield drifts.sight_layers(
+        bad,
+        (
+            f"{drifts.layer_name(row)}: {drifts.needed_share(row):.1%} of the levels of {row.dtype}"
+            for row in bad
+        ),
+        "the range that was chosen is much wider than the values that pass",
+        drifts.calibrate_again(drifts.finer(1 / drifts.needed_share(bad[0]))),
+        drifts.wider(),
+        confidence=drifts.certainty(drift),
     )
 
 
 def _is_coarse(row: TensorDrift) -> bool:
-    if row.dtype not in ("int8", "uint8") or row.op_type in (*FIXED, *HANDING_ON) or row.metrics is None:
+    if (
+        row.dtype not in ("int8", "uint8")
+        or row.op_type in (*drifts.FIXED, *drifts.HANDING_ON)
+        or row.metrics is None
+    ):
         return False
-    return row.metrics.reference_min < row.metrics.reference_max and needed_share(row) < _LEAST_SHARE
+    return row.metrics.reference_min < row.metrics.reference_max and drifts.needed_share(row) < _LEAST_SHARE

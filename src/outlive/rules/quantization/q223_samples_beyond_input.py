@@ -16,8 +16,8 @@ Limits
 """
 
 from outlive.quant import Drift
-from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.quantization.drift_wording import calibrate_again, seen
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.quantization import drifts
 
 _SLACK = 0.05
 _BYTES = 255
@@ -43,10 +43,10 @@ def samples_beyond_input(drift: Drift) -> Sightings:
         yield Sighting(
             where=f'input "{found.name}"',
             evidence=(
-                seen(f"the samples hold {found.low:.4g} to {found.high:.4g}", "samples"),
-                seen(f"the input can hold {low:.4g} to {high:.4g}", "quantization parameters"),
+                Evidence(f"the samples hold {found.low:.4g} to {found.high:.4g}", "samples"),
+                Evidence(f"the input can hold {low:.4g} to {high:.4g}", "quantization parameters"),
             ),
             why="these look like pixels that were not scaled" if pixels else "what lies beyond is cut off",
-            remedies=(prepare, calibrate_again(effect)),
+            remedies=(prepare, drifts.calibrate_again(effect)),
             fault=Fault.INPUT,
         )

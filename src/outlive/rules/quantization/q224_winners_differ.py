@@ -18,8 +18,8 @@ Limits
 import math
 
 from outlive.quant import Drift
-from outlive.rules.api import Severity, Sighting, Sightings, rule
-from outlive.rules.quantization.drift_wording import keep_float, layer_name, seen, share_of_error, wider
+from outlive.rules.api import Evidence, Severity, Sighting, Sightings, rule
+from outlive.rules.quantization import drifts
 from outlive.units import plural
 
 _LEAST_AGREEMENT = 0.9
@@ -31,19 +31,24 @@ def winners_differ(drift: Drift) -> Sightings:
         agreement = output.argmax_agreement
         if agreement is None or agreement >= _LEAST_AGREEMENT:
             continue
-        facts = [seen(f"the same winner in {agreement:.0%} of {plural(drift.samples, 'sample')}")]
+        facts = [
+            Evidence(f"the same winner in {agreement:.0%} of {plural(drift.samples, 'sample')}", "comparison")
+        ]
         if output.metrics is not None:
             decibels = output.metrics.sqnr_db
-            told = "not finite" if math.isnan(decibels) else f"{decibels:.1f} dB"
-            facts.append(seen(f"signal to noise of this output {told}"))
+            level = "not finite" if math.isnan(decibels) else f"{decibels:.1f} dB"
+            facts.append(Evidence(f"signal to noise of this output {level}", "comparison"))
         worst = drift.worst(2)
         facts += [
-            seen(f"most error is born in {layer_name(row)}: {row.blame:.1f} steps") for row in worst[:1]
+            Evidence(f"most error is born in {drifts.layer_name(row)}: {row.blame:.1f} steps", "comparison")
+            for row in worst[:1]
         ]
         yield Sighting(
             where=f'output "{output.name}"',
             evidence=tuple(facts),
             why="the error is larger than the lead of the winner",
-            remedies=(keep_float(worst, share_of_error(drift, worst)), wider()) if worst else (wider(),),
-            confidence="likely" if drift.samples < 20 else "certain",
+            remedies=(drifts.keep_float(worst, drifts.share_of_error(drift, worst)), drifts.wider())
+            if worst
+            else (drifts.wider(),),
+            confidence=drifts.certainty(drift, 20),
         )

@@ -5,7 +5,7 @@ What it checks
 
 Why it matters
     Such a value spreads to all that depends on it, and a comparison can say nothing about those. In the
-    float model it makes ranges meaningless: whoever calibrates with it gets a broken model.
+    float model it makes ranges meaningless: calibration with it gives a broken model.
 
 What to do
     Look at the first operator that makes one: a division by 0, a logarithm, an exponent too large for
@@ -16,8 +16,8 @@ Limits
 """
 
 from outlive.quant import Drift
-from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.quantization.drift_wording import layer_name, op_place, seen
+from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.quantization import drifts
 from outlive.units import plural
 
 
@@ -30,11 +30,13 @@ def not_finite_values(drift: Drift) -> Sightings:
     assert first.metrics is not None
     count = first.metrics.not_finite
     total = count + first.metrics.num_elements
-    facts = [seen(f"{count:,} of {total:,} values of {layer_name(first)} are not finite")]
+    facts = [
+        Evidence(f"{count:,} of {total:,} values of {drifts.layer_name(first)} are not finite", "comparison")
+    ]
     if len(bad) > 1:
-        facts.append(seen(f"it reaches {plural(len(bad) - 1, 'tensor')} behind it"))
+        facts.append(Evidence(f"it reaches {plural(len(bad) - 1, 'tensor')} behind it", "comparison"))
     yield Sighting(
-        where=layer_name(first),
+        where=drifts.layer_name(first),
         evidence=tuple(facts),
         why="the operator makes them of inputs that are finite",
         remedies=(
@@ -44,5 +46,5 @@ def not_finite_values(drift: Drift) -> Sightings:
                 command=f"outlive cut FILE --ops {first.op} -o part.tflite",
             ),
         ),
-        op=op_place(first),
+        op=first.place,
     )

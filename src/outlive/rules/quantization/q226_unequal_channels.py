@@ -19,15 +19,8 @@ Limits
 """
 
 from outlive.quant import Drift, TensorDrift
-from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.quantization.drift_wording import (
-    SHOWN,
-    keep_float,
-    layer_name,
-    op_place,
-    seen,
-    share_of_error,
-)
+from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
+from outlive.rules.quantization import drifts
 from outlive.units import plural
 
 _LEAST_GAIN_DB = 6.0
@@ -38,15 +31,13 @@ def unequal_channels(drift: Drift) -> Sightings:
     bad = sorted((row for row in drift.tensors if _gain(row) >= _LEAST_GAIN_DB), key=lambda row: -_gain(row))
     if not bad:
         return
-    facts = [seen(_told(row), "both files") for row in bad[:SHOWN]]
-    if len(bad) > SHOWN:
-        facts.append(seen(f"{plural(len(bad) - SHOWN, 'more operator')} like that", "both files"))
-    yield Sighting(
-        where=layer_name(bad[0]),
-        evidence=tuple(facts),
-        why="one scale for all channels has steps as coarse as the largest channel needs",
-        remedies=(_by_channel(bad[0]), keep_float(bad, share_of_error(drift, bad[:SHOWN]))),
-        op=op_place(bad[0]),
+    yield drifts.sight_layers(
+        bad,
+        map(_fact, bad),
+        "one scale for all channels has steps as coarse as the largest channel needs",
+        _by_channel(bad[0]),
+        drifts.keep_float(bad, drifts.share_of_error(drift, bad[: drifts.SHOWN])),
+        source="both files",
     )
 
 
@@ -58,11 +49,11 @@ def _gain(row: TensorDrift) -> float:
     return found.per_channel_sqnr_db - found.sqnr_db
 
 
-def _told(row: TensorDrift) -> str:
+def _fact(row: TensorDrift) -> str:
     found = row.weights
     assert found is not None
     small = f"{found.weak_channels} of {plural(found.channels, 'channel')} below 1/16 of the largest"
-    return f"{layer_name(row)}: {small}; their weights have {found.sqnr_db:.1f} dB"
+    return f"{drifts.layer_name(row)}: {small}; their weights have {found.sqnr_db:.1f} dB"
 
 
 def _by_channel(row: TensorDrift) -> Remedy:
@@ -71,7 +62,7 @@ def _by_channel(row: TensorDrift) -> Remedy:
     return Remedy(
         "give each channel of the weights a scale of its own",
         Tag.CHANGES_MODEL,
-        effect=f"these weights of {layer_name(row)} rise from {found.sqnr_db:.1f} to "
+        effect=f"these weights of {drifts.layer_name(row)} rise from {found.sqnr_db:.1f} to "
         f"{found.per_channel_sqnr_db:.1f} dB",
         command="outlive quantize FLOAT --recipe static-int8 --samples samples.npz -o OUT",
     )

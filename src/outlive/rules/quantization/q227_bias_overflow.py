@@ -18,16 +18,8 @@ Limits
 """
 
 from outlive.quant import Drift, TensorDrift
-from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.quantization.drift_wording import (
-    SHOWN,
-    keep_float,
-    layer_name,
-    op_place,
-    seen,
-    share_of_error,
-)
-from outlive.units import plural
+from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
+from outlive.rules.quantization import drifts
 
 
 @rule("Q227", "bias-overflow", Severity.ERROR, since="0.1")
@@ -36,33 +28,31 @@ def bias_overflow(drift: Drift) -> Sightings:
     if not bad:
         return
     bad.sort(key=lambda row: -_excess(row))
-    facts = [seen(_told(row), "both files") for row in bad[:SHOWN]]
-    if len(bad) > SHOWN:
-        facts.append(seen(f"{plural(len(bad) - SHOWN, 'more operator')} like that", "both files"))
     weights_only = Remedy(
         "quantize weights only",
         Tag.CHANGES_MODEL,
         effect="biases and activations stay float, no bias is cut off",
         command="outlive quantize FLOAT --recipe dynamic-int8 -o OUT",
     )
-    yield Sighting(
-        where=layer_name(bad[0]),
-        evidence=tuple(facts),
-        why="the channel's weights are so small beside its bias that the bias has too many of their steps",
-        remedies=(keep_float(bad, share_of_error(drift, bad[:SHOWN])), weights_only),
-        op=op_place(bad[0]),
+    yield drifts.sight_layers(
+        bad,
+        map(_fact, bad),
+        "the channel's weights are so small beside its bias that the bias has too many of their steps",
+        drifts.keep_float(bad, drifts.share_of_error(drift, bad[: drifts.SHOWN])),
+        weights_only,
+        source="both files",
     )
 
 
 def _excess(row: TensorDrift) -> float:
-    """The largest bias by what there is room for."""
+    """The largest bias by the room for it."""
     found = row.weights
     if found is None or found.bias_steps is None or found.bias_room is None:
         return 0.0
     return found.bias_steps / max(found.bias_room, 1.0)
 
 
-def _told(row: TensorDrift) -> str:
+def _fact(row: TensorDrift) -> str:
     found = row.weights
     assert found is not None
-    return f"{layer_name(row)}: a bias of {found.bias_steps:.3g} steps, room for {found.bias_room:.3g}"
+    return f"{drifts.layer_name(row)}: a bias of {found.bias_steps:.3g} steps, room for {found.bias_room:.3g}"

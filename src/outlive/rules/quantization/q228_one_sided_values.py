@@ -18,19 +18,8 @@ Limits
 """
 
 from outlive.quant import Drift, TensorDrift
-from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.quantization.drift_wording import (
-    ENDS,
-    FIXED,
-    HANDING_ON,
-    SHOWN,
-    finer,
-    layer_name,
-    needed_share,
-    op_place,
-    seen,
-)
-from outlive.units import plural
+from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
+from outlive.rules.quantization import drifts
 
 _SMALL_SIDE = 1 / 8
 # Below this the range is too wide whatever its middle: Q222.
@@ -40,44 +29,39 @@ _MOST_SHARE = 0.6
 
 @rule("Q228", "one-sided-values", Severity.NOTE, since="0.1")
 def one_sided_values(drift: Drift) -> Sightings:
-    bad = sorted((row for row in drift.tensors if _is_one_sided(row)), key=needed_share)
+    bad = sorted((row for row in drift.tensors if _is_one_sided(row)), key=drifts.needed_share)
     if not bad:
         return
-    facts = [seen(_told(row)) for row in bad[:SHOWN]]
-    if len(bad) > SHOWN:
-        facts.append(seen(f"{plural(len(bad) - SHOWN, 'more tensor')} like that"))
     asymmetric = Remedy(
         "quantize activations with a zero point of their own",
         Tag.CHANGES_MODEL,
-        effect=finer(1 / needed_share(bad[0])),
+        effect=drifts.finer(1 / drifts.needed_share(bad[0])),
         command="outlive quantize FLOAT --recipe static-int8 --samples samples.npz -o OUT",
     )
-    yield Sighting(
-        where=layer_name(bad[0]),
-        evidence=tuple(facts),
-        why="the range was made symmetric around 0, and the values are not",
-        remedies=(asymmetric,),
-        confidence="likely" if drift.samples < 10 else "certain",
-        op=op_place(bad[0]),
-    )
+    why = "the range was made symmetric around 0, and the values are not"
+    yield drifts.sight_layers(bad, map(_fact, bad), why, asymmetric, confidence=drifts.certainty(drift))
 
 
 def _is_one_sided(row: TensorDrift) -> bool:
     metrics = row.metrics
-    if row.dtype not in ("int8", "uint8") or row.op_type in (*FIXED, *HANDING_ON) or metrics is None:
+    if (
+        row.dtype not in ("int8", "uint8")
+        or row.op_type in (*drifts.FIXED, *drifts.HANDING_ON)
+        or metrics is None
+    ):
         return False
-    least, most = ENDS[row.dtype]
+    least, most = drifts.ENDS[row.dtype]
     if row.zero_point is None or abs(row.zero_point - (least + most) / 2) > 1:
         return False
     above, below = max(metrics.reference_max, 0.0), max(-metrics.reference_min, 0.0)
     one_sided = min(above, below) < _SMALL_SIDE * max(above, below)
-    return one_sided and _LEAST_SHARE <= needed_share(row) < _MOST_SHARE
+    return one_sided and _LEAST_SHARE <= drifts.needed_share(row) < _MOST_SHARE
 
 
-def _told(row: TensorDrift) -> str:
+def _fact(row: TensorDrift) -> str:
     assert row.metrics is not None
     assert row.scale is not None
     assert row.zero_point is not None
-    low, high = (row.scale * (end - row.zero_point) for end in ENDS[row.dtype])
+    low, high = (row.scale * (end - row.zero_point) for end in drifts.ENDS[row.dtype])
     values = f"{row.metrics.reference_min:.4g} to {row.metrics.reference_max:.4g}"
-    return f"{layer_name(row)}: values from {values}, it holds {low:.4g} to {high:.4g}"
+    return f"{drifts.layer_name(row)}: values from {values}, it holds {low:.4g} to {high:.4g}"

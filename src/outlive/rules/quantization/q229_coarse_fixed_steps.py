@@ -18,17 +18,8 @@ Limits
 """
 
 from outlive.quant import Drift, TensorDrift
-from outlive.rules.api import Severity, Sighting, Sightings, rule
-from outlive.rules.quantization.drift_wording import (
-    FIXED,
-    SHOWN,
-    keep_float,
-    layer_name,
-    needed_share,
-    op_place,
-    seen,
-    wider,
-)
+from outlive.rules.api import Severity, Sightings, rule
+from outlive.rules.quantization import drifts
 from outlive.units import plural
 
 _LEAST_SHARE = 1 / 8
@@ -37,35 +28,29 @@ _LEVELS = 255
 
 @rule("Q229", "coarse-fixed-steps", Severity.WARNING, since="0.1")
 def coarse_fixed_steps(drift: Drift) -> Sightings:
-    bad = sorted((row for row in drift.tensors if _is_coarse(row)), key=needed_share)
+    bad = sorted((row for row in drift.tensors if _is_coarse(row)), key=drifts.needed_share)
     if not bad:
         return
-    facts = [seen(_told(row)) for row in bad[:SHOWN]]
-    if len(bad) > SHOWN:
-        facts.append(seen(f"{plural(len(bad) - SHOWN, 'more tensor')} like that"))
     first = bad[0].born_here or bad[0].metrics
     assert first is not None
-    yield Sighting(
-        where=layer_name(bad[0]),
-        evidence=tuple(facts),
-        why="the steps are fixed by the runtime, and the values are not much larger",
-        remedies=(
-            keep_float(bad, f"the {first.sqnr_db:.1f} dB of signal to noise here become exact"),
-            wider(),
-        ),
-        confidence="likely" if drift.samples < 10 else "certain",
-        op=op_place(bad[0]),
+    yield drifts.sight_layers(
+        bad,
+        map(_fact, bad),
+        "the steps are fixed by the runtime, and the values are not much larger",
+        drifts.keep_float(bad, f"the {first.sqnr_db:.1f} dB of signal to noise here become exact"),
+        drifts.wider(),
+        confidence=drifts.certainty(drift),
     )
 
 
 def _is_coarse(row: TensorDrift) -> bool:
-    if row.dtype not in ("int8", "uint8") or row.op_type not in FIXED or row.metrics is None:
+    if row.dtype not in ("int8", "uint8") or row.op_type not in drifts.FIXED or row.metrics is None:
         return False
-    return row.metrics.reference_min < row.metrics.reference_max and needed_share(row) < _LEAST_SHARE
+    return row.metrics.reference_min < row.metrics.reference_max and drifts.needed_share(row) < _LEAST_SHARE
 
 
-def _told(row: TensorDrift) -> str:
+def _fact(row: TensorDrift) -> str:
     assert row.metrics is not None
     values = f"{row.metrics.reference_min:.4g} to {row.metrics.reference_max:.4g}"
-    levels = max(1, round(needed_share(row) * _LEVELS))
-    return f"{layer_name(row)}: values from {values}, {plural(levels, 'level')} of {_LEVELS + 1}"
+    levels = max(1, round(drifts.needed_share(row) * _LEVELS))
+    return f"{drifts.layer_name(row)}: values from {values}, {plural(levels, 'level')} of {_LEVELS + 1}"

@@ -7,7 +7,7 @@ What it checks
 Why it matters
     Either the samples are not what the model was calibrated with (0 to 1 instead of pixels of 0 to 255), or
     it was calibrated with an outlier among them. What comes in is then known to a few levels only, and no
-    layer behind it can mend that.
+    layer behind it can repair that.
 
 What to do
     Prepare the samples as the model's inputs are prepared, or calibrate with these.
@@ -17,8 +17,8 @@ Limits
 """
 
 from outlive.quant import Drift
-from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.quantization.drift_wording import calibrate_again, finer, seen
+from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.quantization import drifts
 
 _LEAST_SHARE = 1 / 4
 _BYTES = 255
@@ -43,13 +43,13 @@ def samples_within_input(drift: Drift) -> Sightings:
         yield Sighting(
             where=f'input "{found.name}"',
             evidence=(
-                seen(f"the samples hold {found.low:.4g} to {found.high:.4g}", "samples"),
-                seen(f"the input can hold {low:.4g} to {high:.4g}", "quantization parameters"),
+                Evidence(f"the samples hold {found.low:.4g} to {found.high:.4g}", "samples"),
+                Evidence(f"the input can hold {low:.4g} to {high:.4g}", "quantization parameters"),
             ),
             why="these look like pixels that were scaled to 1, where the model takes bytes"
             if pixels
             else "the range was measured with other values than these",
-            remedies=(prepare, calibrate_again(finer(1 / share))),
-            confidence="likely" if drift.samples < 10 else "certain",
+            remedies=(prepare, drifts.calibrate_again(drifts.finer(1 / share))),
+            confidence=drifts.certainty(drift),
             fault=Fault.INPUT,
         )

@@ -21,9 +21,8 @@ Limits
 """
 
 from outlive.quant import Drift, TensorDrift
-from outlive.rules.api import Severity, Sighting, Sightings, rule
-from outlive.rules.quantization.drift_wording import SHOWN, keep_float, layer_name, op_place, seen, wider
-from outlive.units import plural
+from outlive.rules.api import Severity, Sightings, rule
+from outlive.rules.quantization import drifts
 
 _GOOD_DB = 20.0
 _BAD_DB = 10.0
@@ -35,21 +34,13 @@ def drowned_values(drift: Drift) -> Sightings:
     bad = sorted((row for row in drift.tensors if _is_drowned(row)), key=lambda row: -row.harm)
     if not bad:
         return
-    facts = [seen(_told(row)) for row in bad[:SHOWN]]
-    if len(bad) > SHOWN:
-        facts.append(seen(f"{plural(len(bad) - SHOWN, 'more tensor')} like that"))
     users = [row for row in drift.tensors if row.op == bad[0].used_by]
     effect = (
         f"op {bad[0].used_by} works with float values; what it makes has {bad[0].used_sqnr_db:.1f} dB now"
     )
-    yield Sighting(
-        where=layer_name(bad[0]),
-        evidence=tuple(facts),
-        why="the range is that of its largest values, and the smaller ones are those that count",
-        remedies=(keep_float([bad[0], *users], effect), wider()),
-        confidence="likely",
-        op=op_place(bad[0]),
-    )
+    why = "the range is that of its largest values, and the smaller ones are those that count"
+    fix = drifts.keep_float([bad[0], *users], effect)
+    yield drifts.sight_layers(bad, map(_fact, bad), why, fix, drifts.wider(), confidence="likely")
 
 
 def _is_drowned(row: TensorDrift) -> bool:
@@ -62,7 +53,7 @@ def _is_drowned(row: TensorDrift) -> bool:
     return total.sqnr_db >= _GOOD_DB and row.used_sqnr_db < _BAD_DB and share >= _LEAST_SHARE
 
 
-def _told(row: TensorDrift) -> str:
+def _fact(row: TensorDrift) -> str:
     assert row.metrics is not None
     used = f"{row.used_sqnr_db:.1f} dB in what op {row.used_by} makes of it"
-    return f"{layer_name(row)}: signal to noise {row.metrics.sqnr_db:.1f} dB as a whole, {used}"
+    return f"{drifts.layer_name(row)}: signal to noise {row.metrics.sqnr_db:.1f} dB as a whole, {used}"

@@ -41,7 +41,7 @@ def output_never_written(flight: Flight) -> Sightings:
     if not found:
         return
     others = f" and {len(found) - 1} more" if len(found) > 1 else ""
-    facts = [_told(output) for output in found[:_SHOWN]]
+    facts = [_fact(output) for output in found[:_SHOWN]]
     yield Sighting(
         where=f'output "{found[0].name}", tensor {found[0].index}{others}',
         evidence=tuple(Evidence(fact, "two runs in filled memory") for fact in facts),
@@ -51,7 +51,7 @@ def output_never_written(flight: Flight) -> Sightings:
     )
 
 
-def _told(output: OutputSeen) -> str:
+def _fact(output: OutputSeen) -> str:
     left, size = output.untouched_bytes or 0, prod(output.shape) * _size(output.dtype)
     share = "all" if left >= size else f"{left:,} of"
     kind = f"{format_shape(output.shape)} {output.dtype}"

@@ -34,7 +34,7 @@ def delegate_fell_back(flight: Flight) -> Sightings:
     printed = (Evidence(f"printed last: {said}", "standard error"),) if said else ()
     yield Sighting(
         where=", ".join(seen.asked),
-        evidence=(*told_nodes(seen), *printed),
+        evidence=(*node_evidence(seen), *printed),
         why="what it does not take runs on the CPU"
         if seen.taken
         else "it took nothing: the model ran as if it had not been asked for",
@@ -50,7 +50,7 @@ def delegate_fell_back(flight: Flight) -> Sightings:
     )
 
 
-def told_nodes(seen: DelegationSeen) -> tuple[Evidence, ...]:
+def node_evidence(seen: DelegationSeen) -> tuple[Evidence, ...]:
     """What was taken and what was left, in words."""
     parts = f" in {plural(seen.parts, 'part')}" if seen.parts else ""
     taken = f"it took {seen.taken} of {plural(seen.operators, 'operator')}{parts}"

@@ -19,7 +19,7 @@ from outlive.arena.xnnpack.partition import expected_of_xnnpack
 from outlive.model import Model
 from outlive.process.flight import Flight
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.silent.s702_delegate_fell_back import BUILT_IN, told_nodes
+from outlive.rules.silent.s702_delegate_fell_back import BUILT_IN, node_evidence
 
 _SHOWN = 3
 
@@ -35,10 +35,10 @@ def nothing_accelerated(flight: Flight, model: Model) -> Sightings:
     for at, why in () if expected is None else expected.refused.items():
         reasons.setdefault(why, at)
     first = list(reasons.items())[:_SHOWN]
-    told = (Evidence(f"op {at}: {why}", "XNNPACK's own rules") for why, at in first)
+    reasons_given = (Evidence(f"op {at}: {why}", "XNNPACK's own rules") for why, at in first)
     yield Sighting(
         where="the run",
-        evidence=(*told_nodes(seen), *told),
+        evidence=(*node_evidence(seen), *reasons_given),
         why="no operator here is one that XNNPACK has, in this type and shape",
         remedies=(
             Remedy(

@@ -38,14 +38,14 @@ def variable_never_assigned(model: Model) -> Sightings:
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
     yield Sighting(
         where=operator_name(step, graph.index) + more,
-        evidence=tuple(Evidence(_told(*item), "file") for item in found[:_SHOWN]),
+        evidence=tuple(Evidence(_fact(*item), "file") for item in found[:_SHOWN]),
         why="XNNPACK gives what lies in memory there; the builtin kernels refuse to read it",
         remedies=(_AGAIN,),
         op=operator_place(step, graph.index),
     )
 
 
-def _told(graph: Subgraph, step: Operator, name: str) -> str:
+def _fact(graph: Subgraph, step: Operator, name: str) -> str:
     handles = _handles(graph)
     later = any(name in _touched(other, handles) for other in graph.operators)
     when = "it is assigned only afterwards" if later else "no operator assigns it"

@@ -18,7 +18,7 @@ Limits
 from outlive.model import Model, Operator, Subgraph, Tensor
 from outlive.rules.api import Evidence, Severity, Sighting, Sightings, rule
 from outlive.rules.operator.graph_demands import STATE_SLOTS
-from outlive.rules.operator.prepared_operator import CONVERT_AGAIN
+from outlive.rules.operator.prepared import CONVERT_AGAIN
 from outlive.rules.wording import operator_name, operator_place, tensor_name
 
 

@@ -49,7 +49,7 @@ def not_finite_output(flight: Flight, model: Model) -> Sightings:
     maker = next((step for step in graph.operators if _makes(step, held)), None)
     if inside is not None and maker is not None:
         if inside.chosen or maker.type in PLAIN:
-            yield from _told(graph, maker, bad, held)
+            yield from _sight_maker(graph, maker, bad, held)
     elif _is_finite_there(flight, bad, held):
         fact = "on the same inputs the builtin kernels give finite numbers"
         why = "the kernels of XNNPACK, or of another delegate, make them"
@@ -69,7 +69,9 @@ def _is_finite_there(flight: Flight, bad: list[OutputSeen], held: Mapping[int, i
     return flight.delegation is not None and flight.delegation.taken > 0 and once and seen
 
 
-def _told(graph: Subgraph, maker: Operator, bad: list[OutputSeen], held: Mapping[int, int]) -> Sightings:
+def _sight_maker(
+    graph: Subgraph, maker: Operator, bad: list[OutputSeen], held: Mapping[int, int]
+) -> Sightings:
     index = next(index for index in maker.outputs if held.get(index))
     size = count_elements(graph.tensors[index].shape) or 0
     made = f"{operator_name(maker)} is the first that makes them: {held[index]:,} of {size:,} of its numbers"

@@ -61,10 +61,10 @@ def _sight(graph: Subgraph, output: OutputSeen, rows: Mapping[int, TensorSeen], 
     span = f"all are {row.minimum:.6g}" if row.minimum == row.maximum else "always the same ones"
     fact = f"{operator_name(last)} is given other numbers each time; of the {row.size:,} it gives, {span}"
     zero = [f"{tensor_name(item)} is all zeros" for item in _zero_weights(graph, last)]
-    told = [Evidence(fact, f"{runs} runs"), *(Evidence(one, "file") for one in zero)]
+    facts = [Evidence(fact, f"{runs} runs"), *(Evidence(one, "file") for one in zero)]
     yield Sighting(
         where=f'output "{output.name}", tensor {output.index}',
-        evidence=(Evidence(f"the same for {runs} different inputs", f"{runs} runs"), *told),
+        evidence=(Evidence(f"the same for {runs} different inputs", f"{runs} runs"), *facts),
         why="its weights are zero" if zero else "what the model is given does not reach this output",
         remedies=(_LOOK,) if zero else (_REAL, _LOOK),
         confidence="certain" if zero else _LIKELY,

@@ -35,11 +35,11 @@ def rows_beyond_count(flight: Flight, model: Model) -> Sightings:
 
 def _sight(flight: Flight, step: Operator) -> Sightings:
     """Boxes, classes, scores and the count, in this order."""
-    import numpy as np  # which whoever only loads the rules does not need
+    import numpy as np  # loaded here: loading the rules does not need it
 
     names = {output.index: output.name for output in flight.outputs}
     if any(output.untouched_bytes for output in flight.outputs):
-        return  # memory was filled beforehand, and what still holds that is told of each output
+        return  # memory was filled beforehand: S701 reports what still holds that
     if any(names.get(index) not in flight.values for index in (step.outputs[2], step.outputs[3])):
         return
     name, count_name = names[step.outputs[2]], names[step.outputs[3]]

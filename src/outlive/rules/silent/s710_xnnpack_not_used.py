@@ -21,7 +21,7 @@ from outlive.model import Model
 from outlive.process.flight import Flight
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.flight_end import last_words
-from outlive.rules.silent.s702_delegate_fell_back import BUILT_IN, told_nodes
+from outlive.rules.silent.s702_delegate_fell_back import BUILT_IN, node_evidence
 from outlive.units import plural
 
 # Old versions use XNNPACK only where it is named.
@@ -46,7 +46,7 @@ def xnnpack_not_used(flight: Flight, model: Model) -> Sightings:
     printed = (Evidence(f"printed last: {said}", "standard error"),) if said else ()
     yield Sighting(
         where="the run",
-        evidence=(told_nodes(seen)[0], Evidence(could, "XNNPACK's own rules"), *printed),
+        evidence=(node_evidence(seen)[0], Evidence(could, "XNNPACK's own rules"), *printed),
         why="the runtime was built without it, is older than these rules, or could not apply it",
         remedies=(_TRY,),
         confidence="certain that it was not used; why is not known",

@@ -12,6 +12,7 @@ import threading
 import time
 
 from ..wire import OWN_END
+from .own_process import until_ms
 from .shared_memory import read_shared
 
 # The fastest that memory is filled, page by page, on a machine of today; and bounds for the pause.
@@ -75,9 +76,7 @@ class Watchdog:
 
     def pause_ms(self) -> int | None:
         """How long to wait before the next look; None for as long as one likes."""
-        if not self._next:
-            return None
-        return max(1, int((min(self._next.values()) - time.monotonic()) * 1000) + 1)
+        return until_ms(min(self._next.values())) if self._next else None
 
     def is_due(self) -> bool:
         """True if it is time to look at one of them."""

@@ -76,6 +76,17 @@ def _prepare(runtime: str) -> dict[str, Any]:
     return facts
 
 
+class _WorkerProcess:
+    """A worker: the number the parent gave it, the files for its last words, whether it leads a group.
+
+    `kill_at` is when it is killed if it has not ended by then.
+    """
+
+    def __init__(self, number: int, last_words: list[int], leads_group: bool) -> None:
+        self.number, self.last_words, self.leads_group = number, last_words, leads_group
+        self.kill_at: float | None = None
+
+
 class NurseryServer:
     """Forks, traces and reaps."""
 
@@ -88,16 +99,13 @@ class NurseryServer:
     ) -> None:
         self._channel, self._parent, self._pid = channel, parent, os.getpid()
         channel.setblocking(False)
-        self._workers: dict[int, int] = {}  # process -> number the parent gave it
+        self._workers: dict[int, _WorkerProcess] = {}  # by their process
         self._unsent: collections.deque[bytes] = collections.deque()
         self._tracer = tracer.Tracer()
         self._watchdog = memory_watchdog.Watchdog()
         self._oom_count, self._cgroups = oom_count, own
         self._spare = worker_requests.SpareWorker(self._become_spare)
-        self._last_words: dict[int, list[int]] = {}  # process -> the files for what it says last
         self._descriptor_limit = own_process.raise_descriptor_limit()
-        self._groups: set[int] = set()  # those that lead a group of processes
-        self._condemned: dict[int, float] = {}  # process -> when it is killed if it has not ended by then
         self._wake_read, self._wake_write = os.pipe()
         for end in (self._wake_read, self._wake_write):
             os.set_blocking(end, False)
@@ -107,8 +115,7 @@ class NurseryServer:
 
     def serve(self) -> None:
         """Wait for requests and for ends, until the parent is gone."""
-        poll = select.poll()
-        poll.register(self._wake_read, select.POLLIN)
+        poll = own_process.input_poll(self._wake_read)
         if self._parent_end is not None:
             poll.register(self._parent_end, select.POLLIN)
         while os.getppid() == self._parent:
@@ -148,8 +155,9 @@ class NurseryServer:
 
     def _end_group(self, leader: int) -> None:
         """What a worker has started goes with it."""
-        if leader in self._groups:
-            self._groups.discard(leader)
+        worker = self._workers[leader]
+        if worker.leads_group:
+            worker.leads_group = False
             try:
                 os.killpg(leader, signal.SIGKILL)
             except OSError:
@@ -162,14 +170,14 @@ class NurseryServer:
         self._spare.look()
         self._cgroups.remove_left()
         now = time.monotonic()
-        for process in [process for process, end in self._condemned.items() if end <= now]:
-            _kill(process)
-            del self._condemned[process]
+        for process, worker in self._workers.items():
+            if worker.kill_at is not None and worker.kill_at <= now:
+                _kill(process)
+                worker.kill_at = None
 
     def _end_those(self, suspects: dict[int, int]) -> None:
-        """End those that hold too much, unless an order that came meanwhile gives them another limit."""
-        poll = select.poll()
-        poll.register(self._channel, select.POLLIN)
+        """End those that hold too much, unless a request that came meanwhile gives them another limit."""
+        poll = own_process.input_poll(self._channel.fileno())
         while suspects and poll.poll(0) and self._request():
             pass
         for process, most in suspects.items():
@@ -180,9 +188,8 @@ class NurseryServer:
         pauses = [self._watchdog.pause_ms(), self._spare.pause_ms(), self._cgroups.pause_ms()]
         if self._parent_end is None:
             pauses.append(_LOOK_MS)
-        if self._condemned:
-            left = min(self._condemned.values()) - time.monotonic()
-            pauses.append(max(1, int(left * 1000) + 1))
+        ends = [worker.kill_at for worker in self._workers.values() if worker.kill_at is not None]
+        pauses += [own_process.until_ms(end) for end in ends]
         return min([pause for pause in pauses if pause is not None], default=None)
 
     def _drain(self) -> None:
@@ -220,11 +227,9 @@ class NurseryServer:
         if "fork" in message:
             self._fork(message, descriptors, is_whole)
         elif "to" in message:
-            for process in [process for process, number in self._workers.items() if number == message["to"]]:
-                self._serve_worker(process, message)
-        elif "words_of" in message:
-            for process in [one for one, number in self._workers.items() if number == message["words_of"]]:
-                self.tell(message["echo"], anonymous_files.read_last_words(self._last_words.get(process, [])))
+            for process, worker in list(self._workers.items()):
+                if worker.number == message["to"]:
+                    self._serve_worker(process, message)
         elif "echo" in message:
             self.tell(message["echo"], {"echo": True})
         for descriptor in descriptors:
@@ -243,8 +248,11 @@ class NurseryServer:
             self._cgroups.share(process, message["bytes"])
         elif message["do"] == "interrupt":
             _kill(process, signal.SIGINT)
+        elif message["do"] == "words":
+            words = anonymous_files.read_last_words(self._workers[process].last_words)
+            self.tell(message["echo"], words)
         elif message["do"] == "retire":
-            self._condemned[process] = time.monotonic() + _RETIRE_S
+            self._workers[process].kill_at = time.monotonic() + _RETIRE_S
         else:
             self._end(process, gently=message["do"] == "abort")
 
@@ -252,9 +260,9 @@ class NurseryServer:
         """End a worker; gently so that it can leave word of what it was doing."""
         if not gently:
             _kill(process)
-        elif process not in self._condemned:
+        elif self._workers[process].kill_at is None:
             _kill(process, signal.SIGABRT)
-            self._condemned[process] = time.monotonic() + _OBEY_S
+            self._workers[process].kill_at = time.monotonic() + _OBEY_S
 
     def _fork(self, message: dict[str, Any], descriptors: list[int], is_whole: bool) -> None:
         number = message["fork"]
@@ -270,10 +278,8 @@ class NurseryServer:
             _close(words)
             self.tell(number, {"error": os.strerror(error.errno or 0)})
             return
-        self._last_words[process] = words
-        self._workers[process] = number
+        self._workers[process] = _WorkerProcess(number, words, leads_group="program" in message)
         if "program" in message:
-            self._groups.add(process)
             self._tracer.stacks.expect(process, own_process.stack_bytes())
         self._limit(process, message["limits"])
         self.tell(number, {"pid": process, "untraced": refused})
@@ -308,18 +314,18 @@ class NurseryServer:
         return process
 
     def _become_spare(self, channel: socket.socket) -> None:
-        """In the child: wait for an order, and for nothing else."""
+        """In the child: wait for a request, and for nothing else."""
 
-        def await_order() -> tuple[dict[str, Any] | None, list[int]]:
+        def await_request() -> tuple[dict[str, Any] | None, list[int]]:
             own_process.name_process("outlive-spare")
             with channel:
                 message, descriptors, is_whole = worker_requests.receive_request(channel)
             return message if is_whole else None, descriptors
 
-        self._become(await_order)
+        self._become(await_request)
 
-    def _become(self, get_order: Callable[[], tuple[dict[str, Any] | None, list[int]]]) -> None:
-        """In the child: forget the nursery, become what the order says, and never come back."""
+    def _become(self, get_request: Callable[[], tuple[dict[str, Any] | None, list[int]]]) -> None:
+        """In the child: forget the nursery, become what the request says, and never come back."""
         code = 70
         try:
             signal.set_wakeup_fd(-1)
@@ -327,11 +333,11 @@ class NurseryServer:
                 signal.signal(name, signal.SIG_DFL)
             own_process.die_with(self._pid)
             self._channel.close()
-            others = [one for files in self._last_words.values() for one in files]
+            others = [one for worker in self._workers.values() for one in worker.last_words]
             _close([self._wake_read, self._wake_write, self._parent_end, *others])
             own_process.adopt_orphans()
             own_process.restore_descriptor_limit(self._descriptor_limit)
-            message, descriptors = get_order()
+            message, descriptors = get_request()
             if message is None:
                 os._exit(0)  # no request will come
             if "program" in message:
@@ -376,13 +382,12 @@ class NurseryServer:
             "oom_kills": [0, end.kills] if end.kills else self._oom_count.around_now(),
             "evidence": evidence,
         }
-        words = self._last_words.pop(process)
-        message.update(anonymous_files.read_last_words(words))
-        _close(words)
-        self._tracer.forget(process)
-        self._condemned.pop(process, None)
         self._end_group(process)
-        self.tell(self._workers.pop(process), message)
+        self._tracer.forget(process)
+        worker = self._workers.pop(process)
+        message.update(anonymous_files.read_last_words(worker.last_words))
+        _close(worker.last_words)
+        self.tell(worker.number, message)
         if evidence.get("frames"):
             # Looking at a stack took memory, which the workers to come would fill first: see `trim_heap`.
             del message, evidence

@@ -334,21 +334,31 @@ def count_threads() -> int:
 
 def is_traced() -> bool:
     """True while another process traces this one."""
-    try:
-        with open("/proc/self/status") as file:
-            return any(line.startswith("TracerPid:") and line.split()[1] != "0" for line in file)
-    except (OSError, IndexError):
-        return False
+    return read_fields("/proc/self/status").get("TracerPid", "0") != "0"
 
 
 def _sizes(path: str, names: tuple[str, ...]) -> dict[str, int]:
     """Lines such as `Rss:   1234 kB` of a file of the kernel, in bytes."""
+    found = read_fields(path)
     try:
-        with open(path) as file:
-            rows = [line.partition(":") for line in file]
-        return {name: int(rest.split()[0]) * 1024 for name, _, rest in rows if name in names}
-    except (OSError, ValueError, IndexError):
+        return {name: int(found[name].split()[0]) * 1024 for name in names if name in found}
+    except (ValueError, IndexError):
         return {}
+
+
+def read_fields(path: str) -> dict[str, str]:
+    """Lines such as `Name:   value` of a file of the kernel; none if it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            rows = [line.partition(":") for line in file]
+    except OSError:
+        return {}
+    return {name: value.strip() for name, _, value in rows}
+
+
+def until_ms(moment: float) -> int:
+    """How long a poll may last until this moment of the monotonic clock; 1 if it has passed."""
+    return max(1, int((moment - time.monotonic()) * 1000) + 1)
 
 
 def input_poll(descriptor: int) -> Any:

@@ -1,6 +1,6 @@
 """The sandbox that a worker enters once its runtime is loaded, and cannot leave again (Linux).
 
-enter(order) ──> no_new_privs ──> landlock: which files may be read, no TCP, no signal to the outside
+enter(settings) ──> no_new_privs ──> landlock: which files may be read, no TCP, no signal to the outside
                               ──> seccomp:  which system calls are answered (`syscalls` has the tables)
                               ──> RLIMIT_FSIZE: what is printed cannot fill the memory, or a disk
 
@@ -60,15 +60,15 @@ def prepare() -> None:
         _filter(True)
 
 
-def enter(order: Dict[str, Any], for_model: bool = True) -> Dict[str, str]:
+def enter(settings: Dict[str, Any], for_model: bool = True) -> Dict[str, str]:
     """Come under all of it that can be had: the parts, and why there are not more of them.
 
-    `read` of the order are files and folders that may be read, besides those of the system, Python and the
+    `read` of the settings are files and folders that may be read, besides those of the system, Python and the
     runtime; `off` is why there is to be no sandbox. A worker that serves a model (and no function of the
     user's) gets the narrower filter.
     """
-    if "off" in order:
-        return {"parts": "", "why": order["off"]}
+    if "off" in settings:
+        return {"parts": "", "why": settings["off"]}
     parts: List[str] = []
     missing: List[str] = []
     if for_model:
@@ -76,7 +76,7 @@ def enter(order: Dict[str, Any], for_model: bool = True) -> Dict[str, str]:
     for name, come_under in (("landlock", _come_under_landlock), ("seccomp", _come_under_seccomp)):
         try:
             check(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) if _IS_LINUX else 0)
-            parts.append(come_under(order["read"], for_model))
+            parts.append(come_under(settings["read"], for_model))
         except OSError as error:
             missing.append("no %s: %s" % (name, error.strerror or error))
     earlier = count_threads() - 1

@@ -1,6 +1,6 @@
 """A memory cgroup for each worker, so that the kernel itself keeps its limit, however fast memory is taken.
 
-    nursery ──makes one ahead, puts the spare in──> order comes: the limit is written ──> worker
+    nursery ──makes one ahead, puts the spare in──> request comes: the limit is written ──> worker
        └─ the worker has ended: was it killed for memory, by its own limit? the cgroup is removed
 
 What a process holds when it is put in stays charged where it was. Charged to it are the pages that it touches

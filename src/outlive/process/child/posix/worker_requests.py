@@ -120,7 +120,7 @@ class SpareWorker:
 
     def pause_ms(self) -> int | None:
         """How long until the next look; None for as long as one likes."""
-        return max(1, int((self._until - time.monotonic()) * 1000) + 1) if self._process else None
+        return own_process.until_ms(self._until) if self._process else None
 
 
 def become_program(message: dict[str, Any], descriptors: list[int]) -> NoReturn:

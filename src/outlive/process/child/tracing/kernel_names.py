@@ -44,20 +44,21 @@ STABLEHLO_CASE
 """
 OPERATORS = tuple(_OPERATORS_TEXT.split())
 
+
+def _rules(text: str) -> dict[str, tuple[str, ...]]:
+    """Names with the ops that each may run, written as NAME=OP,OP."""
+    pairs = (word.partition("=") for word in text.split())
+    return {name: tuple(ops.split(",")) for name, _, ops in pairs}
+
+
 # Namespaces of kernels that serve one op under a name that is not their own in capitals.
-_RENAMED = {
-    "broadcastto": "BROADCAST_TO",
-    "call_once_kernel": "CALL_ONCE",
-    "conv": "CONV_2D",
-    "conv3d": "CONV_3D",
-    "conv3d_transpose": "CONV_3D_TRANSPOSE",
-    "depthwise_conv": "DEPTHWISE_CONV_2D",
-    "if_kernel": "IF",
-    "l2norm": "L2_NORMALIZATION",
-    "local_response_norm": "LOCAL_RESPONSE_NORMALIZATION",
-    "reverse": "REVERSE_V2",
-    "while_kernel": "WHILE",
-}
+_RENAMED = _rules(
+    """
+broadcastto=BROADCAST_TO call_once_kernel=CALL_ONCE conv=CONV_2D conv3d=CONV_3D
+conv3d_transpose=CONV_3D_TRANSPOSE depthwise_conv=DEPTHWISE_CONV_2D if_kernel=IF l2norm=L2_NORMALIZATION
+local_response_norm=LOCAL_RESPONSE_NORMALIZATION reverse=REVERSE_V2 while_kernel=WHILE
+"""
+)
 # Namespaces that are named like their one op.
 _PLAIN_TEXT = """
 add add_n assign_variable atan2 batch_matmul batch_to_space_nd bidirectional_sequence_lstm
@@ -141,36 +142,26 @@ _MARKS = (
 _SOURCES = {"skip_gram.cc": "SKIP_GRAM", "embedding_lookup_sparse.cc": "EMBEDDING_LOOKUP_SPARSE"}
 
 # Subgraph::Visit...Node, where the name of the function is not the op's.
-_VISITS = {
-    "BatchMatMul": ("BATCH_MATMUL",),
-    "Pad": ("PAD",),
-    "Reduce": ("REDUCE_MIN", "REDUCE_MAX", "SUM", "MEAN"),
-    "MediaPipeDeconvolution": ("CUSTOM",),
-    "MediaPipeMaxPooling": ("CUSTOM",),
-    "MediaPipeUnpooling": ("CUSTOM",),
-    "ScaledDotAttentionComposite": ("STABLEHLO_COMPOSITE", "CUSTOM"),
-    "DotAttention": ("STABLEHLO_COMPOSITE", "CUSTOM"),
-}
+_VISITS = _rules(
+    """
+BatchMatMul=BATCH_MATMUL Pad=PAD Reduce=REDUCE_MIN,REDUCE_MAX,SUM,MEAN MediaPipeDeconvolution=CUSTOM
+MediaPipeMaxPooling=CUSTOM MediaPipeUnpooling=CUSTOM ScaledDotAttentionComposite=STABLEHLO_COMPOSITE,CUSTOM
+DotAttention=STABLEHLO_COMPOSITE,CUSTOM
+"""
+)
 # XNNPACK's own operators, by the ops that the delegate defines them for (xnn_define_...), and by what XNNPACK
 # makes of those: a 1x1 convolution becomes fully connected (src/subgraph/convolution-2d.c there). Not those
 # that it also puts in by itself: conversions, copies, transpositions, reductions, element-wise ones.
-_XNN_OPERATORS = {
-    "average_pooling": ("AVERAGE_POOL_2D",),
-    "batch_matrix_multiply": ("BATCH_MATMUL", "STABLEHLO_COMPOSITE", "CUSTOM"),
-    "concatenate": ("CONCATENATION",),
-    "constant_pad": ("PAD",),
-    "convolution": ("CONV_2D",),
-    "deconvolution": ("TRANSPOSE_CONV", "CUSTOM"),
-    "depth_to_space": ("DEPTH_TO_SPACE",),
-    "depthwise_convolution": ("DEPTHWISE_CONV_2D",),
-    "even_split": ("SPLIT",),
-    "fully_connected": ("FULLY_CONNECTED", "CONV_2D", "STABLEHLO_COMPOSITE", "CUSTOM"),
-    "max_pooling": ("MAX_POOL_2D",),
-    "resize_bilinear": ("RESIZE_BILINEAR",),
-    "slice": ("SLICE", "STRIDED_SLICE"),
-    "softmax": ("SOFTMAX", "STABLEHLO_COMPOSITE", "CUSTOM"),
-    "space_to_depth": ("SPACE_TO_DEPTH",),
-}
+_XNN_OPERATORS = _rules(
+    """
+average_pooling=AVERAGE_POOL_2D batch_matrix_multiply=BATCH_MATMUL,STABLEHLO_COMPOSITE,CUSTOM
+concatenate=CONCATENATION constant_pad=PAD convolution=CONV_2D deconvolution=TRANSPOSE_CONV,CUSTOM
+depth_to_space=DEPTH_TO_SPACE depthwise_convolution=DEPTHWISE_CONV_2D even_split=SPLIT
+fully_connected=FULLY_CONNECTED,CONV_2D,STABLEHLO_COMPOSITE,CUSTOM max_pooling=MAX_POOL_2D
+resize_bilinear=RESIZE_BILINEAR slice=SLICE,STRIDED_SLICE softmax=SOFTMAX,STABLEHLO_COMPOSITE,CUSTOM
+space_to_depth=SPACE_TO_DEPTH
+"""
+)
 
 _BUILTIN = "tflite::ops::builtin::"
 _CUSTOM = "tflite::ops::custom::"
@@ -204,17 +195,10 @@ class KernelName(NamedTuple):
     delegated: bool = False
 
 
-def _read_shared() -> dict[str, dict[str, tuple[str, ...]]]:
-    table: dict[str, dict[str, tuple[str, ...]]] = {}
-    for line in _SHARED_TEXT.split("\n"):
-        namespace, *rules = line.split() or [""]
-        for rule in rules:
-            function, _, ops = rule.partition("=")
-            table.setdefault(namespace, {})[function] = tuple(ops.split(","))
-    return table
-
-
-_SHARED = _read_shared()
+_SHARED: dict[str, dict[str, tuple[str, ...]]] = {}
+for _line in _SHARED_TEXT.strip().split("\n"):
+    _namespace, _, _functions = _line.partition(" ")
+    _SHARED.setdefault(_namespace, {}).update(_rules(_functions))
 
 
 def is_interpreter(name: str) -> bool:
@@ -255,7 +239,7 @@ def _kernel(name: str, raw: str, source: str) -> KernelName | None:
     if namespace in _PLAIN:
         return KernelName((namespace.upper(),), _phase(name))
     if namespace in _RENAMED:
-        return KernelName((_RENAMED[namespace],), _phase(name))
+        return KernelName(_RENAMED[namespace], _phase(name))
     ops = _SHARED.get(namespace, {}).get(function)
     if ops is None:
         return None

@@ -10,6 +10,8 @@ import os
 from bisect import bisect_right
 from typing import NamedTuple
 
+from ..posix.own_process import read_fields
+
 _PAGE_BYTES = 4096
 _MAX_PAGES = 2048  # what one look at a process may copy: 8 MiB
 _MAX_ADDRESS = 1 << 63
@@ -140,12 +142,7 @@ def _mapping(line: bytes) -> MemoryMapping | None:
 
 def read_status(task: int) -> dict[str, str]:
     """`/proc/TASK/status`, as it is written; empty when the task is gone."""
-    try:
-        with open("/proc/%d/status" % task, encoding="utf-8", errors="replace") as file:
-            rows = [line.partition(":") for line in file]
-    except OSError:
-        return {}
-    return {name: value.strip() for name, _, value in rows}
+    return read_fields("/proc/%d/status" % task)
 
 
 def memory_sizes(status: dict[str, str]) -> dict[str, int]:

@@ -1,0 +1,222 @@
+"""Reads a log: decodes it, takes prefixes and colours off, and never holds more than a bounded part of it.
+
+bytes or a stream ──► start, telling lines of the middle, end ──► decoded ──► LogText
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+# What is read of a log in full: its start, and its end, which tells most.
+_HEAD_BYTES, _TAIL_BYTES = 4 << 20, 12 << 20
+# Of what lies between, only lines around these words are read, for so long and no more of them.
+_MIDDLE_S, _CHUNK_BYTES, _MOST_MIDDLE_BYTES = 20.0, 4 << 20, 2 << 20
+_TELLING = re.compile(
+    rb"[Ff]ault|[Aa]bort|[Kk]illed|SIG[A-Z]{3}|Traceback|Error:|Exception|FATAL|[Ff]atal|panic|bad_alloc|"
+    rb"[Ii]llegal|[Bb]us [Ee]rror|exit code|status=\d|0x[cC]0000|[Oo]ut of memory|OOM"
+)
+_TELLING_TEXT = re.compile(_TELLING.pattern.decode())
+_AROUND_BYTES = 4000
+# Standard input may never end: after so long, or so long without a line, the answer is on what came.
+_STREAM_S, _IDLE_S = 60.0, 8.0
+_MOST_STREAM_BYTES = 512 << 20
+_MOST_LINES, _FIRST_LINES, _LAST_LINES, _AROUND_LINES = 40_000, 2000, 10_000, 20
+_MOST_CHARACTERS = 4000
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
+_ANSI = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-_]")
+
+_CLOCK = r"\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?"
+_STAMP = rf"\d{{4}}[-/]\d{{2}}[-/]\d{{2}}[T _]{_CLOCK}(?:Z|[+-]\d{{2}}:?\d{{2}})?"
+_LEVELS = {"VERBOSE": "V", "DEBUG": "D", "INFO": "I", "WARN": "W", "WARNING": "W", "ERROR": "E", "FATAL": "F"}
+# Tried again and again from the start of the line until none fits; `level` and `tag` are kept.
+_PREFIXES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"^\s*(?:[\w.-]+[-_]\d+|[\w-]+)\s+\|\s",  # docker compose
+        r"^\[pod/[^\]]+\]\s+",  # kubectl logs --prefix
+        rf"^{_STAMP} (?:stdout|stderr) [FP] ",  # CRI
+        # logcat of Android Studio, old and new, then threadtime and brief
+        rf"^(?:{_STAMP}|\d\d-\d\d {_CLOCK})\s+\d+-\d+/\S+\s+(?P<level>[VDIWEFA])/(?P<tag>[^:]{{1,60}}):\s?",
+        rf"^(?:{_STAMP}|\d\d-\d\d {_CLOCK})\s+\d+-\d+\s+(?P<tag>\S+)\s+\S+\s+(?P<level>[VDIWEFA])\s\s?",
+        rf"^(?:\d{{4}}-)?\d\d-\d\d {_CLOCK}\s+(?:\S+\s+)?\d+\s+\d+\s+(?P<level>[VDIWEFA])\s+"
+        r"(?P<tag>[^:]{1,60}?)\s*:\s?",
+        r"^(?P<level>[VDIWEFA])/(?P<tag>[^(:]{1,60})(?:\(\s*\d+\))?:\s?",
+        rf"^\[(?P<level>[DIWEC]) {_STAMP} (?P<tag>\w+)\]\s",  # Jupyter's server
+        rf"^\[(?P<level>[DIWEC]) {_CLOCK} (?P<tag>\w+)\]\s",
+        rf"^{_STAMP}: (?P<level>[IWEF]) (?=\S+\.(?:cc|cpp|h):\d+\])",  # TensorFlow, absl
+        r"^(?P<level>[IWEF])(?:\d{4})?\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ (?=\S+:\d+\])",  # glog
+        r"^(?P<level>[VDIWE]) \(\d+\) (?P<tag>[\w.-]+): ",  # ESP-IDF
+        rf"^{_STAMP}\s+(?P<tag>[\w.() -]{{1,40}})\[\d+(?::\d+)?\]:?\s",  # NSLog, syslog with ISO dates
+        rf"^[A-Z][a-z]{{2}} +\d+ {_CLOCK} \S+ (?P<tag>[^\s:\[]+)(?:\[\d+\])?: ",  # syslog, journald
+        r"^kernel: (?=\[)",
+        r"^\[\s*\d+\.\d{3,}\]\s(?:\[\s*T\d+\]\s)?",  # dmesg
+        rf"^\[(?:[A-Z][a-z]{{2}} ){{2}} ?\d+ {_CLOCK} \d{{4}}\]\s",  # dmesg -T
+        rf"^\[?{_STAMP}\]?[\s:,|-]*",
+        rf"^\[?{_CLOCK}\]?\s*(?:->|---|\||-|:)?\s*",  # serial monitors, tees
+        r"^\[\d\d-\d\d-\d\d\.\d+\]\s*",
+        r"^E\s{3,}(?=\S)",  # pytest
+        r"^(?P<level>VERBOSE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\s*:\s?(?:tensorflow:|root:|absl:)?",
+        r"^\[(?P<level>VERBOSE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\]\s*",
+        r"^>\s(?!>)",  # quoted in a mail
+    )
+)
+_MOST_PREFIXES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line without its prefixes: its number in the file, its level and who printed it."""
+
+    number: int
+    text: str
+    level: str = ""
+    tag: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogText:
+    """The lines of a log, and in words what was not read; `binary` if it is hardly text."""
+
+    lines: tuple[LogLine, ...]
+    unread: str = ""
+    binary: bool = False
+
+
+def read_log(data: bytes, unread: str = "") -> LogText:
+    """The lines of what was read, cleaned."""
+    text = _decoded(data)
+    binary = len(_CONTROL.findall(text[:65536])) > len(text[:65536]) // 10
+    raw = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    numbers = _chosen(raw)
+    if len(numbers) < len(raw) and not unread:
+        unread = f"of its {len(raw):,} lines only the first, the last and those around failures were read"
+    lines = tuple(clean_line(raw[at][:_MOST_CHARACTERS], at + 1) for at in numbers if raw[at].strip())
+    return LogText(lines=lines, unread=unread, binary=binary)
+
+
+def _chosen(raw: list[str]) -> Sequence[int]:
+    """Which lines of a long log are looked at: the first, the last, and those around telling words."""
+    count = len(raw)
+    if count <= _MOST_LINES:
+        return range(count)
+    chosen = {*range(_FIRST_LINES), *range(count - _LAST_LINES, count)}
+    for at in range(count - 1, -1, -1):  # from the end: what is left out then is the oldest
+        if len(chosen) >= _MOST_LINES:
+            break
+        if _TELLING_TEXT.search(raw[at], 0, _MOST_CHARACTERS):
+            chosen.update(range(max(0, at - _AROUND_LINES), min(count, at + _AROUND_LINES)))
+    return sorted(chosen)
+
+
+def clean_line(line: str, number: int = 0) -> LogLine:
+    """A line without colours and without what a logger, a container or a monitor has put before it."""
+    text, level, tag = _ANSI.sub("", line), "", ""
+    for _ in range(_MOST_PREFIXES):
+        bare = text.lstrip()
+        found = next((match for pattern in _PREFIXES if (match := pattern.match(bare))), None)
+        if found is None or found.end() == 0:
+            break
+        named = found.groupdict()
+        said = named.get("level") or ""
+        level, tag = _LEVELS.get(said, said) or level, (named.get("tag") or "").strip() or tag
+        text = bare[found.end() :]
+    return LogLine(number, text.rstrip(), level, tag)
+
+
+def _decoded(data: bytes) -> str:
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16", errors="replace")
+    if data[:3] == b"\xef\xbb\xbf":
+        return data[3:].decode("utf-8", errors="replace")
+    start = data[:4096]
+    if len(start) > 8 and start[1::2].count(0) > len(start) * 0.4:  # PowerShell's > without its mark
+        return data.decode("utf-16-le", errors="replace")
+    return data.decode("utf-8", errors="replace")
+
+
+def read_bounded(stream: BinaryIO, size: int) -> tuple[bytes, str]:
+    """Start and end of a large file with the telling lines between, and in words what was left out."""
+    if size <= _HEAD_BYTES + _TAIL_BYTES:
+        return stream.read(), ""
+    head = stream.read(_HEAD_BYTES)
+    middle, looked_to = _telling(stream, size - _TAIL_BYTES)
+    stream.seek(size - _TAIL_BYTES)
+    left_out = f"it has {size / 1e6:,.0f} MB: of the middle only lines that name a failure were read"
+    if looked_to < size - _TAIL_BYTES:
+        left_out = (
+            f"it has {size / 1e6:,.0f} MB: bytes {looked_to:,} to {size - _TAIL_BYTES:,} were not read; "
+            "cut the log around the death and give that"
+        )
+    return b"\n".join((head, middle, stream.read(_TAIL_BYTES))), left_out
+
+
+def _telling(stream: BinaryIO, end: int) -> tuple[bytes, int]:
+    """Surroundings of telling words up to `end`, within a time; and how far it came."""
+    found: list[bytes] = []
+    deadline, kept, at = time.monotonic() + _MIDDLE_S, 0, stream.tell()
+    while at < end and time.monotonic() < deadline and kept < _MOST_MIDDLE_BYTES:
+        chunk = stream.read(min(_CHUNK_BYTES, end - at))
+        if not chunk:
+            break
+        at += len(chunk)
+        last = -1
+        for match in _TELLING.finditer(chunk):
+            if match.start() < last:
+                continue
+            start, last = max(0, match.start() - _AROUND_BYTES, last), match.end() + _AROUND_BYTES
+            found.append(chunk[start:last])
+            kept += last - start
+            if kept >= _MOST_MIDDLE_BYTES:
+                break
+    return b"\n".join(found), at
+
+
+def read_stream(stream: BinaryIO) -> tuple[bytes, str]:
+    """What a pipe gives until it ends, falls silent or gives too much; and in words what was left out.
+
+    Of a long one, the start and the end are kept.
+    """
+    head, tail = bytearray(), bytearray()
+    total, why = 0, ""
+    for chunk in _chunks(stream):
+        if isinstance(chunk, str):
+            why = chunk
+            break
+        total += len(chunk)
+        room = _HEAD_BYTES - len(head)
+        head += chunk[:room]
+        tail += chunk[room:] if room > 0 else chunk
+        if len(tail) > 2 * _TAIL_BYTES:
+            del tail[:-_TAIL_BYTES]
+    dropped = total - len(head) - len(tail)
+    if dropped > 0:
+        why = "; ".join(filter(None, (why, f"{dropped:,} bytes between its start and its end were not read")))
+    return bytes(head + tail), why
+
+
+def _chunks(stream: BinaryIO) -> Iterator[bytes | str]:
+    """Chunks of a stream; a sentence in place of the next one where it does not end by itself."""
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError, AttributeError):
+        yield stream.read(_MOST_STREAM_BYTES)
+        return
+    began, total = time.monotonic(), 0
+    while True:
+        if total and not select.select([descriptor], [], [], _IDLE_S)[0]:
+            yield f"the input did not end; this is what came before {_IDLE_S:.0f} s of silence"
+            return
+        chunk = os.read(descriptor, 1 << 20)
+        if not chunk:
+            return
+        total += len(chunk)
+        yield chunk
+        if time.monotonic() - began > _STREAM_S or total > _MOST_STREAM_BYTES:
+            yield f"the input did not end; this is what came in {time.monotonic() - began:.0f} s"
+            return

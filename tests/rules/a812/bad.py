@@ -1,0 +1,18 @@
+"""A line that only this fault prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.rules.logged import LoggedFault
+
+
+def fact(tmp_path: Path) -> LoggedFault:
+    return LoggedFault(
+        code="A812",
+        lines=(
+            'Can not open OpenCL library on this device - dlopen failed: library "libOpenCL.so" not found',
+        ),
+        meaning="what the tables say of it",
+        do=("what the tables say to do",),
+    )

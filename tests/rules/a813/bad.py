@@ -1,0 +1,16 @@
+"""A line that only this fault prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlive.rules.logged import LoggedFault
+
+
+def fact(tmp_path: Path) -> LoggedFault:
+    return LoggedFault(
+        code="A813",
+        lines=("ValueError: Failed to load delegate from libedgetpu.so.1",),
+        meaning="what the tables say of it",
+        do=("what the tables say to do",),
+    )
