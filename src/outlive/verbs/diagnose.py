@@ -15,7 +15,7 @@ from outlive.verbs.progress import heard
 from outlive.verbs.read import content_of
 
 if TYPE_CHECKING:
-    from outlive.diagnosis.nouns import Diagnosis
+    from outlive.diagnosis.diagnosis_record import Diagnosis
     from outlive.finding import Finding
     from outlive.process.flight import Flight
 
@@ -62,9 +62,9 @@ def _diagnosis(
     reduce: str | os.PathLike[str] | None,
     tell: Callable[[str], None],
 ) -> Diagnosis:
-    from outlive.diagnosis.caught import diagnose_error, diagnose_flight
-    from outlive.diagnosis.opening import diagnose_case, open_case
-    from outlive.diagnosis.reducing import with_reproducer
+    from outlive.diagnosis.diagnosis_case import diagnose_case, open_case
+    from outlive.diagnosis.error_diagnosis import diagnose_error, diagnose_flight
+    from outlive.diagnosis.smallest_model import with_reproducer
     from outlive.process.flight import Flight
 
     if isinstance(source, Flight):
