@@ -24,7 +24,10 @@ FAMILIES = {
 }
 # Nouns that several packages have a module of, and why it is the same noun.
 SHARED_NOUNS: dict[str, str] = {
-    "operating_system": "the choice of the platform, for the parent and for its child processes"
+    "lifetimes": "from which operator to which a tensor lives, in the planner of each runtime",
+    "main": "where a program begins: the command line, a worker",
+    "operating_system": "the choice of the platform, for the parent and for its child processes",
+    "planning": "the planner of each runtime",
 }
 # The list grows: a word that was replaced once stays out.
 HOMELY_PARTS = frozenset(
@@ -32,7 +35,7 @@ HOMELY_PARTS = frozenset(
     | {"jury", "cage", "kitchen", "ledger"}
 )
 HOMELY_NAMES = frozenset(
-    {"Asked", "Bench", "Calm", "Own", "Told", "Turns", "PlanRequest", "_calm", "_minding", "_stand"}
+    {"Asked", "Bench", "Calm", "Own", "Told", "Turns", "Wish", "_calm", "_minding", "_stand"}
 )
 HOMELY_MODULES = frozenset(["lining_up", "nouns", "quick", "swift", "telling", "turns", "weighing"])
 HOMELY_PROSE = re.compile(

@@ -62,6 +62,12 @@ def unknown_public_modules(package: Path) -> list[str]:
         for module in modules.values()
         for _, target in imports_of(module, known)
         if modules[target].package != module.package
+    } | {
+        node.value  # a table of modules that are loaded when they are needed
+        for module in modules.values()
+        for node in module.nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in known
+        if modules[node.value].package != module.package
     }
     return [
         f"{module.path}: {PUBLIC} names {listed}, which "

@@ -71,6 +71,8 @@ def test_a_public_module_is_there_and_used(plant: Plant) -> None:
     package = plant({**TREE, "fleet/table.py": "from outlive.arena import budget"})
     (problem,) = unknown_public_modules(package)
     assert problem.endswith("PUBLIC_MODULES names tflm.abi, which no package uses")
+    package = plant({"fleet/lazy.py": "LATER = ('outlive.arena.tflm.abi',)"})
+    assert unknown_public_modules(package) == []
     package = plant({"arena/__init__.py": "PUBLIC_MODULES = ('budget', 'gone')"})
     (problem,) = unknown_public_modules(package)
     assert problem.endswith("names gone, which is no module")

@@ -48,7 +48,6 @@ _COMPLAINT = re.compile(r"^(?:ERROR|E\d{4}[^\]]*\]):? *(?:\[[^\]]*\] *)?(?P<word
 _NOISE = ("Following operations", "libopenvino", "compiler_plugin", "litert/")
 # tflite/core/subgraph.cc: said before a delegate that wants static shapes is refused; -1 is no tensor.
 _DYNAMIC = re.compile(r"graph that has dynamic-sized tensors \(tensor#(?P<tensor>-?\d+)")
-_INITIALISED = "Initializing WebGPU-based API from graph."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +67,6 @@ class GpuWords:
     adapter: str = ""
     is_software: bool = False
     no_adapter: bool = False
-    initialised: int = 0
     complaints: tuple[str, ...] = ()
     dynamic_tensor: int | None = None
 
@@ -86,7 +84,6 @@ def read_words(text: str) -> GpuWords:
         adapter=adapter["name"].strip() if adapter else "",
         is_software="CPU" in kind or "Software" in kind,
         no_adapter=adapter is None and _NO_ADAPTER.search(text) is not None,
-        initialised=text.count(_INITIALISED),
         dynamic_tensor=int(dynamic["tensor"]) if dynamic else None,
         complaints=tuple(dict.fromkeys([*fatal, *said])),
     )

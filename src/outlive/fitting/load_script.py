@@ -11,6 +11,7 @@ from outlive.arena.budget import Budget
 from outlive.arena.devices import DeviceError, find_device
 from outlive.finding import as_argument
 from outlive.fitting.fit_result import Candidate, Outcome
+from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.units import format_bytes
 
 MODEL_NAME = "MODEL"
@@ -94,10 +95,9 @@ def _is_known(name: str) -> bool:
 
 def _settings(candidate: Candidate) -> list[str]:
     lines = []
-    if candidate.accelerator == "builtin":
-        lines.append("experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES")
-    elif candidate.accelerator == "reference":
-        lines.append("experimental_op_resolver_type=OpResolverType.BUILTIN_REF")
+    if candidate.accelerator != "cpu":
+        kernels = ACCELERATORS[candidate.accelerator].name
+        lines.append(f"experimental_op_resolver_type=OpResolverType.{kernels}")
     if candidate.threads is not None:
         lines.append(f"num_threads={candidate.threads}")
     return lines

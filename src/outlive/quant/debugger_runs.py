@@ -7,7 +7,6 @@ a float and a quantized model ──► `Comparison`: each operator alone, on wh
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -145,7 +144,7 @@ def _measure(
 
 def compare_run(task: CompareTask, samples: Samples, metrics: Metrics, direct: Metrics) -> LayerStatistics:
     """Hold each operator of the candidate against the reference's, on what the candidate's got."""
-    found, lock = LayerStatistics(), threading.Lock()
+    found = LayerStatistics()
     tensors, steps = task.candidate.subgraphs[0].tensors, task.candidate.subgraphs[0].operators
 
     def watch(pair: TensorPair, wanted: NDArray[Any], real: NDArray[Any], integers: NDArray[Any]) -> None:
@@ -154,17 +153,16 @@ def compare_run(task: CompareTask, samples: Samples, metrics: Metrics, direct: M
         if span is None or pair.candidate_op is None:
             return
         name = f"{VERIFY}/{tensor.name}:{tensor.index}"
-        with lock:
-            means = found.layers.setdefault(name, RunningMeans())
-            found.info[name] = LayerInfo(
-                op_name=steps[pair.candidate_op].name,
-                tensor_idx=tensor.index,
-                tensor_name=tensor.name,
-                scale=span.scale,
-                zero_point=span.zero_point,
-            )
-            means.add(metrics, real - wanted)
-            means.add(direct, wanted, integers, span.scale, span.zero_point)
+        means = found.layers.setdefault(name, RunningMeans())
+        found.info[name] = LayerInfo(
+            op_name=steps[pair.candidate_op].name,
+            tensor_idx=tensor.index,
+            tensor_name=tensor.name,
+            scale=span.scale,
+            zero_point=span.zero_point,
+        )
+        means.add(metrics, real - wanted)
+        means.add(direct, wanted, integers, span.scale, span.zero_point)
 
     ModelComparison(replace(task, watch=watch)).run(samples)
     order = sorted(found.layers, key=lambda name: found.info[name].tensor_idx)

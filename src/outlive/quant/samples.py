@@ -174,16 +174,11 @@ Feed = tuple[NDArray[Any], ...]  # a value for each input, in the model's order
 
 @dataclass(slots=True)
 class InputSeen:
-    """What passed for one input: the extremes, and whether any value differs from another."""
+    """The extremes of the values of one input, over all samples so far."""
 
     name: str
     low: float = math.inf
     high: float = -math.inf
-
-    @property
-    def is_constant(self) -> bool:
-        """True if all values of all samples were alike."""
-        return self.low == self.high
 
 
 class Samples:

@@ -10,7 +10,7 @@ Why it matters
 
 What to do
     Take one of the ways that were planned and fit. Otherwise the largest tensors at the worst moment are
-    where to save: a smaller input, fewer channels memory_there(verdict.budget), 8-bit values.
+    where to save: a smaller input, fewer channels there, 8-bit values.
 
 Limits
     What a system and other programs take of a device's RAM is not counted unless a document says how much.
