@@ -29,7 +29,7 @@ from outlive.fitting import Fit
 from outlive.fitting.evaluation import SLACK_BYTES, SLACK_SHARE
 from outlive.fitting.limited_runs import engine_arguments
 from outlive.interpreter.judge import Judge
-from outlive.interpreter.recorded_run import fly
+from outlive.interpreter.recorded_run import record_run
 
 PACKAGES = ("outlive", "ai-edge-litert", "ai-edge-quantizer", "scikit-learn", "numpy")
 MORE = 10**9
@@ -133,7 +133,7 @@ def _runs_within(fit: Fit) -> bool:
         path, cache = os.path.join(folder, "chosen.tflite"), os.path.join(folder, "weights")
         fit.save(path)
         settings = engine_arguments(fit.chosen.candidate, cache)
-        flight = fly("random", 1, 0, judge=Judge(), model_path=path, memory=ram_bytes, **settings)
+        flight = record_run("random", 1, 0, judge=Judge(), model_path=path, memory=ram_bytes, **settings)
     return not flight.died and not flight.error_type and (flight.peak_bytes or 0) <= ram_bytes
 
 

@@ -49,7 +49,7 @@ TARGETS = {
     "guard-frames": Target(
         instrumented=(
             "outlive.process.child.guard.plain_values",
-            "outlive.process.child.guard.frames",
+            "outlive.process.child.guard.message_frames",
             "outlive.guarding",
         ),
         feeder="tests.fuzz.guard_frames",

@@ -20,11 +20,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from outlive.guarding import output as outputs
+from outlive.guarding import worker_output as outputs
 from outlive.guarding.guard_process import read_applied
 from outlive.guarding.worker_errors import rebuild_plain
 from outlive.process.child.guard import plain_values
-from outlive.process.child.guard.frames import MOST_PLAIN_HEAD_BYTES, Inlet, Malformed
+from outlive.process.child.guard.message_frames import MOST_PLAIN_HEAD_BYTES, FrameReader, Malformed
 from outlive.process.flight import Flight
 from outlive.verbs.judging import JUDGE
 from tests.guarding.payloads import BODIES, ERRORS, LOGS, STREAMS, frame
@@ -50,7 +50,7 @@ def fuzz_guard_frames(data: bytes) -> object:
 
 
 def _read_stream(data: bytes) -> object:
-    inlet = Inlet()
+    inlet = FrameReader()
     inlet.most_head_bytes = MOST_PLAIN_HEAD_BYTES
     found = []
     for start in range(0, len(data), 1000):

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from outlive.fleet import Row
     from outlive.fleet.scanning import Scan
     from outlive.growth.growth import Growth
-    from outlive.interpreter.options import Delegate, OpResolverType, load_delegate
+    from outlive.interpreter.interpreter_options import Delegate, OpResolverType, load_delegate
     from outlive.interpreter.signature import SignatureRunner
     from outlive.jupyter.protection import protect, unprotect
     from outlive.model import Model, Operator, Quantization, Signature, Subgraph, Tensor
@@ -189,7 +189,7 @@ _ORIGINS = {
     "outlive.verbs.tensor_buffer": ("TensorBuffer",),
     "outlive.process.flight": ("Flight",),
     "outlive.process.limits": ("Limits",),
-    "outlive.interpreter.options": ("Delegate", "OpResolverType", "load_delegate"),
+    "outlive.interpreter.interpreter_options": ("Delegate", "OpResolverType", "load_delegate"),
     "outlive.interpreter.signature": ("SignatureRunner",),
 }
 _ORIGIN_OF = {name: module for module, names in _ORIGINS.items() for name in names}

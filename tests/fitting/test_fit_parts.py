@@ -225,7 +225,7 @@ def test_it_fits_only_if_it_ran_under_the_limit(monkeypatch: pytest.MonkeyPatch,
         starved = memory is not None and memory < 700_000
         return Flight(died=starved, stage="invoke", peak_bytes=400_000, stages=(("invoke", 0.002),))
 
-    monkeypatch.setattr(limited_runs, "fly", fly)
+    monkeypatch.setattr(limited_runs, "record_run", fly)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
     runs = LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE)
     verdicts = {
@@ -256,7 +256,7 @@ def test_what_is_close_has_to_fit_again_and_again(monkeypatch: pytest.MonkeyPatc
     def fly(*_: Any, **options: Any) -> Flight:
         return Flight(died=False, stage="done", peak_bytes=next(peaks), stages=(("invoke", 0.002),))
 
-    monkeypatch.setattr(limited_runs, "fly", fly)
+    monkeypatch.setattr(limited_runs, "record_run", fly)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
     seen = LimitedRuns(ResultCache(None), JUDGE).measure(built, Candidate(), 10**6)
     assert seen.fits(10**6) is False

@@ -22,8 +22,8 @@ from outlive.fitting import Candidate, Fit, Outcome, candidate_builder, candidat
 from outlive.fitting.evaluation import SLACK_BYTES, SLACK_SHARE
 from outlive.fitting.limited_runs import engine_arguments
 from outlive.fitting.sample_set import SampleSet
-from outlive.interpreter.options import ACCELERATORS
-from outlive.interpreter.recorded_run import fly
+from outlive.interpreter.interpreter_options import ACCELERATORS
+from outlive.interpreter.recorded_run import record_run
 from outlive.units import format_shape
 from outlive.verbs.judging import JUDGE
 from tests.quant.networks import dense_float, weights
@@ -77,7 +77,7 @@ def runs_within(fit: Fit, folder: Path) -> None:
     fit.save(folder / "chosen.tflite")
     settings = engine_arguments(chosen.candidate, str(folder / "weights"))
     path = folder / "chosen.tflite"
-    flight = fly("zeros", 1, 0, judge=JUDGE, model_path=path, memory=fit.budget.ram_bytes, **settings)
+    flight = record_run("zeros", 1, 0, judge=JUDGE, model_path=path, memory=fit.budget.ram_bytes, **settings)
     assert not flight.died
     assert not flight.error_type
     assert flight.peak_bytes is not None

@@ -213,7 +213,7 @@ def test_runs_end_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
         time.sleep(1.1)
         return Flight(died=True, stage="invoke", ended_by="deadline")
 
-    monkeypatch.setattr(limited_runs, "fly", slow)
+    monkeypatch.setattr(limited_runs, "record_run", slow)
     fit = outlive.fit(SPOTTER, ram=MORE, seconds=1, cache=False)
     assert max(given) <= 1
     assert fit.stopped == "seconds"

@@ -8,7 +8,7 @@ import pickle
 import struct
 import zlib
 
-from outlive.process.child.guard import frames as wire
+from outlive.process.child.guard import message_frames as wire
 
 
 def frame(head: bytes, body: bytes = b"") -> bytes:

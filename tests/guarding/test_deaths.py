@@ -167,7 +167,7 @@ def test_a_worker_whose_memory_is_spoiled_cannot_mislead_its_caller() -> None:
         import pickle
         import struct
 
-        from outlive_child.guard import frames  # type: ignore[import-not-found]
+        from outlive_child.guard import message_frames as frames  # type: ignore[import-not-found]
 
         answer = frames.pack(frames.VALUE, (0, 0, 0, 1), pickle.dumps("not the answer"))
         head, body, checksum = struct.unpack_from("<III", answer)

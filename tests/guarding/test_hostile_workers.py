@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.guarding.connection import Wires
+from outlive.guarding.connection import GuardConnection
 from outlive.guarding.worker_errors import CannotReturn
-from outlive.process.child.guard import frames as wire
+from outlive.process.child.guard import message_frames as wire
 from outlive.process.limits import DeadlineMissed
 from outlive.quant import quantization
 from outlive.verbs.guard import guarded
@@ -169,7 +169,7 @@ def test_the_deadline_is_kept_while_it_talks(function: Any, arguments: tuple[Any
 
 @pytest.mark.parametrize("kind", [wire.ASK, wire.LOG])
 def test_what_comes_before_an_answer_does_not_put_off_the_deadline(kind: int) -> None:
-    wires = Wires(lambda: None, lambda: False)
+    wires = GuardConnection(lambda: None, lambda: False)
     wires._inlet.feed(wire.pack(kind, (0,) if kind == wire.ASK else ()))
     with pytest.raises(DeadlineMissed):
         wires.receive(time.monotonic() - 1)
@@ -178,7 +178,7 @@ def test_what_comes_before_an_answer_does_not_put_off_the_deadline(kind: int) ->
 
 
 def test_one_who_takes_nothing_is_not_waited_for() -> None:
-    wires = Wires(lambda: None, lambda: False)
+    wires = GuardConnection(lambda: None, lambda: False)
 
     def fill() -> None:
         while True:
@@ -319,7 +319,7 @@ def test_an_answer_of_another_form_is_none() -> None:
 
 def _calls_of_guards(text: str) -> list[ast.Call]:
     calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
-    return [call for call in calls if ast.unparse(call.func).endswith(("make_guarded", "guard"))]
+    return [call for call in calls if ast.unparse(call.func).endswith(("Guarded", "guard"))]
 
 
 def test_outlive_itself_reads_only_plain_answers() -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import outlive
-from outlive.process.child.guard.frames import WAKE_UP
 from outlive.process.child.guard.lane import BLOCK_BYTES, WAKE, Lane
+from outlive.process.child.guard.message_frames import WAKE_UP
 
 
 def lanes() -> tuple[Lane, Lane]:

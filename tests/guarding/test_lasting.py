@@ -14,7 +14,7 @@ import pytest
 
 import outlive
 from outlive.guarding import guard_process as process
-from outlive.guarding import output as outputs
+from outlive.guarding import worker_output as outputs
 from outlive.guarding.pool import pool
 from outlive.rules.catalogue import load_rules
 from outlive.verbs.guard import guarded

@@ -18,7 +18,7 @@ import pytest
 
 import outlive
 from outlive.guarding import connection as wires
-from outlive.guarding import output as outputs
+from outlive.guarding import worker_output as outputs
 from outlive.verbs.guard import guarded
 from tests.deaths.restrictions import linux_only
 

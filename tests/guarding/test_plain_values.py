@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from outlive.guarding import output as outputs
+from outlive.guarding import worker_output as outputs
 from outlive.guarding.connection import SegmentReader
-from outlive.guarding.forms import check_form
 from outlive.guarding.guard_process import read_applied
+from outlive.guarding.guarded_call import check_form
 from outlive.guarding.worker_errors import GuardedError, rebuild_plain
 from outlive.process.child.guard import exceptions, plain_values, segments
-from outlive.process.child.guard.frames import Inlet, Malformed
+from outlive.process.child.guard.message_frames import FrameReader, Malformed
 from outlive.process.child.leak.targets import CannotRepeat
 from outlive.process.flight import Flight
 from outlive.verbs.judging import JUDGE
@@ -147,7 +147,7 @@ def test_a_buffer_is_used_once_and_each_is_used() -> None:
 @pytest.mark.parametrize("step", [7, 1 << 16])
 def test_a_stream_that_is_no_frame(name: str, step: int) -> None:
     def fed() -> None:
-        inlet = Inlet()
+        inlet = FrameReader()
         for start in range(0, len(STREAMS[name]), step):
             inlet.feed(STREAMS[name][start : start + step])
             assert inlet.take() is None
@@ -157,7 +157,7 @@ def test_a_stream_that_is_no_frame(name: str, step: int) -> None:
 
 
 def test_zero_bytes_are_no_frame_and_take_no_room() -> None:
-    inlet = Inlet()
+    inlet = FrameReader()
     for _ in range(2000):
         inlet.feed(b"\0" * 65_536)
         assert inlet.take() is None

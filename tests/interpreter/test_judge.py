@@ -13,7 +13,7 @@ import outlive
 from outlive import demo_models
 from outlive.interpreter.interpreter import WorkerInterpreter
 from outlive.interpreter.judge import Call, Judge
-from outlive.interpreter.recorded_run import fly
+from outlive.interpreter.recorded_run import record_run
 from outlive.process.flight import Flight, Unjudged
 from outlive.verbs.judging import JUDGE
 
@@ -42,7 +42,7 @@ def test_a_call_that_nobody_judges_is_refused_all_the_same() -> None:
 
 
 def test_a_run_without_rules_is_a_record() -> None:
-    flight = fly(None, 1, 0, judge=Judge(), model_path=DEADLY)
+    flight = record_run(None, 1, 0, judge=Judge(), model_path=DEADLY)
     assert flight.died
     for record in (flight, Flight(died=True, stage="invoke")):
         with pytest.raises(Unjudged, match="nobody was handed in"):

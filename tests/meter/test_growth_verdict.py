@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.growth.growth import LEAKS, NO_LEAK, UNCLEAR, Growth, Round, Stage
-from outlive.growth.stage_verdict import Room, find_ends, tell_end, weigh
+from outlive.growth.stage_verdict import Room, describe_forecast, forecast_limits, weigh
 
 MIB = 1 << 20
 Level = Callable[[int], int | None]
@@ -85,18 +85,18 @@ def test_what_the_system_does_not_tell_is_left_out() -> None:
 def test_when_it_would_end() -> None:
     stage = weigh(rounds(held_bytes=grown(0, MIB), descriptors=grown(12, 1)))
     room = Room(memory_bytes=1000 * MIB, limited_by="cgroup", descriptors=1012, threads=500)
-    first, second = find_ends(stage, room)
+    first, second = forecast_limits(stage, room)
     assert (first.what, first.rounds) == ("held_bytes", 800)
     assert (second.what, second.rounds) == ("descriptors", 800)
     assert first.seconds == 40
-    assert tell_end(first) == (
+    assert describe_forecast(first) == (
         "0.98 GiB (cgroup) would be reached after 800 more rounds, about 40 seconds of running"
     )
 
 
 def test_a_limit_that_is_passed_already_is_reached_now() -> None:
     stage = weigh(rounds(held_bytes=grown(0, MIB)))
-    assert find_ends(stage, Room(memory_bytes=10))[0].rounds == 0
+    assert forecast_limits(stage, Room(memory_bytes=10))[0].rounds == 0
 
 
 def test_the_worst_stage_speaks_for_all() -> None:

@@ -22,7 +22,7 @@ from typing import Any
 
 from outlive.accelerators import vela
 from outlive.interpreter.compiled_accelerators import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
-from outlive.interpreter.options import Delegate, OpResolverType
+from outlive.interpreter.interpreter_options import Delegate, OpResolverType
 
 # The function that LiteRT looks for: tflite/delegates/external/external_delegate.cc.
 ENTRY = b"tflite_plugin_create_delegate"

@@ -30,8 +30,8 @@ from outlive.accelerators.gpu_coverage import see_gpu
 from outlive.accelerators.taken_ops import see_nodes, see_npu, see_plain, see_xnnpack, what_ifs
 from outlive.accelerators.trial import AcceleratorTrial, TrialSettings, compare, run_trial, why_not_comparable
 from outlive.cache import ResultCache, cache_folder, versions_and_machine
+from outlive.interpreter.interpreter_options import Delegate
 from outlive.interpreter.judge import Judge
-from outlive.interpreter.options import Delegate
 from outlive.model import Model, Operator
 from outlive.process.limits import Limits
 from outlive.records import copy_fields

@@ -16,14 +16,14 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+from outlive.kernels.tflm.abi import ABIS, KERNELS
+
 _SHIPPED = Path(__file__).parent.parent / "device_data"
 # Nobody describes a device in more than this; a larger file is another one.
 _MOST_BYTES = 65_536
 _MOST_RAM_BYTES = 2**50
 _KINDS = ("board", "phone", "microcontroller")
 _RUNTIMES = ("litert", "tflm")
-_ABIS = ("", "cortex-m", "int-enum", "wasm32", "host64")
-_KERNELS = ("reference", "cmsis-nn")
 
 
 class DeviceError(ValueError):
@@ -136,8 +136,8 @@ def _make(table: Mapping[str, Any], stem: str) -> Device:
         largest_block_bytes=_size(table, "largest_block_bytes"),
         left_by_os_bytes=_size(table, "left_by_os_bytes"),
         word=word,
-        abi=_word(table, "abi", _ABIS, ("cortex-m" if word == 32 else "host64") if micro else ""),
-        kernels=_word(table, "kernels", _KERNELS, "reference"),
+        abi=_word(table, "abi", ("", *ABIS), ("cortex-m" if word == 32 else "host64") if micro else ""),
+        kernels=_word(table, "kernels", KERNELS, "reference"),
         document=_text(table, "document", ""),
         aliases=tuple(_aliases(table.get("aliases", []))),
         note=_text(table, "note", ""),

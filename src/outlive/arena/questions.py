@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from outlive.arena.plan import Question, Shapes
+from outlive.kernels.tflm import abi as tflm_abi
 from outlive.model import Model, Tensor
 from outlive.units import format_shape, plural
 
 Shape = tuple[int, ...]
 
 ACCELERATORS = ("cpu", "builtin", "reference", "tflm")
-ABIS = ("cortex-m", "int-enum", "wasm32", "host64")
-KERNELS = ("reference", "cmsis-nn")
+ABIS, KERNELS = tuple(tflm_abi.ABIS), tflm_abi.KERNELS
 # The runtime keeps a dimension in an int; tensors of more elements are a slip of the finger.
 _MOST_SIZE = 2**31 - 1
 _MOST_ELEMENTS = 2**40

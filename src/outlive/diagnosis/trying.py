@@ -8,9 +8,9 @@ from typing import Any
 from outlive.diagnosis.nouns import Conditions, Trial
 from outlive.errors import InputError, OutliveError, RuntimeMissing
 from outlive.finding import Finding
-from outlive.interpreter.inner_tensors import Feeding, with_inside
-from outlive.interpreter.options import ACCELERATORS
-from outlive.interpreter.recorded_run import fly
+from outlive.interpreter.inner_tensors import RunInputs, with_inner_tensors
+from outlive.interpreter.interpreter_options import ACCELERATORS
+from outlive.interpreter.recorded_run import record_run
 from outlive.process.flight import Flight
 from outlive.rules.flight_end import STAGE_WORDS
 
@@ -24,7 +24,7 @@ def attempt(name: str, conditions: Conditions) -> Trial:
     start = time.monotonic()
     refusal: Finding | None = None
     try:
-        flight = fly(
+        flight = record_run(
             conditions.inputs,
             1,
             0,
@@ -45,8 +45,8 @@ def attempt(name: str, conditions: Conditions) -> Trial:
 
 def looked_into(trial: Trial) -> Flight:
     """The flight of a trial, with what was seen inside: who makes NaN, and which outputs never change."""
-    feeding = Feeding(inputs=trial.conditions.inputs, shapes=trial.conditions.shapes)
-    return with_inside(trial.flight, feeding, _arguments(trial.conditions), vary=True)
+    feeding = RunInputs(inputs=trial.conditions.inputs, shapes=trial.conditions.shapes)
+    return with_inner_tensors(trial.flight, feeding, _arguments(trial.conditions), vary=True)
 
 
 def _arguments(conditions: Conditions) -> dict[str, Any]:

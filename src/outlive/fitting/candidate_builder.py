@@ -18,7 +18,7 @@ from outlive.errors import InputError, OutliveError
 from outlive.fitting.fit_result import Candidate, Inputs, NamedShape, Shape
 from outlive.fitting.reconversion import Origin, words_of
 from outlive.fitting.sample_set import SampleSet
-from outlive.guarding.guarded import make_guarded
+from outlive.guarding.guarded import Guarded
 from outlive.model import Model, Tensor, read_source
 from outlive.planning.planner import for_worker
 from outlive.planning.reshaping import cut_part
@@ -179,7 +179,7 @@ class CandidateBuilder:
 
     def _guard(self, function: Callable[..., Any], *, plain: Any) -> Callable[..., Any]:
         judge, seconds = self.sample_set.judge, self.seconds_left()
-        return make_guarded(_without_log(function), judge=judge, seconds=seconds, quiet=True, plain=plain)
+        return Guarded(_without_log(function), judge=judge, seconds=seconds, quiet=True, plain=plain)
 
     def _reshaped(self, variant: Candidate) -> Built:
         base = self._base(replace(variant, batch=None, inputs=()))

@@ -13,7 +13,7 @@ from outlive.arena.questions import PlanRequest, check_shape, choose_abi, input_
 from outlive.fitting.fit_result import Fit, Shape
 from outlive.fitting.reconversion import Origin
 from outlive.fitting.search import Goal, search
-from outlive.guarding.guarded import make_guarded
+from outlive.guarding.guarded import Guarded
 from outlive.model import Model, read_source
 from outlive.planning.reshaping import cut_part
 from outlive.surgery import CutRequest
@@ -98,7 +98,7 @@ def _started(model: Model, shapes: Mapping[int, Shape], origin: Origin | None, g
         if origin is None:
             raise
         wanted = [shapes.get(tensor.index, tensor.shape) for tensor in model.inputs]
-        guard = partial(make_guarded, judge=goal.judge, seconds=goal.seconds, quiet=True)
+        guard = partial(Guarded, judge=goal.judge, seconds=goal.seconds, quiet=True)
         try:
             return origin.convert(wanted, goal.result_cache(), guard)
         except ValueError as second:

@@ -21,9 +21,9 @@ from outlive.errors import InputError
 from outlive.fitting.candidate_builder import Built
 from outlive.fitting.fit_result import Candidate
 from outlive.interpreter.compiled_accelerators import cpu_way
+from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.interpreter.judge import Judge
-from outlive.interpreter.options import ACCELERATORS
-from outlive.interpreter.recorded_run import fly
+from outlive.interpreter.recorded_run import record_run
 from outlive.process.flight import Flight
 
 _SECONDS = 120.0
@@ -127,7 +127,9 @@ class LimitedRuns:
         }
         # Zeros would do for memory, but not for models that are told a size by an input.
         try:
-            return fly("random", _RUNS, 0, model_path=built.path, judge=self._judge, **limits, **arguments)
+            return record_run(
+                "random", _RUNS, 0, model_path=built.path, judge=self._judge, **limits, **arguments
+            )
         except InputError as error:  # refused with these settings; with others it may not be
             flight: Flight | None = error.flight
             if flight is None:

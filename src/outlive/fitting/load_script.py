@@ -11,7 +11,7 @@ from outlive.arena.budget import Budget
 from outlive.arena.devices import DeviceError, find_device
 from outlive.finding import as_argument
 from outlive.fitting.fit_result import Candidate, Outcome
-from outlive.interpreter.options import ACCELERATORS
+from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.units import format_bytes
 
 MODEL_NAME = "MODEL"

@@ -21,9 +21,9 @@ from outlive.fitting.fit_result import Candidate, Loss
 from outlive.fitting.predictor import Predictor, score_model
 from outlive.fitting.reconversion import words_of
 from outlive.fitting.sample_set import SampleSet
-from outlive.guarding.guarded import make_guarded
+from outlive.guarding.guarded import Guarded
 from outlive.interpreter.interpreter import WorkerInterpreter
-from outlive.interpreter.options import ACCELERATORS
+from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.model import Model
 from outlive.quant.drift import decibels
 from outlive.quant.error_statistics import count_agreeing
@@ -319,7 +319,7 @@ class LossMeter:
         self._go_on()
         settings = {"resolver": ACCELERATORS[_kernels(candidate)].name, "threads": candidate.threads}
         judge, seconds = self._sample_set.judge, self._seconds_left()
-        score = make_guarded(score_model, judge=judge, seconds=seconds, quiet=True, plain=(float, bool))
+        score = Guarded(score_model, judge=judge, seconds=seconds, quiet=True, plain=(float, bool))
         assert self._metric is not None
         try:
             found, on_samples = score(built.path, settings, self._names, self._metric, list(self._sample_set))

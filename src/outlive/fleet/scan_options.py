@@ -13,7 +13,7 @@ from importlib import metadata
 from typing import Any
 
 from outlive.arena.devices import Device, find_device
-from outlive.interpreter.options import ACCELERATORS
+from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.process.limits import Limits
 from outlive.rules import choose_rules
 

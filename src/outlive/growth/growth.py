@@ -1,6 +1,6 @@
 """What grows when something is repeated: rounds as they were measured, and what that comes to.
 
-rounds ──> a Trend for each quantity (growth_trend) ──> Stage: one cycle's verdict ──> Growth: all of them
+rounds ──> a Trend for each quantity ──> CycleGrowth: one cycle's verdict ──> Growth: all of them
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Census:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class End:
+class LimitForecast:
     """When a limit is reached at the measured rate: after how many more rounds, and in how many seconds."""
 
     what: str
@@ -131,7 +131,7 @@ class Quantity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class CycleGrowth:
     """One cycle, repeated: what was measured and what it comes to.
 
     `leading` is the quantity that the numbers are about. `problem` says in words why it could not be
@@ -148,7 +148,7 @@ class Stage:
     reason: str = ""
     problem: str = ""
     trends: Mapping[str, Trend] = field(default_factory=dict, metadata=NOT_WRITTEN)
-    ends: tuple[End, ...] = ()
+    ends: tuple[LimitForecast, ...] = ()
     census: Census | None = field(default=None, metadata=written("grew"))
     rounds: tuple[Round, ...] = ()
     flight: Flight | None = None
@@ -210,7 +210,7 @@ class Growth:
     kind: ClassVar[str] = "leak"
 
     what: str
-    stages: tuple[Stage, ...]
+    stages: tuple[CycleGrowth, ...]
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -221,7 +221,7 @@ class Growth:
         return "errors" if any(item.severity is Severity.ERROR for item in self.findings) else "clean"
 
     @property
-    def worst(self) -> Stage:
+    def worst(self) -> CycleGrowth:
         """The stage that leaks most; without a leak, the one that is known least well."""
         measured = [stage for stage in self.stages if stage.rounds] or list(self.stages)
         return min(measured, key=lambda stage: (_WORST_FIRST[stage.verdict], -stage.bytes_per_iteration))

@@ -1,6 +1,6 @@
 """Repeats a cycle in a worker until it is clear whether it leaks; a second worker says what it is that grew.
 
-    target ──> rounds in a worker ──> a row each ──> weighed now and then: clear? ──> Stage
+    target ──> rounds in a worker ──> a row each ──> weighed now and then: clear? ──> CycleGrowth
                                                           └─ it leaks ──> census in a second worker
 
 A verdict is not given as soon as it can be: a cache of a thousand entries looks like a leak for a thousand
@@ -19,13 +19,23 @@ from typing import Any
 
 from outlive.arena.devices import Device, find_device
 from outlive.errors import RunError
-from outlive.growth.growth import LEAKS, NO_LEAK, UNCLEAR, Census, Growth, Keeper, PerRound, Round, Stage
-from outlive.growth.stage_verdict import Room, find_ends, is_doubtful, weigh
+from outlive.growth.growth import (
+    LEAKS,
+    NO_LEAK,
+    UNCLEAR,
+    Census,
+    CycleGrowth,
+    Growth,
+    Keeper,
+    PerRound,
+    Round,
+)
+from outlive.growth.stage_verdict import Room, forecast_limits, is_doubtful, weigh
 from outlive.growth.trend import FEWEST, FEWEST_OF_ALL
-from outlive.guarding.guarded import make_guarded
+from outlive.guarding.guarded import Guarded
 from outlive.guarding.worker_errors import WorkerTraceback
+from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.interpreter.judge import Judge
-from outlive.interpreter.options import ACCELERATORS
 from outlive.meter import read_machine, read_rlimit
 from outlive.process.child.leak import census, rounds, sites
 from outlive.process.child.leak.targets import CannotRepeat
@@ -62,11 +72,11 @@ _CENSUS = {
 
 _ALL_THE_ROOM = Room()
 
-Tell = Callable[[Stage], None]
+Tell = Callable[[CycleGrowth], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class LeakSettings:
     """How a cycle is repeated: how often (None: until it is clear), how long, and within which memory."""
 
     judge: Judge
@@ -83,9 +93,9 @@ class Order:
             raise ValueError(f"{self.seconds} seconds are no time at all")
 
 
-def guarded(function: Callable[..., Any], order: Order, form: Any) -> Callable[..., Any]:
+def guarded(function: Callable[..., Any], order: LeakSettings, form: Any) -> Callable[..., Any]:
     """The function in a worker in which nothing was done before; a round that hangs ends with its time."""
-    return make_guarded(
+    return Guarded(
         function,
         judge=order.judge,
         memory=order.memory_bytes,
@@ -109,7 +119,7 @@ def find_room(memory_bytes: int | None = None, limited_by: str = "") -> Room:
     )
 
 
-def measure_stage(target: Any, cycle: str, order: Order, tell: Tell = lambda _: None) -> Stage:
+def measure_stage(target: Any, cycle: str, order: LeakSettings, tell: Tell = lambda _: None) -> CycleGrowth:
     """Repeat a target and say what grows; what it raises in the very first round is raised here too."""
     rounds: list[Round] = []
     problem, flight = "", None
@@ -128,24 +138,24 @@ def measure_stage(target: Any, cycle: str, order: Order, tell: Tell = lambda _: 
         said = " ".join(str(error).split())[:200]
         problem = f"round {rounds[-1].calls + 1} raised {type(error).__name__}{said and ': '}{said}"
     stage = _last_weighed(rounds, cycle, order, bool(problem))
-    stage = replace(stage, problem=problem, flight=flight, ends=find_ends(stage, order.room))
+    stage = replace(stage, problem=problem, flight=flight, ends=forecast_limits(stage, order.room))
     return replace(stage, census=_take_census(target, stage, order)) if stage.verdict == LEAKS else stage
 
 
-def _last_weighed(rounds: list[Round], cycle: str, order: Order, ended_early: bool) -> Stage:
+def _last_weighed(rounds: list[Round], cycle: str, order: LeakSettings, ended_early: bool) -> CycleGrowth:
     """The verdict on all rounds; where no more could be had, few have to do."""
     if not rounds or not rounds[-1].calls:
-        return Stage(cycle=cycle, verdict=UNCLEAR)
+        return CycleGrowth(cycle=cycle, verdict=UNCLEAR)
     grown = (rounds[-1].held_bytes or 0) - (rounds[0].held_bytes or 0)
     cramped = ended_early or grown >= _most_growth(order)
     return weigh(rounds, cycle, FEWEST_OF_ALL if cramped else FEWEST)
 
 
-def _weighed(target: Any, cycle: str, order: Order, rounds: list[Round]) -> Iterator[Stage]:
+def _weighed(target: Any, cycle: str, order: LeakSettings, rounds: list[Round]) -> Iterator[CycleGrowth]:
     """Repeat until it is clear; what is known so far each time it is weighed."""
     next_look, start = _FIRST_LOOK, 0.0
     with contextlib.closing(_stream(target, order)) as rows:
-        # Rows of a worker that keeps to what it was told: there are not more, and each counts on.
+        # No more rows than were asked for, and each with more calls than the last.
         for row in itertools.islice(rows, max(_MOST_CALLS, order.repeat or 0) + 1):
             if rounds and row["calls"] <= rounds[-1].calls:
                 break
@@ -160,7 +170,7 @@ def _weighed(target: Any, cycle: str, order: Order, rounds: list[Round]) -> Iter
                 return
 
 
-def _is_clear(stage: Stage) -> bool:
+def _is_clear(stage: CycleGrowth) -> bool:
     """True if more rounds would not change the verdict."""
     if stage.verdict == UNCLEAR or is_doubtful(stage) or stage.reason:
         return False
@@ -168,7 +178,7 @@ def _is_clear(stage: Stage) -> bool:
     return stage.calls >= quick or (stage.rounds[-1].seconds >= slow[0] and stage.calls >= slow[1])
 
 
-def _stream(target: Any, order: Order) -> Any:
+def _stream(target: Any, order: LeakSettings) -> Any:
     bounds = {
         "calls": order.repeat,
         "most_calls": _MOST_CALLS,
@@ -181,12 +191,12 @@ def _stream(target: Any, order: Order) -> Any:
     return guarded(rounds.rounds, order, _ROW)(target, bounds)
 
 
-def _most_growth(order: Order) -> int:
+def _most_growth(order: LeakSettings) -> int:
     free = order.memory_bytes or default_memory_bytes(read_machine()) or _MOST_GROWTH
     return min(_MOST_GROWTH, int(free * _GROWTH_SHARE))
 
 
-def _take_census(target: Any, stage: Stage, order: Order) -> Census | None:
+def _take_census(target: Any, stage: CycleGrowth, order: LeakSettings) -> Census | None:
     """What it is that grew; None if the second worker did not live to say so."""
     each = stage.rounds[-1].call_seconds / max(1, stage.calls)
     most = int(min(_CENSUS_SECONDS / max(each, 1e-6), _most_growth(order) / max(1.0, stage.high)))
@@ -200,7 +210,7 @@ def _take_census(target: Any, stage: Stage, order: Order) -> Census | None:
     return replace(read_census(found), sites=_find_sites(target, warm, count, order))
 
 
-def _find_sites(target: Any, warm: int, count: int, order: Order) -> tuple[PerRound, ...]:
+def _find_sites(target: Any, warm: int, count: int, order: LeakSettings) -> tuple[PerRound, ...]:
     """The lines that asked for what was left behind, where memray is installed."""
     if importlib.util.find_spec("memray") is None:
         return ()
@@ -299,10 +309,10 @@ def choose_room(ram: str | int | None, device: str | Device | None) -> Room:
 
 
 def measure_growth(
-    what: str, targets: tuple[Target, ...], order: Order, tell: Callable[[str, Stage], None]
+    what: str, targets: tuple[Target, ...], order: LeakSettings, tell: Callable[[str, CycleGrowth], None]
 ) -> Growth:
     """Repeat each target in a worker of its own; a model that gets through no round is given up."""
-    stages: list[Stage] = []
+    stages: list[CycleGrowth] = []
     for cycle, target in targets:
         stages.append(_measure(cycle, target, order, tell))
         if stages[-1].flight is not None and not stages[-1].calls:
@@ -310,7 +320,9 @@ def measure_growth(
     return Growth(what=what, stages=tuple(stages))
 
 
-def _measure(cycle: str, target: Any, order: Order, tell: Callable[[str, Stage], None]) -> Stage:
+def _measure(
+    cycle: str, target: Any, order: LeakSettings, tell: Callable[[str, CycleGrowth], None]
+) -> CycleGrowth:
     try:
         return measure_stage(target, cycle, order, lambda stage: tell(cycle, stage))
     except Exception as error:
@@ -319,10 +331,10 @@ def _measure(cycle: str, target: Any, order: Order, tell: Callable[[str, Stage],
         return _refused(cycle, error, error.__cause__.text)
 
 
-def _refused(cycle: str, error: Exception, trace: str) -> Stage:
+def _refused(cycle: str, error: Exception, trace: str) -> CycleGrowth:
     """A model that the runtime does not take: the record that the rules on flights know."""
     text = str(error)
     step = next((name for word, name in _STEPS.items() if f"in {word}\n" in trace), "load")
     flight = Flight(died=False, stage=step, error_type=type(error).__name__, error_text=text)
     said = " ".join(text.split())[:200] or "without a word"
-    return Stage(cycle=cycle, verdict=UNCLEAR, problem=f"the runtime refused it: {said}", flight=flight)
+    return CycleGrowth(cycle=cycle, verdict=UNCLEAR, problem=f"the runtime refused it: {said}", flight=flight)

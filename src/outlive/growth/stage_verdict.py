@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from outlive.growth.growth import LEAKS, NO_LEAK, UNCLEAR, End, Round, Stage
+from outlive.growth.growth import LEAKS, NO_LEAK, UNCLEAR, CycleGrowth, LimitForecast, Round
 from outlive.growth.trend import FEWEST, Trend, fit_trend
 from outlive.units import format_bytes
 
@@ -28,7 +28,7 @@ _ALIKE_HEAP, _ALIKE_MAPPED = 1.03, 1.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """What there is to be had, for the question when it would end; None where nobody tells."""
+    """The limits that growth runs into; None where one is not known."""
 
     memory_bytes: int | None = None
     limited_by: str = ""
@@ -36,7 +36,7 @@ class Room:
     threads: int | None = None
 
 
-def weigh(rounds: Sequence[Round], cycle: str = "call", fewest: int = FEWEST) -> Stage:
+def weigh(rounds: Sequence[Round], cycle: str = "call", fewest: int = FEWEST) -> CycleGrowth:
     """The verdict on one cycle; `fewest` points after the warm-up are enough."""
     names = (*_BYTES, "objects", *_COUNTS)
     trends = {name: trend for name in names if (trend := _trend(rounds, name, fewest))}
@@ -50,7 +50,7 @@ def weigh(rounds: Sequence[Round], cycle: str = "call", fewest: int = FEWEST) ->
     else:
         verdict = UNCLEAR
     reason = next((f"{_words(n)}: {t.reason}" for n, t in trends.items() if t.verdict == "unclear"), "")
-    return Stage(
+    return CycleGrowth(
         cycle=cycle,
         verdict=verdict,
         leading=leading,
@@ -76,7 +76,7 @@ def _more_than_told(trends: Mapping[str, Trend], chosen: Trend) -> str:
     return ""
 
 
-def is_doubtful(stage: Stage) -> bool:
+def is_doubtful(stage: CycleGrowth) -> bool:
     """True if more rounds may show a small leak where none can be told yet."""
     return any(trend.doubtful for name, trend in stage.trends.items() if name != "objects")
 
@@ -116,7 +116,7 @@ def _words(name: str) -> str:
     }.get(name, name)
 
 
-def find_ends(stage: Stage, room: Room) -> tuple[End, ...]:
+def forecast_limits(stage: CycleGrowth, room: Room) -> tuple[LimitForecast, ...]:
     """When each limit is reached, the first first."""
     if not stage.rounds:
         return ()
@@ -133,16 +133,18 @@ def find_ends(stage: Stage, room: Room) -> tuple[End, ...]:
             continue
         rounds = max(0, int((limit - now) / stage.trends[name].per_round))
         seconds = rounds * last.call_seconds / max(1, last.calls)
-        found.append(End(what=name, limit=limit, limited_by=limited_by, rounds=rounds, seconds=seconds))
+        found.append(
+            LimitForecast(what=name, limit=limit, limited_by=limited_by, rounds=rounds, seconds=seconds)
+        )
     return tuple(sorted(found, key=lambda end: end.rounds))
 
 
-def _is_aside(stage: Stage, name: str) -> bool:
+def _is_aside(stage: CycleGrowth, name: str) -> bool:
     """True for memory in RAM that grows a little beside what really grows."""
     return name == "held_bytes" and stage.trends[name].per_round < stage.bytes_per_iteration / 4
 
 
-def tell_end(end: End) -> str:
+def describe_forecast(end: LimitForecast) -> str:
     """When it would end, in words."""
     amount = format_bytes(end.limit) if end.what == "held_bytes" else f"{end.limit:,} {end.what}"
     by = f" ({end.limited_by})" if end.limited_by else ""

@@ -15,6 +15,7 @@ from typing import Any
 
 from outlive.meter.gpu import find_gpus
 from outlive.process.child.guard import pickling
+from outlive.process.child.guard.caller_environment import current_folder, environment
 from outlive.process.child.guard.random_state import RandomWatch
 
 # Libraries that a process loads because it wants to, never because a result mentions them.
@@ -57,8 +58,8 @@ class CallerState:
             self._levels.look()
         reloaded = self._reloads.look()
         found = (
-            _environment(),
-            _folder(),
+            environment(),
+            current_folder(),
             sys.path,
             sys.argv,
             warnings.filters,
@@ -93,8 +94,8 @@ class CallerState:
 
     def _facts(self, known_version: int) -> dict[str, Any]:
         return {
-            "environment": dict(_environment()),
-            "folder": _folder(),
+            "environment": dict(environment()),
+            "folder": current_folder(),
             "path": [str(entry) for entry in sys.path],
             "argv": [str(word) for word in sys.argv],
             "warnings": [one for one in warnings.filters if one[2].__module__ == "builtins"],
@@ -107,20 +108,6 @@ class CallerState:
                 (name, file) for name, (file, since) in self._reloaded.items() if since > known_version
             ],
         }
-
-
-def _environment() -> dict[Any, Any]:
-    """The environment as it is kept, which takes no copy; a copy where it is kept otherwise."""
-    kept = getattr(os.environ, "_data", None)
-    return kept if isinstance(kept, dict) else dict(os.environ)
-
-
-def _folder() -> str:
-    """The current folder; nothing if it is gone."""
-    try:
-        return os.getcwd()
-    except OSError:
-        return ""
 
 
 class LevelWatch:

@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from outlive.guarding.output import Echo, deliver_log
+from outlive.guarding.worker_output import WorkerOutput, deliver_log
 from outlive.meter import read_machine
 from outlive.process import operating_system
-from outlive.process.child.guard import frames as wire
+from outlive.process.child.guard import message_frames as wire
 from outlive.process.child.guard.lane import (
     BLOCK_BYTES,
     DONE,
@@ -106,7 +106,7 @@ class SegmentReader:
         self.drop(list(self._files))
 
 
-class Wires:
+class GuardConnection:
     """Sends frames, waits for frames, and shows what the worker prints meanwhile."""
 
     def __init__(self, nap: Callable[[], None], is_gone: Callable[[], bool], *, raw: bool = False) -> None:
@@ -126,11 +126,11 @@ class Wires:
             undo.callback(close_all, self._theirs)
             self._make(undo, raw)
             undo.pop_all()
-        self._inlet = wire.Inlet()
+        self._inlet = wire.FrameReader()
         self._outbox = Outbox(lambda descriptor: wire.send_descriptor(self._rights, descriptor))
         self._inbox: Inbox | SegmentReader = Inbox(lambda: wire.receive_descriptor(self._rights))
         # The answer first: see `_hear`.
-        self._poll = operating_system.poll(self._talk.fileno(), *self.echo.ends())
+        self._poll = operating_system.poll(self._talk.fileno(), *self.output.ends())
 
     def _make(self, undo: contextlib.ExitStack, raw: bool) -> None:
         self._talk, talk = socket.socketpair()
@@ -151,7 +151,7 @@ class Wires:
         self._block = mmap.mmap(self._theirs[-1], BLOCK_BYTES)
         self._outgoing = Lane(self._block, 0, self.awake)
         self._incoming = Lane(self._block, 1, self.awake)
-        self.echo = Echo(out, errors, raw=raw)
+        self.output = WorkerOutput(out, errors, raw=raw)
         for end in (self._talk, self._rights):
             end.setblocking(False)
 
@@ -317,7 +317,7 @@ class Wires:
 
     def _look_at_all(self) -> None:
         """Read what came although nothing says so, or who waits without a deadline would do so for ever."""
-        self._read_output([(end, 0) for end in self.echo.ends()])
+        self._read_output([(end, 0) for end in self.output.ends()])
         self._take_answer()
 
     def _look_into_slot(self) -> bool:
@@ -350,12 +350,12 @@ class Wires:
             if self._is_talk(end):
                 continue
             try:
-                self.echo.read(end)
+                self.output.read(end)
             finally:  # an interrupt that came meanwhile is raised by it
-                if not self.echo.is_open(end):
+                if not self.output.is_open(end):
                     self._poll.unregister(end)
-        if self.echo.failure:  # what it prints next would raise BrokenPipeError in the user's function
-            raise wire.Closed(self.echo.failure)
+        if self.output.failure:  # what it prints next would raise BrokenPipeError in the user's function
+            raise wire.Closed(self.output.failure)
 
     def open_frame(self, frame: wire.Frame) -> tuple[Any, list[Any]]:
         """The body of a frame and the buffers beside it, in place."""
@@ -425,7 +425,7 @@ class Wires:
             return
         self._talk.close()
         self._rights.close()
-        self.echo.close()
+        self.output.close()
         if isinstance(self._inbox, SegmentReader):
             self._inbox.close()
         os.close(self._faults)

@@ -10,11 +10,11 @@ import time
 from dataclasses import replace
 from typing import Any, cast
 
-from outlive.guarding.connection import NAMES, Wires
-from outlive.guarding.worker_errors import has_told, take_variables
+from outlive.guarding.connection import NAMES, GuardConnection
+from outlive.guarding.worker_errors import ends_with_variables, take_variables
 from outlive.meter import MemoryProbe, Sample, open_probe, read_machine, stands_still, watch_activity
 from outlive.meter.gpu import GpuMeter, watch_gpu
-from outlive.process.child.guard import frames as wire
+from outlive.process.child.guard import message_frames as wire
 from outlive.process.child.guard.variables import LOOK
 from outlive.process.factories import with_factory
 from outlive.process.flight import Flight, StageSeconds
@@ -28,7 +28,7 @@ _START_TIMEOUT_S = 120.0
 _MOMENT_S = 0.001
 # How often to look whether a worker that starts was stopped, and how often it may stand still then.
 _LOOK_S, _MOST_LOOKS = 1.0, 3
-# A worker that nobody has called for so long ends by itself: one with TensorFlow holds hundreds of megabytes.
+# A worker without a call for so long ends by itself: one with TensorFlow holds hundreds of megabytes.
 IDLE_S = 600.0
 # Where a call stands is asked for from this share of its limit on, and again when it has added so much more.
 _NEAR_SHARE, _LARGE_BYTES, _MORE = 0.5, 32 << 20, 1.25
@@ -72,16 +72,16 @@ class GuardProcess:
         self._factory: WorkerFactory
         kind = WorkerKind(runtime=NO_RUNTIME, python=sys.executable)
         with_factory(kind, lambda maker: self._open(maker, stdin, raw))
-        wires = self._wires
-        self.echo, self.send, self.receive = wires.echo, wires.send, wires.receive
+        wires = self._connection
+        self.output, self.send, self.receive = wires.output, wires.send, wires.receive
         self.pack, self.open_frame = wires.pack, wires.open_frame
         self.copy_late, self.await_copy = wires.copy_late, wires.await_copy
 
     def be_plain(self) -> None:
         """It will run models: from its first call on, nothing that it says is unpickled or mapped."""
         if not self.is_plain:
-            assert not self.calls, "what it was told before, it may have been told by a model"
-            self._wires.be_plain()
+            assert not self.calls, "a worker that has run something else cannot be trusted"
+            self._connection.be_plain()
             self.is_plain = True
 
     def _is_gone(self) -> bool:
@@ -92,7 +92,7 @@ class GuardProcess:
         with contextlib.ExitStack() as locked:
             locked.enter_context(starting)
             try:
-                self._wires = wires = Wires(self._sample, self._is_gone, raw=raw)
+                self._connection = wires = GuardConnection(self._sample, self._is_gone, raw=raw)
             except OSError as error:
                 raise WorkerUnavailable(f"nothing can be opened here: {in_words(error)}") from error
 
@@ -110,11 +110,11 @@ class GuardProcess:
     def _order(self) -> dict[str, Any]:
         places = [entry for entry in sys.path if entry and isinstance(entry, str)]
         return {
-            "program": "guard.main",
+            "program": "guard.guard_main",
             "names": NAMES,
             "sys_path": places,
             "sandbox": {"off": _NO_SANDBOX} if self.sandbox == "off" else {"read": [*places, *self._read]},
-            "awake": self._wires.awake,
+            "awake": self._connection.awake,
             "idle_s": IDLE_S,
             # What the function may well need; loaded before the call, and no part of its memory.
             "modules": [name for name in ("numpy", "numpy.random") if name in sys.modules],
@@ -129,19 +129,19 @@ class GuardProcess:
     @property
     def closed(self) -> bool:
         """True once its sockets and files are given back."""
-        return self._wires.closed
+        return self._connection.closed
 
     def is_alive(self) -> bool:
         """False if it is seen to have ended; costs a microsecond."""
-        return self._wires.is_alive()
+        return self._connection.is_alive()
 
     @property
     def took_all(self) -> bool:
         """True if it has received everything that was sent; false of one that was dead by then."""
-        return self._wires.took_all
+        return self._connection.took_all
 
     def has_loaded(self) -> bool:
-        """False while it imports what it was told to before its first call."""
+        """False while it imports what its calls will need."""
         if self.preloading:
             with contextlib.suppress(DeadlineMissed, wire.Closed):
                 self.greet(_MOMENT_S)
@@ -157,7 +157,7 @@ class GuardProcess:
                 self.first_bytes = self.held_bytes
                 self._gpu = watch_gpu(self.pid)
             elif frame.kind == wire.PRELOADED:
-                self.preloading = self.echo.muted = False
+                self.preloading = self.output.muted = False
                 self.sizes = frame.facts
                 self.first_bytes = self.held_bytes
         self.stage = "idle"
@@ -198,8 +198,8 @@ class GuardProcess:
         self._history = None
         if self._noted_bytes:
             self._noted_bytes = 0
-            self._wires.forget_stack()
-        self.echo.forget()
+            self._connection.forget_stack()
+        self.output.forget()
 
     @property
     def history(self) -> MemoryHistory:
@@ -211,7 +211,7 @@ class GuardProcess:
 
     def preload(self, names: tuple[str, ...]) -> None:
         """Have it import something before its first call; what that prints is not shown."""
-        self.preloading = self.echo.muted = True
+        self.preloading = self.output.muted = True
         self.preloaded = names
         self.send(wire.pack(wire.PRELOAD, rest=json.dumps(names).encode("ascii")))
 
@@ -245,7 +245,7 @@ class GuardProcess:
         if LOOK is None or added_bytes < max(_LARGE_BYTES, _MORE * self._noted_bytes):
             return
         # Before it has told all, another signal would interrupt calls of the system in native code.
-        if self._noted_bytes and not has_told(self._wires.fault_trace()):
+        if self._noted_bytes and not ends_with_variables(self._connection.fault_trace()):
             return
         rooms = (self.allowed_bytes, read_machine().usable_bytes())
         if added_bytes > _NEAR_SHARE * min((room for room in rooms if room is not None), default=added_bytes):
@@ -268,11 +268,11 @@ class GuardProcess:
                 self._factory.kill(self._started.number)
             ending = self._factory.ending(self._started.number, _ENDING_TIMEOUT_S)
             if self.preloading:
-                self.echo.muted = False  # its last words, if it never came to a call
+                self.output.muted = False  # its last words, if it never came to a call
             with contextlib.suppress(OSError):
-                self.echo.finish()
-            trace, variables = take_variables(self._wires.fault_trace())
-            words = LastWords(stage=self.stage, stderr_tail=self.echo.tail(), fault_trace=trace)
+                self.output.finish()
+            trace, variables = take_variables(self._connection.fault_trace())
+            words = LastWords(stage=self.stage, stderr_tail=self.output.tail(), fault_trace=trace)
             flight = self._recorder.flight(
                 ended_by=ended_by,
                 ending=ending,
@@ -297,7 +297,7 @@ class GuardProcess:
             baseline_bytes=self.history.baseline_bytes,
             timeline=self.history.points(),
             stages=(StageSeconds("call", self.history.seconds()),),
-            stderr_tail=self.echo.tail(),
+            stderr_tail=self.output.tail(),
             limits={**self.applied, **limits.to_json()},
             runtime=self.facts(),
             pid=self.pid,
@@ -341,12 +341,12 @@ class GuardProcess:
 
     def part(self) -> None:
         """In a forked child of the program: the worker is the parent's, its results here are our own."""
-        self._wires.part()
+        self._connection.part()
         self.close()
 
     def close(self) -> None:
         """Give back sockets, pipes and files; arrays over its memory stay as they are."""
-        self._wires.close()
+        self._connection.close()
         if self._probe is not None:
             self._probe.close()
 

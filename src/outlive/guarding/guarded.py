@@ -35,25 +35,41 @@ class Guarded:
     def __init__(
         self,
         function: Callable[..., Any],
-        limits: Limits,
+        *,
         judge: Judge,
-        fresh: bool,
-        recycle: int | str | None,
+        memory: str | int | None = None,
+        seconds: float | None = None,
+        fresh: bool = False,
+        recycle: int | str | None = None,
         quiet: bool = False,
         doing: dict[str, str] | None = None,
         sandbox: str = "off",
         plain: Any = None,
     ) -> None:
-        """Nothing is started, unless the function needs TensorFlow, which takes long to load."""
+        """Nothing is started, unless the function needs TensorFlow, which takes long to load.
+
+        TypeError if it is no function, ValueError for limits that cannot be. `judge` says what its deaths
+        mean. `plain` is for what runs a model: the form of its values, or of those that it yields
+        (`answer_forms`), which are read as plain ones; nothing is unpickled.
+        """
+        if not callable(function):
+            raise TypeError(f"a guard needs a function, and was given a {type(function).__name__}")
+        if isinstance(recycle, int) and (isinstance(recycle, bool) or recycle < 1):
+            raise ValueError("recycle= is a number of calls, at least 1, or a size such as '500MB'")
         functools.update_wrapper(self, function)
-        self.limits, self.fresh, self.recycle, self.sandbox = limits, fresh, recycle, choose_mode(sandbox)
+        self.limits = Limits(memory=memory, seconds=seconds)
+        self.fresh, self.recycle, self.sandbox = fresh, recycle, choose_mode(sandbox)
         self._function = function
         self._most_calls = recycle if isinstance(recycle, int) else None
         self._most_growth = parse_bytes(recycle) if isinstance(recycle, str) else _MOST_GROWTH_BYTES
         self._sent = SentFunction(function)
-        told = doing or {}
         self._terms = Terms(
-            limits=limits, judge=judge, give_back=self._give_back, quiet=quiet, doing=told, form=plain
+            limits=self.limits,
+            judge=judge,
+            give_back=self._give_back,
+            quiet=quiet,
+            doing=doing or {},
+            form=plain,
         )
         self._is_async = inspect.iscoroutinefunction(function)
         self._tensorflow = mentions_tensorflow(function)
@@ -98,7 +114,7 @@ class Guarded:
             except WorkerUnavailable as error:
                 raise self._terms.judge.unavailable(str(error)) from error
             except RunError:
-                if process.closed:  # whoever has seen a death tries again
+                if process.closed:  # a caller that has seen a death tries again
                     pool.warm(self._tensorflow)
                 raise
 
@@ -134,38 +150,8 @@ class Guarded:
             "sandbox": self.sandbox,
             "plain": self._terms.form,
         }
-        return _rebuild, (self._function, options)
+        return functools.partial(Guarded, **options), (self._function,)
 
     def __repr__(self) -> str:
         """The function and its limits."""
         return f"<guarded {getattr(self._function, '__qualname__', self._function)}: {self.limits}>"
-
-
-def _rebuild(function: Callable[..., Any], options: dict[str, Any]) -> Guarded:
-    return make_guarded(function, **options)
-
-
-def make_guarded(
-    function: Callable[..., Any],
-    *,
-    judge: Judge,
-    memory: str | int | None = None,
-    seconds: float | None = None,
-    fresh: bool = False,
-    recycle: int | str | None = None,
-    quiet: bool = False,
-    doing: dict[str, str] | None = None,
-    sandbox: str = "off",
-    plain: Any = None,
-) -> Guarded:
-    """The guarded function; TypeError if it is none, ValueError for limits that cannot be.
-
-    `judge` says what its deaths mean. `plain` is for what runs somebody's model: the form of its values, or
-    of those that it yields (`forms`), which are read as plain ones; nothing is unpickled.
-    """
-    if not callable(function):
-        raise TypeError(f"a guard needs a function, and was given a {type(function).__name__}")
-    if isinstance(recycle, int) and (isinstance(recycle, bool) or recycle < 1):
-        raise ValueError("recycle= is a number of calls, at least 1, or a size such as '500MB'")
-    limits = Limits(memory=memory, seconds=seconds)
-    return Guarded(function, limits, judge, fresh, recycle, quiet, doing, sandbox, plain)

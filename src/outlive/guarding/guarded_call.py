@@ -11,19 +11,19 @@ from types import TracebackType
 from typing import Any
 
 from outlive.guarding.caller_state import CallerState
-from outlive.guarding.forms import check_form
 from outlive.guarding.functions import SentFunction
 from outlive.guarding.guard_process import GuardProcess
 from outlive.guarding.worker_errors import CannotReturn, CannotSend, load_value, rebuild, rebuild_plain
+from outlive.interpreter.answer_forms import has_form
 from outlive.interpreter.judge import Judge
 from outlive.process.child.guard import exceptions, pickling, plain_values
-from outlive.process.child.guard import frames as wire
+from outlive.process.child.guard import message_frames as wire
 from outlive.process.limits import DeadlineMissed, Limits
 from outlive.process.sandbox_policy import is_whole
 
 # How long a function that was interrupted may take for its `finally`, before it is ended without.
 _GRACE_S = 3.0
-# A limit is kept from outside too; it is told anew when what the worker holds has moved by so much.
+# A limit is kept from outside too; it is set again when what the worker holds has moved by so much.
 _MOVED_BYTES = 16 << 20
 # What may answer a call, the wish for the next item, and the wish to end a stream.
 _TO_CALL = (wire.VALUE, wire.RAISED, wire.STREAM, wire.CANNOT)
@@ -42,7 +42,7 @@ class Terms:
     """What a call may take, and what becomes of its worker: `give_back` gets it when all went well.
 
     What a `quiet` call prints is kept for the record of a death, and not shown. `doing` names the script or
-    the cell that runs, where it is no function. A call with a `form` runs somebody's model, or what has its
+    the cell that runs, where it is no function. A call with a `form` runs a model, or what has its
     outputs: what the worker says is read as plain values of this form, and nothing of it is unpickled.
     """
 
@@ -79,7 +79,7 @@ class GuardedCall:
             self._process.greet()
             if self._process.sandbox == "on" and not is_whole(self._process.applied):
                 raise self._terms.judge.unsandboxed(self._process.applied)
-            self._process.echo.muted = self._terms.quiet
+            self._process.output.muted = self._terms.quiet
             self._process.doing = self._terms.doing
             late = bool(apart) and not is_named and pickling.are_arrays((*arguments, *named.values()))
             self._begin_answer()
@@ -112,7 +112,7 @@ class GuardedCall:
     def _name_iterator(self, value: Any) -> int | None:
         """A number for an iterator, which stays here; None for everything else."""
         is_bare = isinstance(value, pickling.BARE_ITERATORS)
-        if not is_bare and not (hasattr(type(value), "__next__") and not _can_go(value)):
+        if not is_bare and not (hasattr(type(value), "__next__") and not exceptions.can_go(value)):
             return None
         self._iterators.append(value)
         return len(self._iterators) - 1
@@ -251,7 +251,7 @@ class GuardedCall:
             if frame.late or frame.rest:
                 raise wire.Malformed("an answer that is not plain")
             process.measure()
-            process.random_version = 0  # it does not say where it has left them: it is told anew
+            process.random_version = 0  # it does not say where it has left them: they are sent again
             return
         process.sizes = frame.facts
         if frame.rest:
@@ -350,8 +350,15 @@ class GuardedCall:
             if not self._done:
                 self._done = True
                 with contextlib.suppress(OSError):
-                    process.echo.finish()
+                    process.output.finish()
                 process.end()
+
+
+def check_form(value: Any, form: Any) -> Any:
+    """The value; `Malformed` if it has another form."""
+    if not has_form(value, form):
+        raise wire.Malformed("an answer of another form than this question has")
+    return value
 
 
 def _has_iterator(values: Iterable[Any]) -> bool:
@@ -372,14 +379,6 @@ def _dump_error(error: BaseException) -> bytes:
 def _cannot(body: Any) -> CannotReturn:
     words = bytes(body[:_MOST_WORDS]).decode("utf-8", "replace")
     return CannotReturn(f"the result cannot come back from the worker: {words}")
-
-
-def _can_go(value: Any) -> bool:
-    try:
-        pickling.dumps(value)
-    except Exception:
-        return False
-    return True
 
 
 def _as_one(arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
@@ -429,7 +428,7 @@ class GuardedStream:
         self.close()
 
     def __del__(self) -> None:
-        """A stream that nobody looks at any more is closed."""
+        """A stream without a reader is closed."""
         call = getattr(self, "_call", None)
         if call is not None:
             with contextlib.suppress(BaseException):

@@ -10,7 +10,7 @@ import time
 import weakref
 
 from outlive.guarding.guard_process import GuardProcess
-from outlive.process.child.guard import frames as wire
+from outlive.process.child.guard import message_frames as wire
 from outlive.process.operating_system import at_fork
 from outlive.process.worker_factory import WorkerUnavailable
 from outlive.threads import require_thread
@@ -82,7 +82,7 @@ class Pool:
         """Take a worker back; the oldest goes if there are too many."""
         with self._changed:
             self._idle.append(process)
-            if self._starting:  # only then somebody may wait
+            if self._starting:  # only then a call may wait
                 self._changed.notify()
             if len(self._idle) <= _MOST_IDLE:
                 return

@@ -9,17 +9,17 @@ import json
 import pickle
 import re
 import sys
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from outlive.guarding.caller_state import NATIVE
+from outlive.interpreter.answer_forms import Either, has_form
 from outlive.interpreter.judge import Call, Judge
 from outlive.meter import Point, read_machine
 from outlive.names import safe_lines
 from outlive.process.child.guard import exceptions, plain_values
 from outlive.process.child.guard import variables as worker_variables
-from outlive.process.child.guard.frames import Malformed
+from outlive.process.child.guard.message_frames import Malformed
 from outlive.process.flight import Flight
 
 _NO_THREAD = "can't start new thread"
@@ -32,24 +32,33 @@ _PYTHONS: dict[str, type[Exception]] = {
     if isinstance(kind, type) and issubclass(kind, Exception)
 }
 _OURS = ("outlive.process.child.leak.targets", "CannotRepeat")
-_NONE = type(None)
-# What a worker says of an exception in plain words (child/exceptions.py), and of samples that it refuses
-# (child/calibration_watch.py).
-_PLAIN_FACTS: dict[str, Any] = {
-    **dict.fromkeys(("module", "name", "type", "text", "traceback"), str),
-    "bases": list,
-    "arguments": (list, _NONE),
-    "refusal": (dict, _NONE),
-    "memory": (dict, _NONE),
-}
-# Who held the memory (child/worker_variables.py).
-_MEMORY: dict[str, Any] = {"trace": str, "variables": list, "held": dict}
-_VARIABLE: dict[str, Any] = {"name": str, "type": str, "items": int, "bytes": int}
 _MOST_VARIABLES, _MOST_NAME, _MOST_TRACE, _MOST_BYTES = 3, 160, 20_000, 1 << 60
-_REFUSAL: dict[str, Any] = {
-    **dict.fromkeys(("problem", "text", "name", "given_dtype", "wanted_dtype"), str),
-    **dict.fromkeys(("given_shape", "wanted_shape"), list),
-    "index": (int, _NONE),
+
+
+def _is_size(value: Any) -> bool:
+    return type(value) is int and 0 <= value < _MOST_BYTES
+
+
+def _is_integer(value: Any) -> bool:
+    return type(value) is int
+
+
+# Who held the memory (process/child/guard/variables.py).
+_VARIABLES = [{"name": str, "type": str, "items": _is_size, "bytes": _is_size}]
+_MEMORY = {"trace": str, "variables": _VARIABLES, "held": {object: _is_size}}
+# Samples that a worker refuses (process/child/guard/calibration_watch.py), and what it says of an exception
+# in plain words (exceptions.py).
+_REFUSAL: dict[Any, Any] = {
+    **dict.fromkeys(("problem", "text", "name", "given_dtype", "wanted_dtype"), str | None),
+    **dict.fromkeys(("given_shape", "wanted_shape"), Either([_is_integer], None)),
+    "index": Either(_is_integer, None),
+}
+_PLAIN_FACTS: dict[Any, Any] = {
+    **dict.fromkeys(("module", "name", "type", "text", "traceback"), str),
+    "bases": [str],
+    "arguments": list | None,
+    "refusal": Either({**_REFUSAL, ...: object}, None),
+    "memory": Either(_MEMORY, None),
 }
 _PROBLEMS = ("no-samples", "sample-misfit", "nan-in-sample", "infinity-in-sample")
 _NATIVE_NAMES = re.compile("|".join(NATIVE).encode())
@@ -116,59 +125,39 @@ def rebuild(body: bytes, seen: Flight, judge: Judge) -> BaseException:
 
 def rebuild_plain(body: Any, seen: Flight, judge: Judge) -> BaseException:
     """The same of what a worker said in plain words; `Malformed` if it said something else."""
-    facts = plain_values.fields(plain_values.loads(body), _PLAIN_FACTS)
-    refusal = facts["refusal"]
-    if not all(isinstance(name, str) for name in facts["bases"]):
-        raise Malformed("an exception of types without a name")
-    if refusal is not None:
-        _check_refusal(refusal)
-    if facts["memory"] is not None:
-        _check_memory(facts["memory"])
+    facts = plain_values.loads(body)
+    if not has_form(facts, _PLAIN_FACTS):
+        raise Malformed("an exception with other fields, or of other types")
+    refusal, memory = facts["refusal"], facts["memory"]
+    if refusal is not None and (refusal.get("problem") not in _PROBLEMS or not set(refusal) <= set(_REFUSAL)):
+        raise Malformed("it refuses what it cannot refuse")
+    if memory is not None:
+        _check_variables(memory["variables"])
     return _caused(_refused(refusal, judge) or _named(facts) or _like(facts), facts, seen, judge)
 
 
-def _check_memory(memory: dict[str, Any]) -> None:
-    plain_values.fields(memory, _MEMORY)
-    _check_sizes(memory["held"].values())
-    _check_variables(memory["variables"])
-
-
-def _check_variables(rows: list[Any]) -> None:
-    for row in rows:
-        plain_values.fields(row, _VARIABLE)
-        _check_sizes((row["items"], row["bytes"]))
+def _check_variables(rows: Any) -> None:
+    if not has_form(rows, _VARIABLES):
+        raise Malformed("variables of another form")
     if len(rows) > _MOST_VARIABLES or any(len(row["name"] + row["type"]) > _MOST_NAME for row in rows):
         raise Malformed("variables without end")
 
 
-def _check_sizes(sizes: Iterable[Any]) -> None:
-    if not all(type(size) is int and 0 <= size < _MOST_BYTES for size in sizes):
-        raise Malformed("it holds what cannot be")
-
-
-def has_told(trace: str) -> bool:
+def ends_with_variables(trace: str) -> bool:
     """True if the last that a worker wrote are its variables."""
-    return trace.rstrip().rpartition("\n")[2].startswith(worker_variables.TOLD)
+    return trace.rstrip().rpartition("\n")[2].startswith(worker_variables.MARK)
 
 
 def take_variables(trace: str) -> tuple[str, tuple[dict[str, Any], ...]]:
     """What a worker wrote of its stack, and the variables that it named in it last."""
     lines = trace.splitlines(keepends=True)
-    told = [line for line in lines if line.startswith(worker_variables.TOLD)]
+    told = [line for line in lines if line.startswith(worker_variables.MARK)]
     try:
-        rows = json.loads(told[-1][len(worker_variables.TOLD) :])
+        rows = json.loads(told[-1][len(worker_variables.MARK) :])
         _check_variables(rows)
     except (IndexError, ValueError, TypeError, RecursionError, Malformed):
         rows = ()
     return "".join(line for line in lines if line not in told), tuple(rows)
-
-
-def _check_refusal(refusal: dict[str, Any]) -> None:
-    known = {name: kind for name, kind in _REFUSAL.items() if name in refusal}
-    plain_values.fields(refusal, known)
-    shapes = [*refusal.get("wanted_shape", ()), *refusal.get("given_shape", ())]
-    if refusal.get("problem") not in _PROBLEMS or not all(type(size) is int for size in shapes):
-        raise Malformed("it refuses what it cannot refuse")
 
 
 def _named(facts: dict[str, Any]) -> BaseException | None:
@@ -232,8 +221,9 @@ def _refused(facts: dict[str, Any] | None, judge: Judge) -> BaseException | None
     """The error with a finding for what the worker refused to hand on: samples that cannot be used."""
     if facts is None:
         return None
-    shapes = {name: tuple(facts.get(name, ())) for name in ("wanted_shape", "given_shape")}
-    return judge.refused(Call(**{**facts, **shapes}))
+    given = {name: value for name, value in facts.items() if value is not None}
+    shapes = {name: tuple(given.get(name, ())) for name in ("wanted_shape", "given_shape")}
+    return judge.refused(Call(**{**given, **shapes}))
 
 
 def _own(facts: dict[str, Any]) -> BaseException | None:
@@ -258,7 +248,7 @@ def _as_is(error: Any) -> Any:
 
 
 def _assembled(parts: Any) -> Any:
-    """An exception without its own `__init__`, which wants what nobody knows any more."""
+    """An exception without its own `__init__`, which wants arguments that are not known any more."""
     kind, arguments, state = parts
     base = exceptions.built_in_base(kind)
     error = base.__new__(kind, *arguments)

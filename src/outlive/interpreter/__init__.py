@@ -7,20 +7,7 @@ The drop-in `Interpreter`, the ladder of accelerators, and whole runs (`recorded
 """
 
 PUBLIC_MODULES = (
-    "affine",
-    "agreement",
-    "array_facts",
-    "compiled_accelerators",
-    "feeds",
-    "inner_tensors",
-    "input_check",
-    "interpreter",
-    "judge",
-    "ladder",
-    "options",
-    "prepared_shapes",
-    "recorded_run",
-    "session",
-    "signature",
-    "tflm_benchmark",
-)
+    "affine", "agreement", "answer_forms", "array_facts", "compiled_accelerators", "feeds", "inner_tensors",
+    "input_check", "interpreter", "interpreter_options", "judge", "ladder", "prepared_shapes", "recorded_run",
+    "session", "signature", "tflm_benchmark",
+)  # fmt: skip

@@ -66,7 +66,7 @@ class CompiledWay:
     is_software: bool = False
 
     def to_order(self, options: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
-        """What the worker is told; `options` are those of the user, by group."""
+        """The request to the worker; `options` are those of the user, by group."""
         groups = {**self.options}
         for group, fields in (options or {}).items():
             groups[group] = {**groups.get(group, {}), **fields}

@@ -9,7 +9,7 @@ way. `child/codec.py` writes it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +17,7 @@ from msgspec import DecodeError, Struct, ValidationError
 from msgspec.json import Decoder
 from numpy.typing import NDArray
 
+from outlive.interpreter.answer_forms import Either, has_form
 from outlive.process.answers import Dtype, MalformedAnswer, Shape, Size
 
 # A model of 20,000 tensors has a tree of 12 MB.
@@ -114,117 +115,72 @@ def _type(name: str) -> Any:
     return found
 
 
-# What an answer to each question has to look like. Whoever asks relies on it.
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
 def _is_index(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and -1 <= int(value) < 1 << 31
 
 
-def _are(test: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, list) and all(map(test, value))
-
-
-def _is_numbers(value: Any) -> bool:
+def _is_vector(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.ndim == 1
 
 
-def _is_tensor(row: Any) -> bool:
-    if not (isinstance(row, dict) and _is_text(row.get("name")) and _is_index(row.get("index"))):
-        return False
-    affine, more = row.get("quantization"), row.get("quantization_parameters")
-    return (
-        _is_numbers(row.get("shape"))
-        and isinstance(row.get("dtype"), type)
-        and isinstance(affine, tuple)
-        and [type(item) for item in affine] == [float, int]
-        and (more is None or _is_quantization(more))
-    )
+def _is_affine(value: Any) -> bool:
+    return isinstance(value, tuple) and [type(item) for item in value] == [float, int]
 
 
-def _is_quantization(row: Any) -> bool:
-    numbers = [row.get(name) for name in ("scales", "zero_points")] if isinstance(row, dict) else [None]
-    return all(map(_is_numbers, numbers)) and _is_index(row.get("quantized_dimension"))
+def _is_node(value: Any) -> bool:
+    return isinstance(value, list) and has_form(tuple(value), (str, [_is_index], [_is_index]))
 
 
-def _is_names(value: Any) -> bool:
-    return isinstance(value, dict) and all(_is_text(key) and _is_index(one) for key, one in value.items())
+def _is_size(value: Any) -> bool:
+    return isinstance(value, int)
 
 
-def _is_signature(value: Any) -> bool:
-    return isinstance(value, dict) and _is_names(value.get("inputs")) and _is_names(value.get("outputs"))
-
-
-def _is_open_signature(value: Any) -> bool:
-    return _is_signature(value) and _is_index(value.get("subgraph"))
-
-
-def _is_signatures(value: Any) -> bool:
-    return isinstance(value, dict) and all(_is_text(k) and _is_signature(one) for k, one in value.items())
-
-
-def _is_op(row: Any) -> bool:
-    return isinstance(row, dict) and _is_index(row.get("index")) and _is_text(row.get("op_name"))
-
-
-def _is_node(row: Any) -> bool:
-    if not (isinstance(row, list) and len(row) == 3):
-        return False
-    return _is_text(row[0]) and _are(_is_index)(row[1]) and _are(_is_index)(row[2])
-
-
-def _is_shape(row: Any) -> bool:
-    return row is None or _are(lambda size: isinstance(size, int))(row)
-
-
-def _is_port(row: Any) -> bool:
-    """A tensor as a compiled model describes it."""
-    if not isinstance(row, dict) or not _is_text(row.get("dtype")):
-        return False
-    return _is_shape(row.get("shape")) or isinstance(row.get("shape"), tuple)
-
-
-def _are_ports(value: Any) -> bool:
-    return isinstance(value, dict) and all(_is_text(name) and _is_port(row) for name, row in value.items())
-
-
-def _is_list_of_names(value: Any) -> bool:
-    names = [value.get(side) for side in ("inputs", "outputs")] if isinstance(value, dict) else [None]
-    return all(isinstance(side, (list, tuple)) and all(map(_is_text, side)) for side in names)
-
-
-def _is_signature_list(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(_is_list_of_names, value.values()))
-
-
-_FORMS: Mapping[str, Callable[[Any], bool]] = {
-    "inputs": _are(_is_tensor),
-    "outputs": _are(_is_tensor),
-    "tensors": _are(_is_tensor),
-    "tensor": _is_tensor,
-    "ops": _are(_is_op),
-    "op": _is_op,
-    "signatures": _is_signatures,
-    "signature": _is_open_signature,
+# What an answer to each question has to look like: the callers rely on it.
+_QUANTIZATION = {
+    "scales": _is_vector,
+    "zero_points": _is_vector,
+    "quantized_dimension": _is_index,
+    ...: object,
+}
+_TENSOR = {
+    "name": str,
+    "index": _is_index,
+    "shape": _is_vector,
+    "dtype": type,
+    "quantization": _is_affine,
+    "quantization_parameters": Either(_QUANTIZATION, None),
+    ...: object,
+}
+_SIGNATURE = {"inputs": {str: _is_index}, "outputs": {str: _is_index}, ...: object}
+_OP = {"index": _is_index, "op_name": str, ...: object}
+_SHAPE = Either([_is_size], None)
+# A tensor as a compiled model describes it, and the names of its signatures.
+_PORT = {"dtype": str, "shape": Either(_SHAPE, tuple), ...: object}
+_NAMES = Either([str], lambda value: isinstance(value, tuple) and has_form(list(value), [str]))
+_FORMS: Mapping[str, Any] = {
+    "inputs": [_TENSOR],
+    "outputs": [_TENSOR],
+    "tensors": [_TENSOR],
+    "tensor": _TENSOR,
+    "ops": [_OP],
+    "op": _OP,
+    "signatures": {str: _SIGNATURE},
+    "signature": {**_SIGNATURE, "subgraph": _is_index},
     "subgraphs": _is_index,
-    "nodes": _are(_is_node),
-    "shapes": _are(_are(_is_shape)),
-    "get_signature_list": _is_signature_list,
+    "nodes": [_is_node],
+    "shapes": [[_SHAPE]],
+    "get_signature_list": {object: {"inputs": _NAMES, "outputs": _NAMES, ...: object}},
     "get_signature_index": _is_index,
     "get_num_signatures": _is_index,
-    "get_input_tensor_details": _are_ports,
-    "get_output_tensor_details": _are_ports,
-    "is_fully_accelerated": lambda value: isinstance(value, bool),
+    "get_input_tensor_details": {str: _PORT},
+    "get_output_tensor_details": {str: _PORT},
+    "is_fully_accelerated": bool,
 }
 
 
 def read(question: str, payload: memoryview) -> Any:
     """The answer to a question about the model; `MalformedAnswer` if it does not have the form of one."""
     value = unpack(payload)
-    if not _FORMS.get(question, lambda _: True)(value):
+    if not has_form(value, _FORMS.get(question, object)):
         raise MalformedAnswer(f"{question}: an answer of another form")
     return value

@@ -1,7 +1,7 @@
 """What lies between inputs and outputs: the tensors of a model over runs with one or several inputs.
 
     a run gave NaN         ──> once more on its inputs: which operator made the first
-    somebody asked to look ──> on several inputs: does each output change? if not: where does the change end
+    the user asked to look ──> on several inputs: does each output change? if not: where does the change end
 
 The builtin kernels leave a tensor behind each operator, where XNNPACK makes one step of many; all are kept.
 """
@@ -21,21 +21,21 @@ from outlive.errors import OutliveError
 from outlive.interpreter.array_facts import see_tensor
 from outlive.interpreter.feeds import make_feeds
 from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.interpreter.judge import Judge
-from outlive.interpreter.options import ACCELERATORS
 from outlive.process.flight import Flight, InsideSeen, TensorSeen, Unjudged
 
 # What a second run has in common with the first; the rest is about kernels, or about watching it.
 _SHARED = ("model_path", "model_content", "num_threads", "memory", "runtime", "python", "sandbox")
-# Whoever runs a model waits for its result first: what takes longer than this is not looked at.
+# The caller waits for the result of the run first: what takes longer than this is not looked at.
 _MOST_RUN_S, _MOST_LOOK_S = 2.0, 10.0
 _LARGE = 1000.0
 Feeds = dict[int, NDArray[Any]]
-_Make = Callable[[list[dict[str, Any]], "Feeding"], list[Feeds]]
+_Make = Callable[[list[dict[str, Any]], "RunInputs"], list[Feeds]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Feeding:
+class RunInputs:
     """What a run was given: inputs as they came, their seed, other shapes, and whether floats were turned."""
 
     inputs: Any = None
@@ -45,14 +45,16 @@ class Feeding:
 
     @property
     def chosen(self) -> bool:
-        """True if somebody chose the numbers."""
+        """True if the caller chose the numbers."""
         return self.inputs is not None and not isinstance(self.inputs, str)
 
 
-def with_inside(flight: Flight, feeding: Feeding, arguments: Mapping[str, Any], vary: bool) -> Flight:
+def with_inner_tensors(
+    flight: Flight, feeding: RunInputs, arguments: Mapping[str, Any], vary: bool
+) -> Flight:
     """The flight with what was seen inside the model, where its outputs give a reason to look.
 
-    With `vary` it is run on other inputs as well, if nobody chose them, to see whether outputs change.
+    With `vary` it is run on other inputs as well, if the caller chose none, to see whether outputs change.
     """
     took = dict(flight.stages).get("invoke", math.inf)
     if flight.died or flight.error_type or took > _MOST_RUN_S:
@@ -68,7 +70,7 @@ def with_inside(flight: Flight, feeding: Feeding, arguments: Mapping[str, Any], 
 
 
 def _look(
-    judge: Judge | None, feeding: Feeding, arguments: Mapping[str, Any], make: _Make, all_tensors: bool
+    judge: Judge | None, feeding: RunInputs, arguments: Mapping[str, Any], make: _Make, all_tensors: bool
 ) -> InsideSeen | None:
     """What tensors held; None if the model does not run so, whatever the reason."""
     given = {name: arguments[name] for name in _SHARED if name in arguments}
@@ -89,7 +91,7 @@ def _look(
 
 
 def _see(
-    interpreter: WorkerInterpreter, feeding: Feeding, make: _Make, all_tensors: bool
+    interpreter: WorkerInterpreter, feeding: RunInputs, make: _Make, all_tensors: bool
 ) -> InsideSeen | None:
     feeds = make(interpreter.get_input_details(), feeding)
     if make is _different and len(feeds) < 3:
@@ -116,11 +118,11 @@ def _readable(interpreter: WorkerInterpreter, all_tensors: bool) -> list[int]:
     return [index for index in dict.fromkeys((*inputs, *made)) if kinds.get(index, "O") in "fiub"]
 
 
-def _same(details: list[dict[str, Any]], feeding: Feeding) -> list[Feeds]:
+def _same(details: list[dict[str, Any]], feeding: RunInputs) -> list[Feeds]:
     return [make_feeds(details, feeding.inputs, feeding.seed, quantized=feeding.quantized)]
 
 
-def _different(details: list[dict[str, Any]], feeding: Feeding) -> list[Feeds]:
+def _different(details: list[dict[str, Any]], feeding: RunInputs) -> list[Feeds]:
     """Inputs that differ: random ones, zeros, ones, and large ones of both signs; each once.
 
     None for a model with inputs that only some numbers fit: indices, lengths, flags, strings.

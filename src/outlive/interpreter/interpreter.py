@@ -13,9 +13,9 @@ from outlive.errors import OutliveError
 from outlive.finding import Finding
 from outlive.interpreter.affine import affine_of, dequantize, find_row, quantize
 from outlive.interpreter.array_facts import see_tensor, with_outputs
+from outlive.interpreter.interpreter_options import Delegate, InterpreterOptions, OpResolverType, make_options
 from outlive.interpreter.judge import Judge
 from outlive.interpreter.ladder import LADDER, choose_accelerator, missing_gpu_explained, opened_on, why_left
-from outlive.interpreter.options import Delegate, InterpreterOptions, OpResolverType, make_options
 from outlive.interpreter.session import SessionState
 from outlive.interpreter.shared_tensors import Results, SharedTensors, Tensors, hand_out
 from outlive.interpreter.signature import SignatureRunner
@@ -228,18 +228,15 @@ class WorkerInterpreter:
 
     def get_input_details(self) -> list[dict[str, Any]]:
         """Name, index, shape, type and quantization of each input."""
-        found: list[dict[str, Any]] = self._tensors.detail("inputs")
-        return found
+        return list(self._tensors.detail("inputs"))
 
     def get_output_details(self) -> list[dict[str, Any]]:
         """Name, index, shape, type and quantization of each output."""
-        found: list[dict[str, Any]] = self._tensors.detail("outputs")
-        return found
+        return list(self._tensors.detail("outputs"))
 
     def get_tensor_details(self, subgraph_index: int = 0) -> list[dict[str, Any]]:
         """The same for every tensor of a subgraph."""
-        found: list[dict[str, Any]] = self._tensors.detail("tensors", subgraph_index)
-        return found
+        return list(self._tensors.detail("tensors", subgraph_index))
 
     def num_subgraphs(self) -> int:
         """How many subgraphs the model has."""
@@ -263,12 +260,10 @@ class WorkerInterpreter:
                     "None is only allowed when the model has 1 SignatureDef"
                 )
             signature_key = keys[0]
-        describe = self._get_tensor_details
-        return SignatureRunner(self._open_signature, describe, self._run_subgraph, signature_key)
+        return SignatureRunner(self, signature_key)
 
     def _open_signature(self, key: str) -> dict[str, Any]:
-        found: dict[str, Any] = self._ask_about("signature", {"do": "signature", "key": key})
-        return found
+        return dict(self._ask_about("signature", {"do": "signature", "key": key}))
 
     def _run_subgraph(self, subgraph: int, inputs: Tensors, outputs: list[int]) -> list[Any]:
         """Run a signature, and give the values of its outputs."""
@@ -309,20 +304,16 @@ class WorkerInterpreter:
         self._tensors.check_no_views()
 
     def _get_full_signature_list(self) -> dict[str, Any]:
-        found: dict[str, Any] = self._tensors.detail("signatures")
-        return found
+        return dict(self._tensors.detail("signatures"))
 
     def _get_ops_details(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self._tensors.detail("ops")
-        return found
+        return list(self._tensors.detail("ops"))
 
     def _get_op_details(self, op_index: int) -> dict[str, Any]:
-        found: dict[str, Any] = self._tensors.detail("op", op_index)
-        return found
+        return dict(self._tensors.detail("op", op_index))
 
     def _get_tensor_details(self, tensor_index: int, subgraph_index: int = 0) -> dict[str, Any]:
-        found: dict[str, Any] = self._tensors.detail("tensor", tensor_index, subgraph_index)
-        return found
+        return dict(self._tensors.detail("tensor", tensor_index, subgraph_index))
 
     # What LiteRT does not have.
 
@@ -350,8 +341,7 @@ class WorkerInterpreter:
 
     def nodes(self) -> list[Any]:
         """Type, inputs and outputs of the nodes of the main graph; those of delegates are at the end."""
-        found: list[Any] = self._ask_about("nodes", {"do": "nodes"})
-        return found
+        return list(self._ask_about("nodes", {"do": "nodes"}))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -404,8 +394,7 @@ class WorkerInterpreter:
 
     def tensor_shapes(self) -> list[list[list[int] | None]]:
         """The shape of every tensor of every subgraph, temporaries and nameless ones included."""
-        shapes: list[list[list[int] | None]] = self._ask_about("shapes", {"do": "shapes"})
-        return shapes
+        return list(self._ask_about("shapes", {"do": "shapes"}))
 
     def report(self) -> tuple[bool | None, str]:
         """Of a compiled model: whether accelerators took all of it, and what they have printed."""

@@ -1,4 +1,4 @@
-"""From what was seen to what is raised: whoever opens a worker hands in a judge, which says what it means.
+"""From what was seen to what is raised: the caller that opens a worker hands in a judge, which says it.
 
 A worker carries facts and does not interpret them. `outlive.verbs.judging` has the judge that knows the
 rules: verbs hand it down, and the classes that a program opens itself are made there, with it.
@@ -35,7 +35,7 @@ Source = str | bytes
 class Call:
     """A call that was refused before anything was touched: what was wanted, and what was given.
 
-    `resizable` says whether the model's input can have the given shape; None if nobody knows.
+    `resizable` says whether the model's input can have the given shape; None if that is not known.
     """
 
     problem: str
@@ -54,7 +54,7 @@ _OTHER_KINDS: dict[str, type[Exception]] = {
 }
 # Verdicts that a limit was reached, by us or by itself: D502 of memory, the others of time.
 _LIMITS = ("D502", "D503", "D512")
-# What a program that goes on is told at once; the rest is there for whoever asks.
+# Findings that a running program is warned of; the others are in `findings`.
 _WARNED = ("S709",)
 
 
@@ -87,7 +87,7 @@ class Judge:
         """Raise for a path or bytes that no runtime can load; nothing where no rules are known."""
 
     def attached(self, flight: Flight) -> Flight:
-        """The record with this judge at hand for whoever asks for its `findings`, if it knows them."""
+        """The record with this judge at hand, so that it can be asked for its `findings`."""
         return flight
 
     def warn(self, flight: Flight, stacklevel: int) -> None:
@@ -106,13 +106,13 @@ class Judge:
 
     def died(self, flight: Flight, source: Source | None = None) -> RunError:
         """The error for a worker that ended before it answered."""
-        finding, drawn, flight = self._told(flight, source)
+        finding, drawn, flight = self._judged(flight, source)
         kind = LimitReached if finding.code in _LIMITS else ModelDied
         return kind(finding, drawn, flight=flight)
 
     def with_verdict(self, error: BaseException, flight: Flight) -> BaseException:
         """An error of a guarded function's own about memory: it stays what it is, with finding and flight."""
-        finding, drawn, flight = self._told(flight)
+        finding, drawn, flight = self._judged(flight)
         return _attach(error, finding, drawn, flight)
 
     def with_words(self, error: BaseException, text: str) -> BaseException:
@@ -128,7 +128,7 @@ class Judge:
     def unavailable(self, text: str, flight: Flight | None = None) -> WorkerUnavailable:
         """The error for a system that refuses a process, or what one needs."""
         seen = flight or Flight(died=False, stage="start", error_type="OSError", error_text=text)
-        finding, drawn, seen = self._told(seen)
+        finding, drawn, seen = self._judged(seen)
         return WorkerUnavailable(finding, drawn, flight=seen)
 
     def unsandboxed(self, applied: dict[str, Any]) -> RunError:
@@ -144,7 +144,7 @@ class Judge:
             return self.unavailable(error.text, flight)
         if kind not in ("RuntimeError", "ValueError", "MemoryError"):
             return _OTHER_KINDS.get(error.kind, RuntimeError)(foreign_lines(error.text))
-        finding, drawn, flight = self._told(flight, source)
+        finding, drawn, flight = self._judged(flight, source)
         text = f"{foreign_lines(error.text)}\n{drawn}" if error.text else drawn
         if finding.code in _LIMITS:
             return LimitReached(finding, text, flight=flight)
@@ -154,7 +154,7 @@ class Judge:
             return refusal
         return RunError(finding, text, flight=flight)
 
-    def _told(self, flight: Flight, source: Source | None = None) -> tuple[Finding, str, Flight]:
+    def _judged(self, flight: Flight, source: Source | None = None) -> tuple[Finding, str, Flight]:
         finding, drawn, seen = self.find("flight", flight, source)
         return finding, drawn, self.attached(seen)
 

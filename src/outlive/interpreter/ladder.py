@@ -31,8 +31,8 @@ from outlive.interpreter.compiled_accelerators import (
     npu_way,
 )
 from outlive.interpreter.feeds import make_feeds
+from outlive.interpreter.interpreter_options import ACCELERATORS, InterpreterOptions, OpResolverType
 from outlive.interpreter.judge import Judge
-from outlive.interpreter.options import ACCELERATORS, InterpreterOptions, OpResolverType
 
 LADDER = ("gpu", "cpu", "builtin", "reference")
 COMPILED: dict[str, Callable[[], CompiledWay]] = {"gpu": gpu_way, "npu": npu_way}
@@ -140,7 +140,7 @@ def run_arguments(accelerator: str) -> dict[str, Any]:
 def choose_accelerator(
     options: InterpreterOptions, accelerator: str | None, ladder: Sequence[str], open_one: Open
 ) -> tuple[InterpreterOptions, Ladder | None]:
-    """The options for what was asked for, and where on the ladder that is; None if nobody asked."""
+    """The options for what was asked for, and where on the ladder that is; None without an accelerator."""
     if accelerator is None:
         return options, None
     chosen = Ladder(current=accelerator)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.interpreter_options import OpResolverType
 from outlive.interpreter.judge import Judge
-from outlive.interpreter.options import OpResolverType
 from outlive.meter import read_machine
 from outlive.process.flight import Flight, Unjudged
 from outlive.units import format_bytes

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ from outlive.interpreter.array_facts import with_outputs
 from outlive.interpreter.feeds import given_shapes, left_out, make_feeds
 from outlive.interpreter.input_check import wrong_shape
 from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.interpreter.judge import Judge
-from outlive.interpreter.options import ACCELERATORS
 from outlive.meter import Point, Sampler
 from outlive.process.delegation import ask_delegation
 from outlive.process.factories import close_special_factories
@@ -38,20 +39,20 @@ class _Watch:
     def begin(self, pid: int) -> None:
         self.sampler = Sampler(pid, forked=True).start()
 
-    def stage(self, name: str, action: Callable[[], Any]) -> Any:
-        """Do something as a stage, timed, with a mark when it is done."""
+    @contextlib.contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time a stage, and mark its end."""
         start = time.perf_counter()
         try:
-            return action()
+            yield
         finally:
-            self.stages.append(StageSeconds(name, time.perf_counter() - start))
-            if self.sampler is not None:
-                self.sampler.mark(name)
+            self.note(name, start)
 
-    def rest(self) -> None:
-        """See no more: what we ask the worker from here on takes memory that the model does not."""
+    def note(self, name: str, start: float) -> None:
+        """A stage that began at `start` is over."""
+        self.stages.append(StageSeconds(name, time.perf_counter() - start))
         if self.sampler is not None:
-            self.sampler.stop()
+            self.sampler.mark(name)
 
     def finish(self, flight: Flight) -> Flight:
         """The flight with what was seen from outside."""
@@ -71,7 +72,7 @@ def _most(points: Sequence[Point]) -> int:
     return max((point.bytes for point in points[: last + 1]), default=0)
 
 
-def fly(
+def record_run(
     inputs: Any,
     repeat: int,
     seed: int,
@@ -91,31 +92,24 @@ def fly(
     watch = _Watch()
     meant = (quantize, dequantize)
     try:
-        flight = _fly(watch, inputs, repeat, seed, shapes or {}, meant, {**arguments, "_judge": judge})
-    except Unjudged as unjudged:
-        if not isinstance(unjudged.fact, Flight):
+        flight = _run_watched(
+            watch, inputs, repeat, seed, shapes or {}, meant, {**arguments, "_judge": judge}
+        )
+    except (Unjudged, RunError, InputError) as error:
+        seen = error.fact if isinstance(error, Unjudged) else error.flight
+        # Of a refused input the caller is at fault, unless the model left something wrong in its outputs.
+        if not isinstance(seen, Flight) or (isinstance(error, InputError) and seen.stage != "get"):
             raise
-        flight = unjudged.fact
-    except RunError as error:
-        if error.flight is None:
-            raise
-        flight = error.flight
-    except InputError as error:
-        if error.flight is None or error.flight.stage != "get":
-            raise  # what was given is at fault, and not what the model left in its outputs
-        flight = error.flight
+        flight = seen
     finally:
         if watch.sampler is not None:
             watch.sampler.stop()
-    return replace(watch.finish(flight), source=_source(arguments))
-
-
-def _source(arguments: Mapping[str, Any]) -> Any:
     path = arguments.get("model_path")
-    return arguments.get("model_content") if path is None else os.fspath(path)
+    source = arguments.get("model_content") if path is None else os.fspath(path)
+    return replace(watch.finish(flight), source=source)
 
 
-def _fly(
+def _run_watched(
     watch: _Watch,
     inputs: Any,
     repeat: int,
@@ -126,28 +120,34 @@ def _fly(
 ) -> Flight:
     start = time.perf_counter()
     interpreter = WorkerInterpreter(**arguments, _watch=watch.begin)
-    watch.stages.append(StageSeconds("load", time.perf_counter() - start))
-    if watch.sampler is not None:
-        watch.sampler.mark("load")
+    watch.note("load", start)
+    assert watch.sampler is not None  # begun as soon as there is a worker
     try:
         # Before tensors are allocated: then XNNPACK comes as well, and takes what others have left.
         named = [delegate.library for delegate in arguments.get("experimental_delegates") or ()]
         delegation = ask_delegation(interpreter.nodes, named) if named else None
-        allocate_for(interpreter, inputs, shapes, partial(watch.stage, "allocate"))
+        allocate_for(interpreter, inputs, shapes, watch.stage("allocate"))
         feeds = make_feeds(interpreter.get_input_details(), inputs, seed, quantized=meant[0])
-        if watch.sampler is not None:
-            watch.sampler.count_in(interpreter.overlaid_bytes)
-        watch.stage("set", lambda: _set_all(interpreter, feeds))
+        watch.sampler.count_in(interpreter.overlaid_bytes)
+        with watch.stage("set"):
+            for index in list(
+                feeds
+            ):  # each is let go of once the worker has it: large ones are held twice else
+                interpreter.set_tensor(index, feeds.pop(index))
         for number in range(repeat):
-            watch.stage("invoke" if number == 0 else f"invoke {number + 1}", interpreter.invoke)
+            with watch.stage("invoke" if number == 0 else f"invoke {number + 1}"):
+                interpreter.invoke()
         rows = interpreter.get_output_details()
-        values = watch.stage("get", lambda: _get_all(interpreter, rows))
+        with watch.stage("get"):
+            values = [interpreter.get_tensor(row["index"]) for row in rows]
         missing = left_out(interpreter.get_input_details(), inputs)
         pid, story = interpreter.pid, replace(interpreter.story(), unset_inputs=missing, unset_by="run")
-        watch.rest()
+        # What we ask the worker from here on takes memory that the model does not.
+        watch.sampler.stop()
         if delegation is None and interpreter.brings_xnnpack:
             delegation = ask_delegation(interpreter.nodes, ["XNNPACK"])
-        watch.stage("free", interpreter.close)
+        with watch.stage("free"):
+            interpreter.close()
     except BaseException:
         interpreter.kill()
         raise
@@ -160,7 +160,7 @@ def allocate_for(
     interpreter: WorkerInterpreter,
     inputs: Any,
     shapes: Mapping[int, Sequence[int]] | None = None,
-    stage: Callable[[Callable[[], None]], None] = lambda action: action(),
+    stage: AbstractContextManager[None] | None = None,
 ) -> None:
     """Allocate with inputs of the shapes that are wanted, or of the arrays given where the file allows it."""
     rows = interpreter.get_input_details()
@@ -168,23 +168,14 @@ def allocate_for(
     for index, shape in {**taken, **(shapes or {})}.items():
         interpreter.resize_tensor_input(index, list(shape))
     try:
-        stage(interpreter.allocate_tensors)
+        with stage or contextlib.nullcontext():
+            interpreter.allocate_tensors()
     except RunError as error:
         guessed = [row for row in rows if row["index"] in taken and -1 not in row.get("shape_signature", ())]
         if not guessed or error.flight is None or error.flight.died or error.flight.ended_by:
             raise
         # The file has a 1 there, and it stood for no other size.
         raise wrong_shape(interpreter._judge, guessed[0], taken[guessed[0]["index"]]) from error
-
-
-def _get_all(interpreter: WorkerInterpreter, rows: list[dict[str, Any]]) -> list[Any]:
-    return [interpreter.get_tensor(row["index"]) for row in rows]
-
-
-def _set_all(interpreter: WorkerInterpreter, feeds: dict[int, NDArray[Any]]) -> None:
-    """Each is let go of once the worker has it: large inputs are held twice otherwise."""
-    for index in list(feeds):
-        interpreter.set_tensor(index, feeds.pop(index))
 
 
 _SECONDS = 120.0
@@ -227,8 +218,8 @@ def measure(
         "seconds": _SECONDS,
     }
     try:
-        found = _measurement(fly("ones", 2, 0, judge=Judge(), **opened))
-        return _measurement(fly("zeros", 2, 0, judge=Judge(), **opened)) if found.problem else found
+        found = _measurement(record_run("ones", 2, 0, judge=Judge(), **opened))
+        return _measurement(record_run("zeros", 2, 0, judge=Judge(), **opened)) if found.problem else found
     except Unjudged as error:  # there is nothing that could run it
         return Measurement(problem=" ".join(str(error.fact).split())[:300])
 
@@ -258,7 +249,7 @@ def _measurement(flight: Flight) -> Measurement:
 _PATTERNS = (0xA5, 0x3C)
 
 
-def fly_twice(inputs: Any, repeat: int, seed: int, *, judge: Judge, **arguments: Any) -> Flight:
+def record_run_twice(inputs: Any, repeat: int, seed: int, *, judge: Judge, **arguments: Any) -> Flight:
     """The second of two flights, with the bytes of each output that neither wrote.
 
     Or the first flight that went wrong.
@@ -267,7 +258,9 @@ def fly_twice(inputs: Any, repeat: int, seed: int, *, judge: Judge, **arguments:
     try:
         for pattern in _PATTERNS:
             surroundings = {"MALLOC_PERTURB_": str(pattern)}
-            flights.append(fly(inputs, repeat, seed, judge=judge, _environment=surroundings, **arguments))
+            flights.append(
+                record_run(inputs, repeat, seed, judge=judge, _environment=surroundings, **arguments)
+            )
             if flights[-1].died or flights[-1].error_type:
                 return flights[-1]
     finally:

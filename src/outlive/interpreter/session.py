@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from outlive.errors import RunError
 from outlive.interpreter import details
-from outlive.interpreter.options import InterpreterOptions
+from outlive.interpreter.interpreter_options import InterpreterOptions
 from outlive.meter import read_machine
 from outlive.process import answers, sandbox_policy
 from outlive.process.factories import with_factory
@@ -368,7 +368,7 @@ def _room_for(size: int) -> NDArray[np.uint8]:
 def _file_bytes(path: Any) -> int:
     try:
         return os.stat(path).st_size if path and os.path.isfile(path) else 0
-    except OSError:  # whoever opens it says what is wrong with it
+    except OSError:  # the runtime says what is wrong with it
         return 0
 
 

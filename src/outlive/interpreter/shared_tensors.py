@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from outlive.errors import RunError
 from outlive.interpreter.input_check import IoTensor, describe_call, mismatch_text, problem_with
+from outlive.interpreter.interpreter_options import InterpreterOptions
 from outlive.interpreter.judge import Call
-from outlive.interpreter.options import InterpreterOptions
 from outlive.interpreter.session import Session, SessionState
 from outlive.meter import read_machine
 from outlive.process import answers
@@ -270,7 +270,7 @@ class SharedTensors:
         order = {"do": "share", "size": total if has_room else 0}
         order |= {"inputs": _in_block(inputs.values()), "outputs": _in_block(outputs.values())}
         shared: answers.Shared = self.session.ask(order)
-        # A worker's own count is not believed beyond what there is.
+        # A worker's own count is believed up to the size of the block.
         self.overlaid_bytes = min(shared.overlaid, total)
         self.inputs, self.outputs, self.moving = inputs, outputs, found.moving
 

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-
-# A signature by its key: its subgraph, and its inputs and outputs by name.
-OpenSignature = Callable[[str], dict[str, Any]]
-# What is known of a tensor of a subgraph.
-Describe = Callable[[int, int], Any]
-# Runs a subgraph on inputs by index, and gives the values of these outputs.
-Call = Callable[[int, dict[int, NDArray[Any]], list[int]], list[Any]]
 
 
 class SignatureRunner:
     """Calls one signature: `runner(image=array)` gives a dictionary of results."""
 
-    def __init__(
-        self, open_signature: OpenSignature, describe: Describe, call: Call, signature_key: str
-    ) -> None:
+    def __init__(self, interpreter: Any, signature_key: str) -> None:
         """Look the signature up in the worker."""
         if not signature_key:
             raise ValueError("None signature_key provided.")
-        self._describe, self._call = describe, call
-        definition = open_signature(signature_key)
+        self._interpreter = interpreter
+        definition = interpreter._open_signature(signature_key)
         self._subgraph: int = definition["subgraph"]
         self._inputs: dict[str, int] = definition["inputs"]
         self._outputs: dict[str, int] = definition["outputs"]
@@ -42,7 +31,7 @@ class SignatureRunner:
             if name not in self._inputs:
                 raise ValueError(f"Invalid Input name ({name}) for SignatureDef")
         inputs = {self._inputs[name]: np.asarray(value) for name, value in kwargs.items()}
-        values = self._call(self._subgraph, inputs, list(self._outputs.values()))
+        values = self._interpreter._run_subgraph(self._subgraph, inputs, list(self._outputs.values()))
         return dict(zip(self._outputs, values, strict=True))
 
     def get_input_details(self) -> dict[str, Any]:
@@ -54,4 +43,4 @@ class SignatureRunner:
         return {name: self._detail(index) for name, index in self._outputs.items()}
 
     def _detail(self, index: int) -> Any:
-        return self._describe(index, self._subgraph)
+        return self._interpreter._get_tensor_details(index, self._subgraph)

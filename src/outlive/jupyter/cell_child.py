@@ -125,7 +125,7 @@ def why_not_sent(value: Any) -> str:
 
 
 def _draw_to_memory() -> None:
-    """Figures are drawn here and shown by the kernel: there is no window, and nobody to tell to open one."""
+    """Figures are drawn here and shown by the kernel: there is no window here."""
     if "matplotlib" not in sys.modules:
         os.environ["MPLBACKEND"] = "Agg"
     warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")

@@ -1,6 +1,6 @@
 """Errors of outlive in a notebook: a card with the finding and the timeline, not a wall of traceback.
 
-The traceback is in the card for whoever opens it, and `%outlive traceback` prints it.
+The card has the traceback, folded, and `%outlive traceback` prints it.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def hearing(shell: Any, verb: str) -> Iterator[Callable[..., None]]:
 
 
 class ProgressDisplay:
-    """Shows what it is told, not too soon and not too often."""
+    """Shows progress, not too soon and not too often."""
 
     def __init__(self, verb: str, open_surface: Callable[[], Surface]) -> None:
         """Nothing is shown yet."""
@@ -168,7 +168,7 @@ class TerminalLine:
     """One line of a terminal, written over; taken away at the end."""
 
     def __init__(self) -> None:
-        """Only where somebody watches."""
+        """Nothing is written yet."""
         self._width = 0
 
     def show(self, words: str, share: float | None) -> None:

@@ -115,7 +115,7 @@ class Protection(MetaPathFinder):
 
         def watched(converter: Any, *arguments: Any, **named: Any) -> Any:
             made = original(converter, *arguments, **named)
-            tell_unquantized(converter, made)
+            warn_unquantized(converter, made)
             return made
 
         setattr(base, _CONVERTING[1], watched)
@@ -154,7 +154,7 @@ class _PackageLoader(Loader):
 
 
 class _PatchingLoader(Loader):
-    """Loads the real module, and changes it before anybody sees it."""
+    """Loads the real module, and changes it before it is used."""
 
     def __init__(self, real: Any, change: Callable[[ModuleType], None]) -> None:
         self._real, self._change = real, change
@@ -217,7 +217,7 @@ def guarded_names(module: str) -> dict[str, Any]:
     }
 
 
-def tell_unquantized(converter: Any, made: Any) -> None:
+def warn_unquantized(converter: Any, made: Any) -> None:
     """Warn of a model that was to be quantized and holds nothing but floats.
 
     One that is quantized in part is what the converter gives where an operator has no other kernel.

@@ -62,7 +62,7 @@ class KernelHooks:
         return os.getpid() == self._owner
 
     def _exit(self, status: int) -> Any:
-        """`os._exit`, noted: by the kernel's own watch over its server, or by somebody else."""
+        """`os._exit`, noted: by the kernel's own watch over its server, or by other code."""
         if self._is_ours():
             caller = sys._getframe(1)
             orphaned = os.path.basename(caller.f_code.co_filename) == "parentpoller.py"
@@ -108,7 +108,7 @@ class KernelHooks:
 
 
 def _usual_target() -> int:
-    """Where faulthandler writes if nobody says otherwise; in a kernel, the server's own standard error."""
+    """Where faulthandler writes by default; in a kernel, the server's own standard error."""
     try:
         return int(sys.stderr.fileno())
     except Exception:  # whatever stands in for it may have no descriptor
@@ -125,6 +125,6 @@ def _stack_of(frame: FrameType | None) -> bytes:
 
 
 def _put_back(place: Any, name: str, stand_in: Any, original: Any) -> None:
-    """Only if nobody has replaced ours meanwhile: then theirs goes on calling it, and it still works."""
+    """Only if ours is still there: a function that has replaced it goes on calling it."""
     if getattr(place, name, None) == stand_in:
         setattr(place, name, original)

@@ -192,7 +192,7 @@ def _connection_file() -> str:
         return ""
     try:
         return str(ipykernel.get_connection_file())
-    except Exception:  # not a kernel: IPython in a terminal, with ipykernel imported by somebody
+    except Exception:  # not a kernel: IPython in a terminal, with ipykernel imported
         return ""
 
 

@@ -32,7 +32,7 @@ _SIGNAL_BITS = 0x7F
 class Record:
     """A kernel's death: what it was doing, and what its recorder saw.
 
-    `status` is the raw wait status and None where nobody could learn it; `exited` the code given to
+    `status` is the raw wait status and None where it could not be learned; `exited` the code given to
     os._exit. `memory_limit` names the limit that `memory_bytes` is: the machine's, or its cgroup's. `lost` is
     true if the recorder went with the kernel, so that the end itself was not seen.
     """

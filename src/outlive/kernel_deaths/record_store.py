@@ -19,7 +19,7 @@ _FAULT_BYTES = 1 << 16
 _OFF_FILE = "off"
 _KILLED = 9
 _OPEN, _NEW, _SHOWN = ".open", ".json", ".shown.json"
-# A folder of another system, which nobody has touched for so long, is of no use to anybody.
+# A folder of another system that has not changed for so long is of no use any more.
 _STRANGERS_S = 30 * 86_400
 # How long a recorder may take to write down an end that it has just seen.
 _PATIENCE_S, _GRACE_S, _GLANCE_S = 3.0, 0.3, 0.02
@@ -195,7 +195,7 @@ def _is_held(folder: Path) -> bool:
 
 
 def _is_same_notebook(record: Record, wanted: Mapping[str, str]) -> bool:
-    """Same connection file: restarted. Otherwise same notebook, or same folder where nobody has names.
+    """Same connection file: restarted. Otherwise same notebook, or same folder where notebooks have no names.
 
     An idle kernel that was simply killed is news to its successor only: managers end kernels like that.
     """

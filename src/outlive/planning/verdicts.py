@@ -14,7 +14,7 @@ from outlive.arena.plan import Plan
 from outlive.arena.planners import Prepare, answer
 from outlive.arena.questions import PlanRequest, Shape, choose_abi, input_shapes
 from outlive.finding import Finding
-from outlive.interpreter.options import ACCELERATORS
+from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.meter import MachineMemory, read_machine
 from outlive.model import Model, Tensor, read_source
 from outlive.planning.planner import prepare_with

@@ -25,7 +25,8 @@ PUBLIC_MODULES = (
     "child.tracing.kernel_names",
     # The worker's half of `guarding` and `growth`.
     "child.guard.exceptions",
-    "child.guard.frames",
+    "child.guard.caller_environment",
+    "child.guard.message_frames",
     "child.guard.lane",
     "child.guard.pickling",
     "child.guard.plain_values",

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.interpreter.interpreter import WorkerInterpreter
+from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.interpreter.judge import Judge
-from outlive.interpreter.options import ACCELERATORS
 from outlive.model import Model
 from outlive.process.operating_system import trim_heap
 from outlive.process.worker_factory import in_words

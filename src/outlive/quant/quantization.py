@@ -106,7 +106,7 @@ def remove_lent_signature(content: bytes) -> bytes:
 Tell = Callable[[int], None]  # how many samples the worker has taken
 # What ai-edge-quantizer raises for models and recipes that it cannot deal with.
 _REFUSALS = (ValueError, RuntimeError, LookupError, TypeError, AttributeError, AssertionError)
-# How a function is run in a worker: `make_guarded` with limits. It runs a model, so that it answers plainly.
+# How a function is run in a worker: `Guarded` with limits. It runs a model, so that it answers plainly.
 Guard = Callable[..., Callable[..., Any]]
 
 

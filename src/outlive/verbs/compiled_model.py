@@ -8,8 +8,8 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from outlive.interpreter.compiled_accelerators import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
+from outlive.interpreter.interpreter_options import make_options
 from outlive.interpreter.ladder import absent
-from outlive.interpreter.options import make_options
 from outlive.interpreter.session import Session
 from outlive.process.child import codec
 from outlive.process.flight import Flight

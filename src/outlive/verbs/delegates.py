@@ -18,7 +18,7 @@ from outlive.verbs.read import content_of, sound
 if TYPE_CHECKING:
     from outlive.accelerators import Coverage
     from outlive.finding import Finding
-    from outlive.interpreter.options import Delegate
+    from outlive.interpreter.interpreter_options import Delegate
 
 
 @heard
@@ -85,7 +85,7 @@ def judge_coverage(coverage: Coverage) -> tuple[Finding, ...]:
 
 def parse_delegates(libraries: Sequence[str | Delegate], options: Sequence[str]) -> tuple[Delegate, ...]:
     """The delegates; libraries given by path share the options that are given."""
-    from outlive.interpreter.options import load_delegate
+    from outlive.interpreter.interpreter_options import load_delegate
 
     named: dict[str, str] = {}
     for option in options:

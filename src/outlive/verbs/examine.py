@@ -136,15 +136,17 @@ def _fly(source: str | Model, request: ExamineRequest) -> Flight:
     if not request.briefly:
         words: dict[str, Any] = {"limits": request.limits, "accelerator": request.accelerator}
         return run(source, request.inputs, repeat=request.repeat, **words)
-    from outlive.interpreter.inner_tensors import Feeding, with_inside
+    from outlive.interpreter.inner_tensors import RunInputs, with_inner_tensors
     from outlive.interpreter.ladder import run_arguments
-    from outlive.interpreter.recorded_run import fly
+    from outlive.interpreter.recorded_run import record_run
     from outlive.verbs.read import content_of
 
     given = {"model_path": source} if isinstance(source, str) else {"model_content": content_of(source)}
     given |= {"memory": request.limits.memory_bytes, **run_arguments(request.accelerator)}
-    flight = fly(request.inputs, request.repeat, 0, judge=JUDGE, seconds=request.limits.seconds, **given)
-    return with_inside(flight, Feeding(inputs=request.inputs), given, vary=False)
+    flight = record_run(
+        request.inputs, request.repeat, 0, judge=JUDGE, seconds=request.limits.seconds, **given
+    )
+    return with_inner_tensors(flight, RunInputs(inputs=request.inputs), given, vary=False)
 
 
 def _diagnosis(source: str | Model, flight: Flight | None, request: ExamineRequest, tell: Tell) -> Diagnosis:

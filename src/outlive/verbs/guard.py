@@ -87,10 +87,10 @@ def guard(
 
 
 def guarded(function: Callable[..., Any], **options: Any) -> Guarded:
-    """The function in a worker (`make_guarded`), with the judge that knows the rules."""
-    from outlive.guarding.guarded import make_guarded
+    """The function in a worker (`Guarded`), with the judge that knows the rules."""
+    from outlive.guarding.guarded import Guarded
 
-    return make_guarded(function, judge=JUDGE, **options)
+    return Guarded(function, judge=JUDGE, **options)
 
 
 def _run_script(script: str, as_module: bool, limits: Limits, sandbox: str, *arguments: str) -> ScriptEnd:

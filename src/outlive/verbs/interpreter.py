@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from outlive.interpreter.interpreter import WorkerInterpreter
-from outlive.interpreter.options import Delegate, OpResolverType, load_delegate
+from outlive.interpreter.interpreter_options import Delegate, OpResolverType, load_delegate
 from outlive.interpreter.signature import SignatureRunner
 from outlive.verbs.judging import JUDGE
 

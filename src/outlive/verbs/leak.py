@@ -14,7 +14,7 @@ from outlive.verbs.read import read
 
 if TYPE_CHECKING:
     from outlive.arena.devices import Device
-    from outlive.growth.growth import Growth, Stage
+    from outlive.growth.growth import CycleGrowth, Growth
 
 
 @heard
@@ -30,7 +30,7 @@ def leak(
     accelerator: str = "cpu",
     threads: int | None = None,
     runtime: str = "litert",
-    tell: Callable[[str, Stage], None] = lambda cycle, stage: None,
+    tell: Callable[[str, CycleGrowth], None] = lambda cycle, stage: None,
 ) -> Growth:
     """Whether something grows when it is repeated in a worker: how much per round, what, and until when.
 
@@ -41,7 +41,7 @@ def leak(
     are for models, as for `run`. A death ends the rounds, and what was measured before it comes back all the
     same.
     """
-    from outlive.growth.measurement import Order, choose_room, find_targets, measure_growth
+    from outlive.growth.measurement import LeakSettings, choose_room, find_targets, measure_growth
 
     source = function_or_model.content if isinstance(function_or_model, Model) else function_or_model
     what, targets = find_targets(source, cycle, accelerator=accelerator, threads=threads, runtime=runtime)
@@ -49,7 +49,9 @@ def leak(
         read(function_or_model, tolerant=True)  # it says better than a runtime what is wrong
     limit = Limits(memory=memory, seconds=seconds)
     room = choose_room(ram, device)
-    order = Order(judge=JUDGE, repeat=repeat, seconds=seconds, memory_bytes=limit.memory_bytes, room=room)
+    order = LeakSettings(
+        judge=JUDGE, repeat=repeat, seconds=seconds, memory_bytes=limit.memory_bytes, room=room
+    )
     return _judged(measure_growth(what, targets, order, tell))
 
 

@@ -19,7 +19,7 @@ from outlive.verbs.judging import JUDGE
 from outlive.verbs.read import content_of, read, reading_of
 
 if TYPE_CHECKING:
-    from outlive.interpreter.options import Delegate
+    from outlive.interpreter.interpreter_options import Delegate
     from outlive.process.flight import Flight
 
 __all__ = ["AcceleratorWarning", "run", "with_plan"]
@@ -92,8 +92,8 @@ def _opening(
     source: Source | Model, inputs: Any, accelerator: str, limits: Limits, force: bool, threads: Any
 ) -> dict[str, Any]:
     """What an interpreter is given of the model, the accelerator and the limits."""
+    from outlive.interpreter.interpreter_options import ACCELERATORS
     from outlive.interpreter.ladder import run_arguments
-    from outlive.interpreter.options import ACCELERATORS
 
     if isinstance(source, (str, os.PathLike)):
         _need_a_model_file(os.fspath(source))
@@ -109,18 +109,18 @@ def _opening(
 def _fly(
     inputs: Any, repeat: int, seed: int, twice: bool, given: dict[str, Any], meant: dict[str, Any]
 ) -> Flight:
-    from outlive.interpreter.inner_tensors import Feeding, with_inside
-    from outlive.interpreter.recorded_run import fly, fly_twice
+    from outlive.interpreter.inner_tensors import RunInputs, with_inner_tensors
+    from outlive.interpreter.recorded_run import record_run, record_run_twice
 
-    flight = (fly_twice if twice else fly)(inputs, repeat, seed, judge=JUDGE, **meant, **given)
-    feeding = Feeding(inputs=inputs, seed=seed, quantized=meant["quantize"])
-    return with_inside(flight, feeding, given, vary=repeat > 1)
+    flight = (record_run_twice if twice else record_run)(inputs, repeat, seed, judge=JUDGE, **meant, **given)
+    feeding = RunInputs(inputs=inputs, seed=seed, quantized=meant["quantize"])
+    return with_inner_tensors(flight, feeding, given, vary=repeat > 1)
 
 
 def _delegate(item: str | Delegate) -> Delegate:
     """A library with its options, in words: LIBRARY,KEY=VALUE; ValueError if it cannot be loaded here."""
     from outlive.accelerators.configurations import library_problem
-    from outlive.interpreter.options import load_delegate
+    from outlive.interpreter.interpreter_options import load_delegate
 
     if not isinstance(item, str):
         return item

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.growth.growth import UNCLEAR, Growth, Stage
+from outlive.growth.growth import UNCLEAR, CycleGrowth, Growth
 from tests.rules.growths import growth, stage
 
 
 def fact(tmp_path: Path) -> Growth:
     return growth(
-        stage("load"), Stage(cycle="resize", verdict=UNCLEAR, problem="no other input size is accepted")
+        stage("load"), CycleGrowth(cycle="resize", verdict=UNCLEAR, problem="no other input size is accepted")
     )

@@ -16,12 +16,11 @@ from outlive.arena.tflm.allocation import (
 from outlive.arena.tflm.answer import AllocatedModel, HeadBuffer, Variable, granted, refused
 from outlive.arena.tflm.greedy import BufferNeed, TooManyBuffersError
 from outlive.arena.tflm.lifetimes import MicroLifetimes
-from outlive.kernels.tflm.abi import ABIS, align_up, size_of
+from outlive.kernels.tflm.abi import ABIS, KERNELS, align_up, size_of
 from outlive.kernels.tflm.allocator import BUFFER_ALIGN_BYTES
 from outlive.kernels.tflm.context import MicroAllocation, RefusedError
 from outlive.model import Model, Tensor
 
-KERNELS = ("reference", "cmsis-nn")
 # The largest arena the real TFLM was ever held against; no microcontroller comes near it.
 MOST_ARENA_BYTES = 96 * 2**20
 _MOST_BUFFER_BYTES = 2**31 - 1  # sizes are C ints in TFLM

@@ -97,7 +97,7 @@ def remove_folder(folder: str) -> None:
         for name in os.listdir(folder):
             os.unlink(os.path.join(folder, name))
         os.rmdir(folder)
-    except OSError:  # somebody else removes it too
+    except OSError:  # another process removes it too
         pass
 
 

@@ -1,6 +1,6 @@
 """The notes that a kernel leaves for its recorder: one mapped file, a few words and a text.
 
-The kernel writes, the recorder reads, nobody waits. The file outlives both, whatever kills them.
+The kernel writes, the watcher reads, neither waits. The file outlives both, whatever kills them.
 """
 
 from __future__ import annotations

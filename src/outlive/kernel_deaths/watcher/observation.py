@@ -104,7 +104,7 @@ class OomKillCount:
             self._before, self._now, self._rose_at = self._now, count, time.monotonic()
 
     def around_now(self) -> list[int] | None:
-        """What it said a few seconds ago, and what it says now; None where nobody counts."""
+        """What it said a few seconds ago, and what it says now; None where there is no count."""
         self.look()
         recent = time.monotonic() - self._rose_at < _RECENT_S
         before = self._before if recent else self._now
@@ -143,7 +143,7 @@ class StderrTee:
             return False
         except OSError:
             piece = b""
-        if not piece:  # nobody has the other end any more
+        if not piece:  # the other end is closed
             self.close_source()
             return False
         self._tail = (self._tail + piece)[-_KEPT_BYTES:]
@@ -155,7 +155,7 @@ class StderrTee:
         """Pass on a piece that does not make us wait."""
         try:
             sent = os.write(self.target, self._waiting[:_PIECE])
-        except OSError:  # whoever read it is gone
+        except OSError:  # the reader is gone
             self.target, self._waiting = -1, b""
             return
         self._waiting = self._waiting[sent:]
@@ -183,7 +183,7 @@ class WatchedKernel:
     def __init__(self, pid: int, folder: str, oom_counter: str, tee: StderrTee) -> None:
         """Open what the kernel has prepared."""
         self.pid, self.folder = pid, folder
-        # Kept open: the lock on it says that somebody is at work here.
+        # Kept open: the lock on it says that a watcher is at work here.
         self._file = open(os.path.join(self.folder, notes_file.NOTES_FILE), "r+b")  # noqa: SIM115
         fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self.notes = mmap.mmap(self._file.fileno(), notes_file.SIZE, prot=mmap.PROT_READ)
@@ -210,10 +210,10 @@ class WatchedKernel:
 
 
 def exit_status(pid: int, pidfd: int) -> int | None:
-    """The raw wait status of a process that has ended and is not our child; None if nobody tells.
+    """The raw wait status of a process that has ended and is not our child; None if it is not known.
 
     Until its parent has asked for it, a dead process is still in the process table, status and all; after
-    that, newer systems tell whoever holds a descriptor of it.
+    that, newer systems tell the holder of a descriptor of it.
     """
     status = _status_in_table(pid)
     if status is None and pidfd >= 0:

@@ -98,7 +98,7 @@ class Watcher:
             self._kernel.fault_copy = -1
 
     def _farewell(self) -> None:
-        """Pass on what is left, unless nobody takes it."""
+        """Pass on what is left, if it is read."""
         tee, end_s = self._kernel.tee, time.monotonic() + _FAREWELL_S
         while tee.wants()[1] >= 0 and time.monotonic() < end_s:
             poll = select.poll()

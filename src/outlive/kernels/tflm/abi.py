@@ -30,6 +30,9 @@ ABIS = {
     )
 }
 
+# The libraries that TFLM is built with.
+KERNELS = ("reference", "cmsis-nn")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructLayout:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from outlive.growth.growth import LEAKS, NO_LEAK, Census, Growth, Stage
-from outlive.growth.stage_verdict import tell_end
+from outlive.growth.growth import LEAKS, NO_LEAK, Census, CycleGrowth, Growth
+from outlive.growth.stage_verdict import describe_forecast
 from outlive.growth.trend import WARM_UP_SHARE
 from outlive.rendering import page as ui
 from outlive.rendering.pages.run import memory_chart
@@ -62,7 +62,7 @@ def _sections(growth: Growth) -> Iterator[ui.Section]:
         yield ui.Section(f"cycle-{number}", title, tuple(_stage(stage, number, several)))
 
 
-def _stage(stage: Stage, number: int, is_one_of_several: bool) -> Iterator[ui.Block]:
+def _stage(stage: CycleGrowth, number: int, is_one_of_several: bool) -> Iterator[ui.Block]:
     if not stage.rounds:
         yield ui.Words(f"Not measured: {stage.problem}", tone="warn")
         return
@@ -77,14 +77,14 @@ def _stage(stage: Stage, number: int, is_one_of_several: bool) -> Iterator[ui.Bl
     if stage.trends:
         yield _rates(stage, number, 1 if is_one_of_several and stage.verdict != LEAKS else 0)
     if stage.ends:
-        yield ui.Listing(tuple(tell_end(end) for end in stage.ends), title="When it would be full")
+        yield ui.Listing(tuple(describe_forecast(end) for end in stage.ends), title="When it would be full")
     if stage.census is not None:
         yield from _census(stage.census, number)
     if stage.flight is not None and len(stage.flight.timeline) > 2:
         yield memory_chart(stage.flight, None, f"death-{number}")
 
 
-def _curve(stage: Stage, number: int) -> ui.Chart:
+def _curve(stage: CycleGrowth, number: int) -> ui.Chart:
     rounds = _thinned(stage.rounds)
     curves = []
     for name, words, tone in _CURVES:
@@ -110,7 +110,7 @@ def _thinned(rows: Sequence[Any]) -> list[Any]:
     return kept if kept[-1] is rows[-1] else [*kept, rows[-1]]
 
 
-def _rates(stage: Stage, number: int, detail: int) -> ui.Table:
+def _rates(stage: CycleGrowth, number: int, detail: int) -> ui.Table:
     def said(name: str, value: float) -> str:
         return format_bytes(round(value)) if name.endswith("_bytes") else f"{value:.3g}"
 

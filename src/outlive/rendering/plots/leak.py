@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from outlive.growth.growth import LEAKS, Growth, Stage
+from outlive.growth.growth import LEAKS, CycleGrowth, Growth
 from outlive.growth.trend import WARM_UP_SHARE
 from outlive.names import safe
 from outlive.rendering.picture import GREY, HEIGHT, INK, RED, WIDTH, LineMark, Mark, RectMark, TextMark, grid
@@ -31,7 +31,7 @@ def marks(growth: Growth) -> Iterator[Mark]:
         yield from _panel(stage, _TOP + number * tall, tall - _GAP)
 
 
-def _panel(stage: Stage, top: float, tall: float) -> Iterator[Mark]:
+def _panel(stage: CycleGrowth, top: float, tall: float) -> Iterator[Mark]:
     """One stage: what each quantity gained since the first round."""
     curves = [(name, colour, _gains(stage, name)) for name, colour in _CURVES]
     curves = [(name, colour, points) for name, colour, points in curves if points]
@@ -55,11 +55,11 @@ def _panel(stage: Stage, top: float, tall: float) -> Iterator[Mark]:
         yield from (LineMark(*a, *b, colour) for a, b in pairwise(spots))
 
 
-def _title(stage: Stage) -> str:
+def _title(stage: CycleGrowth) -> str:
     return RED if stage.verdict == LEAKS else INK
 
 
-def _gains(stage: Stage, name: str) -> Sequence[tuple[int, int]]:
+def _gains(stage: CycleGrowth, name: str) -> Sequence[tuple[int, int]]:
     values = [(row.calls, getattr(row, name)) for row in stage.rounds]
     if any(value is None for _, value in values):
         return ()

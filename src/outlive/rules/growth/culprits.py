@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlive.finding import Evidence, Fault, Remedy, Tag
-from outlive.growth.growth import LEAKS, Growth, Keeper, Stage
-from outlive.growth.stage_verdict import tell_end
+from outlive.growth.growth import LEAKS, CycleGrowth, Growth, Keeper
+from outlive.growth.stage_verdict import describe_forecast
 from outlive.units import format_bytes
 
 # A thread takes some pages of its stack and an arena of malloc's, an open file its buffer: no second leak.
@@ -17,12 +17,12 @@ _WORTH_A_WORD = 0.1
 _MODEL_CYCLES = ("load", "invoke", "resize")
 
 
-def stages_with(growth: Growth, culprit: str) -> Iterator[Stage]:
+def stages_with(growth: Growth, culprit: str) -> Iterator[CycleGrowth]:
     """The stages that leak, and of whose memory this is the culprit."""
     return (stage for stage in growth.stages if stage.verdict == LEAKS and memory_culprit(stage) == culprit)
 
 
-def memory_culprit(stage: Stage) -> str:
+def memory_culprit(stage: CycleGrowth) -> str:
     """What memory grows by in a leaking stage: "python", "heap", "mapped", "unknown"; "" if it does not."""
     if not any(stage.grows(name) for name in ("held_bytes", "heap_bytes", "mapped_bytes")):
         return ""
@@ -38,20 +38,20 @@ def memory_culprit(stage: Stage) -> str:
     return "mapped" if _rate(stage, "mapped_bytes") >= _SHARE * rate else _rest(stage)
 
 
-def _rest(stage: Stage) -> str:
+def _rest(stage: CycleGrowth) -> str:
     """Neither malloc nor mappings tell of it: Python's own small objects, if those became more."""
     return "python" if stage.grows("objects") and stage.census is None else "unknown"
 
 
-def _rate(stage: Stage, what: str) -> float:
+def _rate(stage: CycleGrowth, what: str) -> float:
     return stage.trends[what].per_round if stage.grows(what) else 0.0
 
 
-def _keeps(stage: Stage, kind: str) -> bool:
+def _keeps(stage: CycleGrowth, kind: str) -> bool:
     return stage.census is not None and any(keeper.kind == kind for keeper in stage.census.keepers)
 
 
-def python_bytes(stage: Stage) -> float:
+def python_bytes(stage: CycleGrowth) -> float:
     """What Python objects that became more add per round; one may be seen in its box and by its type."""
     keepers = stage.census.keepers if stage.census else ()
     boxed = sum(keeper.bytes_per_round for keeper in keepers if keeper.container)
@@ -59,33 +59,33 @@ def python_bytes(stage: Stage) -> float:
     return max(boxed, lone)
 
 
-def opaque_keepers(stage: Stage) -> list[Keeper]:
+def opaque_keepers(stage: CycleGrowth) -> list[Keeper]:
     """Objects that became more and may own memory that Python does not count: tensors, interpreters."""
     keepers = stage.census.keepers if stage.census else ()
     return [keeper for keeper in keepers if not keeper.plain and keeper.per_round >= _SHARE]
 
 
-def place(growth: Growth, stage: Stage) -> str:
+def place(growth: Growth, stage: CycleGrowth) -> str:
     """What was repeated."""
     return growth.what if len(growth.stages) == 1 else f"{growth.what}, cycle {stage.cycle}"
 
 
-def rate(stage: Stage) -> Evidence:
+def rate(stage: CycleGrowth) -> Evidence:
     """How much per round, and how sure that is."""
     size, low, high = (format_bytes(round(v)) for v in (stage.bytes_per_iteration, stage.low, stage.high))
     return Evidence(f"{size} more per round, {low} to {high} (99 %)", f"{stage.calls:,} rounds")
 
 
-def counted(stage: Stage, what: str, *more: Evidence) -> Iterator[Evidence]:
+def counted(stage: CycleGrowth, what: str, *more: Evidence) -> Iterator[Evidence]:
     """How many more of something per round, what else is known of it, and when that would end."""
     trend = stage.trends[what]
     spread = f"{trend.low:.3g} to {trend.high:.3g} (99 %)"
     yield Evidence(f"{trend.per_round:.3g} more per round, {spread}", f"{stage.calls:,} rounds")
     yield from more
-    yield from (Evidence(tell_end(end), "this rate") for end in stage.ends if end.what == what)
+    yield from (Evidence(describe_forecast(end), "this rate") for end in stage.ends if end.what == what)
 
 
-def parts(stage: Stage) -> Iterator[Evidence]:
+def parts(stage: CycleGrowth) -> Iterator[Evidence]:
     """Which memory grew by how much."""
     words = {"held_bytes": "memory in RAM", "heap_bytes": "given out by malloc", "mapped_bytes": "mapped"}
     for name, word in words.items():
@@ -94,16 +94,16 @@ def parts(stage: Stage) -> Iterator[Evidence]:
             yield Evidence(f"{word}: {size} per round", name.replace("_", " "))
 
 
-def sites(stage: Stage) -> Iterator[Evidence]:
+def sites(stage: CycleGrowth) -> Iterator[Evidence]:
     """The lines and native functions that asked for it."""
     for name, per_round in (stage.census.sites if stage.census else ())[:2]:
         if per_round >= _WORTH_A_WORD * stage.bytes_per_iteration:
             yield Evidence(f"asked for by {name}: {format_bytes(round(per_round))} per round", "memray")
 
 
-def ends(stage: Stage) -> Iterator[Evidence]:
+def ends(stage: CycleGrowth) -> Iterator[Evidence]:
     """When it would end."""
-    yield from (Evidence(tell_end(end), "this rate") for end in stage.ends[:1])
+    yield from (Evidence(describe_forecast(end), "this rate") for end in stage.ends[:1])
 
 
 def keeping(keepers: list[Keeper], census_rounds: int) -> Iterator[Evidence]:
@@ -117,7 +117,7 @@ def keeping(keepers: list[Keeper], census_rounds: int) -> Iterator[Evidence]:
             yield Evidence(f"kept by {', in it '.join(keeper.kept_by)}", "references")
 
 
-def beside(stage: Stage) -> Iterator[Evidence]:
+def beside(stage: CycleGrowth) -> Iterator[Evidence]:
     """Python objects that became more as well, and explain a part of it."""
     keepers = stage.census.keepers if stage.census else ()
     some = [
@@ -126,12 +126,12 @@ def beside(stage: Stage) -> Iterator[Evidence]:
     yield from keeping(some[:1], stage.census.rounds if stage.census else 0)
 
 
-def fault(stage: Stage) -> Fault:
+def fault(stage: CycleGrowth) -> Fault:
     """The runtime's, if a model was repeated; otherwise that of the function that was given."""
     return Fault.RUNTIME if stage.cycle in _MODEL_CYCLES else Fault.INPUT
 
 
-def isolate(stage: Stage) -> Remedy:
+def isolate(stage: CycleGrowth) -> Remedy:
     """What helps where the cause cannot be fixed: a process that is thrown away."""
     if stage.cycle == "load":
         return Remedy("open the model once and use that interpreter again", Tag.SAME_RESULTS)

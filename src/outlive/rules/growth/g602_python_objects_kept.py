@@ -17,7 +17,7 @@ Limits
     any may be shown. References held by native code have no name.
 """
 
-from outlive.growth.growth import Growth, Keeper, Stage
+from outlive.growth.growth import CycleGrowth, Growth, Keeper
 from outlive.rules.api import Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.growth.culprits import ends, fault, keeping, opaque_keepers, place, rate, stages_with
 
@@ -40,7 +40,7 @@ def python_objects_kept(growth: Growth) -> Sightings:
         )
 
 
-def _worst(stage: Stage) -> list[Keeper]:
+def _worst(stage: CycleGrowth) -> list[Keeper]:
     """Who keeps most; without enough bytes, who keeps what may own memory. Boxes before types."""
     opaque = opaque_keepers(stage)
     keepers = list(stage.census.keepers) if stage.census else []

@@ -14,7 +14,7 @@ Limits
     Where the system does not tell what a descriptor leads to (there is no /proc), only their number is known.
 """
 
-from outlive.growth.growth import LEAKS, Growth, Stage
+from outlive.growth.growth import LEAKS, CycleGrowth, Growth
 from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.growth.culprits import counted, fault, keeping, memory_culprit, place
 
@@ -33,7 +33,7 @@ def descriptors_leak(growth: Growth) -> Sightings:
             )
 
 
-def _named(stage: Stage) -> Iterator[Evidence]:
+def _named(stage: CycleGrowth) -> Iterator[Evidence]:
     if stage.census is None:
         return
     source = f"{stage.census.rounds} rounds looked at"

@@ -14,7 +14,7 @@ Limits
     Threads that a native library starts have no name in Python: they are counted, and not named.
 """
 
-from outlive.growth.growth import LEAKS, Growth, Stage
+from outlive.growth.growth import LEAKS, CycleGrowth, Growth
 from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.growth.culprits import counted, fault, parts, place
 
@@ -32,6 +32,6 @@ def threads_leak(growth: Growth) -> Sightings:
             )
 
 
-def _named(stage: Stage) -> Iterator[Evidence]:
+def _named(stage: CycleGrowth) -> Iterator[Evidence]:
     for name, _ in stage.census.threads[:3] if stage.census else ():
         yield Evidence(f'one is named "{name}"', "threading")

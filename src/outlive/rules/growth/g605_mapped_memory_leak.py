@@ -15,7 +15,7 @@ Limits
     Stacks of threads are left out: rule G604 counts them.
 """
 
-from outlive.growth.growth import Growth, Stage
+from outlive.growth.growth import CycleGrowth, Growth
 from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.growth.culprits import (
     ends,
@@ -42,7 +42,7 @@ def mapped_memory_leak(growth: Growth) -> Sightings:
         )
 
 
-def _named(stage: Stage) -> Iterator[Evidence]:
+def _named(stage: CycleGrowth) -> Iterator[Evidence]:
     if stage.census is None:
         return
     largest = max((per_round for _, per_round in stage.census.mappings), default=0.0)

@@ -15,7 +15,7 @@ Limits
     What goes up and down by hundreds of megabytes hides small leaks for thousands of rounds.
 """
 
-from outlive.growth.growth import UNCLEAR, Growth, Stage
+from outlive.growth.growth import UNCLEAR, CycleGrowth, Growth
 from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.growth.culprits import fault, place
 from outlive.units import format_bytes
@@ -37,7 +37,7 @@ def growth_unclear(growth: Growth) -> Sightings:
             )
 
 
-def _seen(stage: Stage) -> Iterator[Evidence]:
+def _seen(stage: CycleGrowth) -> Iterator[Evidence]:
     source = f"{stage.calls:,} rounds"
     if stage.problem:
         yield Evidence(f"it ended early: {stage.problem}", source)

@@ -35,11 +35,11 @@ def install() -> None:
         loaded = sys.modules.get(name)
         if loaded is not None:
             wrap(loaded)
-    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())
+    if not any(isinstance(finder, _ImportHook) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _ImportHook())
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _ImportHook(importlib.abc.MetaPathFinder):
     """Finds those modules as the others would, and wraps each when it has been executed."""
 
     def __init__(self) -> None:

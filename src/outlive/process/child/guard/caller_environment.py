@@ -10,12 +10,12 @@ from typing import Any
 
 from . import standard_streams
 
-# TensorFlow takes all memory of a GPU unless it is told to take what it needs: read when it makes its first
+# TensorFlow takes all memory of a GPU unless this says to take what it needs: read when it makes its first
 # device (tensorflow/core/common_runtime/gpu/gpu_process_state.cc, and its guide "Use a GPU").
 _GROW = "TF_FORCE_GPU_ALLOW_GROWTH"
 
 
-class Stage:
+class CallerEnvironment:
     """Sets the stage as the caller has it, and sets it again after a function that has changed it."""
 
     def __init__(self) -> None:
@@ -38,8 +38,8 @@ class Stage:
         if state is None:
             return
         if (
-            _environment() != self._environment
-            or _current_folder() != self._folder
+            environment() != self._environment
+            or current_folder() != self._folder
             or sys.path != state["path"]
             or sys.argv != state["argv"]
         ):
@@ -57,11 +57,11 @@ class Stage:
         try:
             os.chdir(state["folder"])
         except OSError:
-            _go_nowhere()
+            _enter_removed_folder()
         sys.path[:] = state["path"]
         sys.argv[:] = state["argv"]
         importlib.invalidate_caches()
-        self._environment, self._folder = dict(_environment()), _current_folder()
+        self._environment, self._folder = dict(environment()), current_folder()
 
 
 def _load_again(files: list[tuple[str, str]]) -> None:
@@ -69,7 +69,7 @@ def _load_again(files: list[tuple[str, str]]) -> None:
     for name, file in files:
         module = sys.modules.get(name)
         if module is not None and not _reload(module, file):
-            sys.modules.pop(name, None)  # whoever imports it gets the other file, or is told what is wrong
+            sys.modules.pop(name, None)  # the next import gets the other file, or says what is wrong
 
 
 def _reload(module: Any, file: str) -> bool:
@@ -82,7 +82,7 @@ def _reload(module: Any, file: str) -> bool:
     return True
 
 
-def _go_nowhere() -> None:
+def _enter_removed_folder() -> None:
     """Into a folder that is gone, as the caller's is: relative paths fail in the function's own words."""
     try:
         folder = tempfile.mkdtemp(prefix="outlive-gone")
@@ -92,13 +92,14 @@ def _go_nowhere() -> None:
         pass
 
 
-def _environment() -> dict[Any, Any]:
+def environment() -> dict[Any, Any]:
     """The environment as it is kept, which takes no copy; a copy where it is kept otherwise."""
     kept = getattr(os.environ, "_data", None)
     return kept if isinstance(kept, dict) else dict(os.environ)
 
 
-def _current_folder() -> str:
+def current_folder() -> str:
+    """The current folder; empty if it is gone."""
     try:
         return os.getcwd()
     except OSError:

@@ -113,7 +113,7 @@ def _try_parts(error: BaseException) -> bytes | None:
     body = _try_pickle((kind, arguments, state))
     if body is not None:
         return body
-    state = {name: value for name, value in state.items() if _can_go(value)}
+    state = {name: value for name, value in state.items() if can_go(value)}
     return _try_pickle((kind, arguments, state)) or _try_pickle((kind, (_text(error),), state))
 
 
@@ -142,7 +142,7 @@ def _find(value: Any) -> tuple[str, Any]:
             left -= 1
             if left < 0:
                 return path, value
-            if not _can_go(part):
+            if not can_go(part):
                 path, value = path + step, part
                 break
         else:
@@ -159,7 +159,8 @@ def _parts(value: Any) -> list[tuple[str, Any]]:
     return [(".%s" % key, item) for key, item in inside.items()] if type(inside) is dict else []
 
 
-def _can_go(value: Any) -> bool:
+def can_go(value: Any) -> bool:
+    """True if a value can be sent."""
     try:
         pickling.dumps(value)
     except Exception:

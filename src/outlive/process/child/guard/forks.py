@@ -1,4 +1,4 @@
-"""The end of a process that a guarded function forked: it has nobody to answer, the worker answers itself."""
+"""The end of a process that a guarded function forked: it answers nothing, the worker answers itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import standard_streams
 _FAILED = 1
 
 
-class Here:
+class ForkState:
     """This process: the worker, or one that was forked from it. To ask for its number takes longer."""
 
     is_fork = False
@@ -25,12 +25,12 @@ class Here:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=Here.note_fork)
+    os.register_at_fork(after_in_child=ForkState.note_fork)
 
 
 def leave_if_fork(error: BaseException) -> None:
     """Where the function has raised something: that is no answer if this is not the worker."""
-    if Here.is_fork:
+    if ForkState.is_fork:
         leave(error)
 
 
@@ -38,7 +38,7 @@ def leave(error: BaseException | None) -> NoReturn:
     """End this process where the function ends, as Python ends one: what it raised is printed."""
     code = _FAILED
     try:
-        code = _told(error)
+        code = _print_error(error)
         standard_streams.flush()
     finally:
         os._exit(code)
@@ -61,7 +61,7 @@ def exit_code(code: object) -> int:
     return _FAILED
 
 
-def _told(error: BaseException | None) -> int:
+def _print_error(error: BaseException | None) -> int:
     """Say what was raised; the exit code."""
     if error is None:
         return 0

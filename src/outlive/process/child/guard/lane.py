@@ -46,7 +46,7 @@ def is_worth_it() -> bool:
 
 
 def is_long(buffers: Iterable[memoryview]) -> bool:
-    """True if to copy them takes longer than to wake somebody up."""
+    """True if to copy them takes longer than to wake the receiver."""
     return sum(buffer.nbytes for buffer in buffers) >= LONG_BYTES
 
 

@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from . import forks, pickling, segments
-from . import frames as wire
+from . import message_frames as wire
 from .lane import DONE, ROUSED_NS, WAKE, Lane, is_long
 
 # How long a worker stays awake after a call, waiting for the next one of a burst.
@@ -33,7 +33,7 @@ class Link:
         self._spin_ns = _SPIN_NS if awake else 0
         self._poll = select.poll()
         self._poll.register(talk, select.POLLIN)
-        self._inlet = wire.Inlet()
+        self._inlet = wire.FrameReader()
         self._sending = threading.RLock()
         self._asking = threading.Lock()
         self._outbox = segments.Outbox(lambda descriptor: wire.send_descriptor(rights, descriptor))
@@ -164,7 +164,7 @@ class Link:
 
     def log(self, record: Any) -> None:
         """Send a log record."""
-        if forks.Here.is_fork:
+        if forks.ForkState.is_fork:
             forks.show_log(record)
             return
         if self.is_plain:  # its caller takes no more than fits
@@ -180,7 +180,7 @@ class Link:
         with self._asking:
             if call != self._running:
                 raise RuntimeError("this iterator belongs to a guarded call that has ended")
-            if forks.Here.is_fork:
+            if forks.ForkState.is_fork:
                 raise RuntimeError("this iterator's items go to the guarded function, not to what it forked")
             self.send(wire.ASK, (number,))
             frame = self.receive()

@@ -83,7 +83,7 @@ def loads(body: Any, buffers: Any = (), found: Named | None = None) -> Any:
     """The value; `found` gives the object for a name."""
     if found is None:
         return pickle.loads(body, buffers=buffers)
-    return _Finder(io.BytesIO(body), buffers, found).load()
+    return _NamedUnpickler(io.BytesIO(body), buffers, found).load()
 
 
 def _keeper(apart: list[memoryview]) -> Callable[[Any], bool]:
@@ -112,7 +112,7 @@ def _slow_dumps(value: Any, name: Named | None, apart: list[memoryview]) -> byte
         return file.getvalue()
 
 
-class _Finder(pickle.Unpickler):
+class _NamedUnpickler(pickle.Unpickler):
     def __init__(self, file: io.BytesIO, buffers: Any, found: Named) -> None:
         super().__init__(file, buffers=buffers)
         self._found = found

@@ -5,7 +5,7 @@
     bytes, array                          {"b": where}, {"a": [where, dtype, shape]}
     where                                 base64 if it is small, else the number of a buffer
 
-A worker that has run somebody's model answers so, because the model may have taken it over: what it says is
+A worker that has run a model answers so, because the model may have taken it over: what it says is
 read with bounds, and whatever is not of this form is `Malformed`.
 """
 
@@ -17,7 +17,7 @@ import math
 import sys
 from typing import Any
 
-from .frames import Malformed
+from .message_frames import Malformed
 
 MOST_TEXT_BYTES = 1 << 20
 # An array has a type of this list: what others are called can name a type of any size.
@@ -79,12 +79,12 @@ def _put(held: memoryview, apart: list[memoryview]) -> Any:
 
 
 def loads(body: Any, buffers: Any = ()) -> Any:
-    """The value; `buffers` are nobody else's, and become its arrays. `Malformed` if it is none."""
+    """The value; `buffers` are its own, and become its arrays. `Malformed` if it is none."""
     if len(body) > MOST_TEXT_BYTES:
         raise Malformed("an answer of %d bytes of text" % len(body))
     try:
         found = json.loads(bytes(body).decode("ascii"), parse_int=_whole)
-        reader = _Reader(list(buffers))
+        reader = _ValueBuilder(list(buffers))
         value = reader.read(found, _DEEPEST)
     except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError) as error:
         raise Malformed("an answer that cannot be read: %.200s" % error) from None
@@ -99,7 +99,7 @@ def _whole(digits: str) -> int:
     return int(digits)
 
 
-class _Reader:
+class _ValueBuilder:
     """Builds a value; each buffer is used once, so that an answer takes no more memory than was sent."""
 
     def __init__(self, buffers: list[Any]) -> None:
@@ -143,7 +143,7 @@ class _Reader:
             raise ValueError("an array of another size than its bytes")
         if not len(held):
             return np.zeros(shape, dtype)
-        if dtype == "|b1":  # a truth is 0 or 1 for whoever computes with it
+        if dtype == "|b1":  # a truth is 0 or 1 in computations
             return np.frombuffer(held, "u1").reshape(shape) != 0
         return np.frombuffer(held, dtype).reshape(shape)
 
@@ -152,13 +152,3 @@ def _is_shape(shape: Any) -> bool:
     if not isinstance(shape, list) or len(shape) > _MOST_DIMENSIONS:
         return False
     return all(type(size) is int and 0 <= size <= _MOST_SIZE for size in shape)
-
-
-def fields(value: Any, wanted: dict[str, Any]) -> dict[str, Any]:
-    """A table with exactly these fields, each of the type beside its name; `Malformed` if it is another."""
-    if not isinstance(value, dict) or set(value) != set(wanted):
-        raise Malformed("a table with other fields than %s" % ", ".join(wanted))
-    for name, kind in wanted.items():
-        if not isinstance(value[name], kind) or (isinstance(value[name], bool) and kind is not bool):
-            raise Malformed("%s is of another type" % name)
-    return value

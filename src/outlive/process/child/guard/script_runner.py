@@ -41,7 +41,7 @@ def run(target: str, arguments: list[str], as_module: bool) -> tuple[int, dict[s
         with contextlib.suppress(Exception):  # to say it takes memory, which may be what it lacks
             raised = exceptions.in_words(error)
     _finish()
-    if forks.Here.is_fork:  # a child of the script's that came to its end: the script goes on elsewhere
+    if forks.ForkState.is_fork:  # a child of the script's that came to its end: the script goes on elsewhere
         forks.leave(SystemExit(code))
     return code, raised
 

@@ -5,7 +5,7 @@
          └───────────── "given back", once the last array over it is gone ───┘
 
 A segment is anonymous memory: it has no name that could stay behind, and goes with the last process that
-maps it. It cannot be made shorter, or whoever reads it would be killed at the next look.
+maps it. It cannot be made shorter, or its reader would be killed at the next look.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _LEAST_FILLED = 8
 
 
 def new_segment(size: int) -> int:
-    """A descriptor of anonymous memory of this size that nobody can make shorter."""
+    """A descriptor of anonymous memory of this size that cannot be made shorter."""
     descriptor = anonymous_file("outlive-guard", sealed=True)
     try:
         os.ftruncate(descriptor, size)
@@ -52,9 +52,9 @@ def new_segment(size: int) -> int:
 
 
 def check_segment(descriptor: int, size: int) -> None:
-    """ValueError or OSError unless this is memory of this size that nobody can make shorter.
+    """ValueError or OSError unless this is memory of this size that cannot be made shorter.
 
-    Whoever reads memory that was made shorter after it was mapped is killed (SIGBUS).
+    A process that reads memory that was made shorter after it was mapped is killed (SIGBUS).
     """
     import fcntl
 

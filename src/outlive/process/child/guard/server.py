@@ -15,7 +15,7 @@ from typing import Any
 
 from ..operating_system import own_process
 from . import caller_environment, exceptions, forks, pickling, plain_values, random_state, standard_streams
-from . import frames as wire
+from . import message_frames as wire
 from .link import CallersIterator, Link
 
 _PLAIN = frozenset({int, float, bool, str, bytes, type(None)})
@@ -26,7 +26,7 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _SLACK_BYTES = 1 << 20
 # Memory is looked at anew after this long, and every so many calls (2^n - 1).
 _OLD_S, _SOME = 0.001, 0xF
-# The threads for which there is room where nobody counts them.
+# The threads for which there is room where they are not counted.
 _MANY_THREADS = 256
 
 
@@ -122,7 +122,7 @@ class Server:
         self._stream: Any = None
         self._busy = False
         self._random = random_state.RandomWatch(follows=True)
-        self._stage = caller_environment.Stage()
+        self._environment = caller_environment.CallerEnvironment()
         self.memory = MemoryLimit()
         self._calls = self._number = 0  # of the function that is called, or was last
         self._foreign: tuple[str, ...] = ()
@@ -167,7 +167,7 @@ class Server:
                 self._busy = False
                 forks.leave_if_fork(error)
                 self._answer(*self._raised(error))
-            if forks.Here.is_fork:
+            if forks.ForkState.is_fork:
                 forks.leave(None)
             del frame
 
@@ -178,7 +178,7 @@ class Server:
             Nesting.depth = state["depth"]
             Nesting.is_reading = True  # modules may be loaded again
             try:
-                self._stage.set(state)
+                self._environment.set(state)
             finally:
                 Nesting.is_reading = False
             # What the caller has not loaded itself must not be loaded there by what we send.
@@ -218,7 +218,7 @@ class Server:
         answer = self._run(frame, number, memory_bytes, has_iterators)
         self._answer(*answer)
         if self._stream is None:
-            self._stage.restore()  # while the caller is busy with the answer
+            self._environment.restore()  # while the caller is busy with the answer
 
     def _run(self, frame: wire.Frame, number: int, memory_bytes: int, has_iterators: bool) -> Any:
         self._busy = True
@@ -307,7 +307,7 @@ class Server:
         return wire.RAISED, describe(error), ()
 
     def _answer(self, kind: int, body: bytes, apart: Any, late: bool = False) -> None:
-        if forks.Here.is_fork:
+        if forks.ForkState.is_fork:
             forks.leave(None)
         goes_on = kind in (wire.STREAM, wire.YIELDED)
         if not goes_on:

@@ -97,15 +97,15 @@ class LogSender(logging.Handler):
             self.handleError(record)
 
 
-_told: set[str] = set()
+_levels_set: set[str] = set()
 
 
 def set_levels(levels: dict[str, int], disabled: int) -> None:
     """Log as much as the caller does; a level that it has taken back is taken back here."""
     logging.disable(disabled)
-    for name in _told.difference(levels):
+    for name in _levels_set.difference(levels):
         logging.getLogger(name).setLevel(logging.NOTSET)
     for name, level in levels.items():
         logging.getLogger(name or None).setLevel(level)
-    _told.clear()
-    _told.update(levels)
+    _levels_set.clear()
+    _levels_set.update(levels)

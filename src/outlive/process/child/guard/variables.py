@@ -20,7 +20,7 @@ from typing import Any, Iterator
 # that it interrupts are taken up again: `siginterrupt`, each time anew, because faulthandler sets its handler
 # anew when it has called another (CPython, Modules/faulthandler.c).
 LOOK = getattr(signal, "SIGURG", None)
-TOLD = "variables: "
+MARK = "variables: "
 _OURS = ("outlive.", "outlive_child", "runpy")
 _OUT_OF_MEMORY = ("ResourceExhaustedError", "OutOfMemoryError")
 _BOXES = (
@@ -39,7 +39,7 @@ _MOST_NAMED, _LEAST_BYTES = 3, 1 << 20
 _MOST_ITEMS, _DEEPEST, _MOST_FRAMES = 64, 3, 100
 
 
-def look_when_told(file: Any) -> None:
+def write_stack_on_signal(file: Any) -> None:
     """Let the caller ask where a call stands and what it holds, while it stands there."""
     if LOOK is None or not hasattr(faulthandler, "register"):
         return
@@ -51,7 +51,7 @@ def look_when_told(file: Any) -> None:
             frames.append(frame)
             frame = frame.f_back
         with contextlib.suppress(Exception):
-            os.write(file.fileno(), ("%s%s\n" % (TOLD, json.dumps(_largest(frames[::-1])))).encode())
+            os.write(file.fileno(), ("%s%s\n" % (MARK, json.dumps(_largest(frames[::-1])))).encode())
 
     # Python's own handler runs when the interpreter gets to it, faulthandler's at once.
     signal.signal(LOOK, tell)

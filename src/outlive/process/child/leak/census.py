@@ -28,13 +28,13 @@ _MOST_NAMED = 5
 _FEW_ROUNDS = 10
 # An object's size is that of all it refers to, as far as that can be seen and within reason.
 _MOST_PARTS, _MOST_INNER = 50_000, 100
-# Parts that everybody shares are no part of anybody.
+# Parts that all objects share are no part of any.
 _SHARED = (type, type(sys), type(len), type(gauge.read), type(None), bool)
 
 
 def census(target: Any, warm: int, count: int, bounds: dict[str, Any]) -> dict[str, Any]:
     """Run `warm` rounds, then `count` more, and name what the latter left behind, per round."""
-    targets.be_quiet(bounds)
+    targets.silence_output(bounds)
     action = targets.make_action(target)
     for _ in range(warm):
         action()
@@ -237,7 +237,7 @@ def type_name(kind: type) -> str:
 
 
 def keeper_chain(found: list[Any], at: int) -> list[str]:
-    """Names from the outermost keeper down to the object found[at]; empty if nobody else refers to it."""
+    """Names from the outermost keeper down to the object found[at]; empty if nothing else refers to it."""
     links: list[str] = []
     ignored = {id(found)}
     current = found[at]

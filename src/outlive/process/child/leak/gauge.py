@@ -48,7 +48,7 @@ _mallinfo2 = _find_mallinfo()
 
 
 def settle() -> None:
-    """Collect garbage and give what is free back to the system, so that what is left is held by somebody."""
+    """Collect garbage and give what is free back to the system, so that what is left is really held."""
     gc.collect()
     own_process.trim_heap()
 
@@ -112,7 +112,7 @@ def mapped_bytes() -> int | None:
 def usable_mappings(text: bytes) -> list[tuple[int, bytes]]:
     """Size and name of each mapping that may be touched and is no thread's stack.
 
-    A stack lies right above a page that nobody may touch (glibc, nptl/allocatestack.c); what malloc has
+    A stack lies right above a page that may not be touched (glibc, nptl/allocatestack.c); what malloc has
     reserved and not yet made usable is not there either.
     """
     found = []

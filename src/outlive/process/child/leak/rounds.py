@@ -1,4 +1,4 @@
-"""A cycle again and again in this process, and a row of numbers after each round, for as long as it is told.
+"""A cycle again and again in this process, and a row of numbers after each round, as the bounds say.
 
 Rows are yielded and never kept: what grows must be the cycle's own. What to do and when to stop are plain
 values, so that this file needs nothing of the program that asks:
@@ -24,7 +24,7 @@ _MOST_DESCRIPTORS, _MOST_THREADS = 400, 200
 
 def rounds(target: Any, bounds: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A row before the first round, and one after each that is measured."""
-    targets.be_quiet(bounds)
+    targets.silence_output(bounds)
     action = targets.make_action(target)
     calls, rows, busy = 0, 0, 0.0
     row = first = dict(gauge.read(), calls=0, call_seconds=0.0)

@@ -44,7 +44,7 @@ def sites(target: Any, warm: int, count: int, bounds: dict[str, Any]) -> list[di
         import memray
     except Exception:  # not installed, or not for this system
         return []
-    targets.be_quiet(bounds)
+    targets.silence_output(bounds)
     action = targets.make_action(target)
     for _ in range(warm):
         action()

@@ -18,7 +18,7 @@ class CannotRepeat(Exception):
     """What was asked for cannot be repeated; the text says why."""
 
 
-def be_quiet(bounds: dict[str, Any]) -> None:
+def silence_output(bounds: dict[str, Any]) -> None:
     """Show nothing of what the rounds print, if so told: a thousand times the same is no news.
 
     Standard error stays: the last words of a process that dies are there.
@@ -45,10 +45,10 @@ def make_action(target: Any) -> Callable[[], None]:
 
 def _forgetting(function: Callable[[], Any]) -> Callable[[], None]:
     def action() -> None:
-        # What it returns is dropped here: whoever keeps it all the same is what we look for.
+        # What it returns is dropped here: a function that keeps it all the same is what we look for.
         result = function()
         if inspect.isgenerator(result):
-            collections.deque(result, maxlen=0)  # its body runs only while somebody asks
+            collections.deque(result, maxlen=0)  # its body runs only while items are asked for
         elif inspect.iscoroutine(result):
             asyncio.run(result)
 

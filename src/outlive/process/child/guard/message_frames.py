@@ -103,7 +103,7 @@ def pack(
     return _LENGTHS.pack(len(head), len(body), zlib.crc32(body, zlib.crc32(head))) + head + body
 
 
-class Inlet:
+class FrameReader:
     """Bytes as they come, and the frames in them."""
 
     def __init__(self) -> None:

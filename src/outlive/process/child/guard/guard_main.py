@@ -25,7 +25,7 @@ from typing import Any
 from ..operating_system import own_process
 from ..operating_system import sandbox as system_sandbox
 from . import calibration_watch, standard_streams, variables
-from . import frames as wire
+from . import message_frames as wire
 from .lane import BLOCK_BYTES
 from .link import Link
 from .server import Server
@@ -54,7 +54,7 @@ def main(
     standard_streams.connect(out, errors, stdin)
     words = os.fdopen(faults, "w")
     faulthandler.enable(words, all_threads=True)
-    variables.look_when_told(words)
+    variables.write_stack_on_signal(words)
     own_process.name_process("outlive-guard")
     applied = own_process.limit({})
     # Before the first import that starts threads: landlock holds for this one and those that it starts.
@@ -72,11 +72,11 @@ def main(
     link.send(wire.READY, server.memory.sizes(), rest=json.dumps(applied).encode("ascii"))
     try:
         server.serve()
-        atexit._run_exitfuncs()  # it was told to stop, or nobody wants it: it has a moment for it
+        atexit._run_exitfuncs()  # it has time for it: the caller said stop, or has not called for long
     except wire.Closed:
         pass
     standard_streams.flush()
-    os._exit(0)  # no farewell of the libraries': it may hang, and nobody would see
+    os._exit(0)  # no farewell of the libraries: it may hang, unseen
 
 
 def _forget_ourselves(server: Server) -> None:
@@ -91,4 +91,4 @@ def _import_quietly(name: str) -> None:
     try:
         importlib.import_module(name)
     except Exception:
-        pass  # whoever needs it will say so
+        pass  # the function that needs it will say so

@@ -19,14 +19,14 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from outlive.process import operating_system
-from outlive.process.child.guard.frames import Malformed
+from outlive.process.child.guard.message_frames import Malformed
 from outlive.process.child.guard.plain_values import MOST_TEXT_BYTES
 from outlive.process.worker_factory import in_words
 
 # More than a pipe holds: one read empties it.
 _PIPE_BYTES = 1 << 18
 _KEPT_BYTES = 1 << 16
-# After a worker's end: more than all that can lie in its pipe, unless somebody else fills it.
+# After a worker's end: more than all that can lie in its pipe, unless another process fills it.
 _LAST_READS = 8
 _MOST_FAILURES = 4
 # Name, level, path, line, text, function, traceback, stack, and when it was made.
@@ -79,7 +79,7 @@ class DeferredInterrupt:
             self._held = number, frame
 
 
-class Echo:
+class WorkerOutput:
     """The two pipes of a worker."""
 
     def __init__(self, out: int, errors: int, *, raw: bool = False) -> None:
