@@ -60,7 +60,7 @@ calls, most = 0, int(sys.argv[1])
 try:
     with open_healthy() as interpreter:
         waiting = interpreter._session.worker._waiting
-        while calls < most and not waiting.patience:
+        while calls < most and not waiting.calls_to_sleep:
             interpreter.invoke()
             calls += 1
 finally:

@@ -85,21 +85,19 @@ class SpawnFactory:
 
     def kill(self, number: int) -> None:
         """End a worker at once."""
-        process = self._processes.get(number)
-        if process is not None:
-            process.kill()
+        self._do(number, subprocess.Popen.kill)
+
+    def _do(self, number: int, action: Callable[[subprocess.Popen[bytes]], None]) -> None:
+        if number in self._processes:
+            action(self._processes[number])
 
     def abort(self, number: int) -> None:
         """End a worker so that its faulthandler says where it was."""
-        process = self._processes.get(number)
-        if process is not None:
-            operating_system.abort(process)
+        self._do(number, operating_system.abort)
 
     def interrupt(self, number: int) -> None:
         """Do to a worker what Ctrl-C does."""
-        process = self._processes.get(number)
-        if process is not None:
-            operating_system.interrupt(process)
+        self._do(number, operating_system.interrupt)
 
     def watch(self, number: int, most_bytes: int | None) -> None:
         """A worker for models watches itself (`watch_self`)."""

@@ -34,80 +34,82 @@ def held_bytes(process: int) -> int | None:
         return None
 
 
+class _Watched:
+    """How much a process may hold, whether what it shares counts, and when to look next."""
+
+    def __init__(self, most_bytes: int, counts_shared: bool) -> None:
+        self.most_bytes, self.counts_shared = most_bytes, counts_shared
+        self.next_look = 0.0
+
+
 class Watchdog:
     """Knows how much each worker may hold, and when to look next."""
 
     def __init__(self) -> None:
         """No process is watched yet."""
-        self._most: dict[int, int] = {}
-        self._next: dict[int, float] = {}
+        self._watched: dict[int, _Watched] = {}
         self._caught: set[int] = set()
-        self._sharing: set[int] = set()  # those whose shared memory counts
 
     def watch(self, process: int, memory_bytes: int | None) -> int | None:
         """Watch a process that was just forked: what it holds now is not counted. How much that is, if so."""
         now = held_bytes(process)
         if memory_bytes is None or now is None:
             return None
-        self._most[process] = now + memory_bytes + OWN_BYTES
-        self._next[process] = 0.0
+        self._watched[process] = _Watched(now + memory_bytes + OWN_BYTES, counts_shared=False)
         return now
 
     def allow(self, process: int, most_bytes: int | None) -> None:
         """Let a process hold this much and no more, private and shared; None for as much as it likes."""
         if most_bytes is None:
-            self._forget(process)
+            self._watched.pop(process, None)
         else:
-            self._sharing.add(process)
-            self._most[process] = most_bytes
-            self._next[process] = 0.0
+            self._watched[process] = _Watched(most_bytes, counts_shared=True)
 
     def forget(self, process: int) -> bool:
         """Stop watching; True if it had been caught."""
-        self._forget(process)
+        self._watched.pop(process, None)
         was_caught = process in self._caught
         self._caught.discard(process)
         return was_caught
 
-    def _forget(self, process: int) -> None:
-        self._most.pop(process, None)
-        self._next.pop(process, None)
-        self._sharing.discard(process)
-
     def pause_ms(self) -> int | None:
         """How long to wait before the next look; None for as long as one likes."""
-        return until_ms(min(self._next.values())) if self._next else None
+        return until_ms(self._next_look()) if self._watched else None
 
     def is_due(self) -> bool:
         """True if it is time to look at one of them."""
-        return bool(self._next) and min(self._next.values()) <= time.monotonic()
+        return bool(self._watched) and self._next_look() <= time.monotonic()
+
+    def _next_look(self) -> float:
+        return min(watched.next_look for watched in self._watched.values())
 
     def look(self) -> dict[int, int]:
         """The processes that hold too much now, and the limits they are held to."""
         now = time.monotonic()
-        due = [process for process, at in self._next.items() if at <= now]
         caught = {}
-        for process in due:
-            left = self._left(process)
+        for process, watched in self._watched.items():
+            if watched.next_look > now:
+                continue
+            left = _left(process, watched)
             if left < 0:
-                caught[process] = self._most[process]
-            self._next[process] = now + min(max(left / _BYTES_PER_S, _SHORTEST_S), _LONGEST_S)
+                caught[process] = watched.most_bytes
+            watched.next_look = now + min(max(left / _BYTES_PER_S, _SHORTEST_S), _LONGEST_S)
         return caught
 
     def catch(self, process: int, most_bytes: int) -> bool:
         """True if this is still the limit of one that held too much: looking takes time."""
-        if self._most.get(process) != most_bytes:
+        if process not in self._watched or self._watched[process].most_bytes != most_bytes:
             return False
         self._caught.add(process)
         return True
 
-    def _left(self, process: int) -> int:
-        """How much more it may hold."""
-        most = self._most[process]
-        left = most - (held_bytes(process) or 0)
-        if process in self._sharing and left >= 0:
-            left -= read_shared(process, os.getppid(), left, spared_bytes=most)
-        return left
+
+def _left(process: int, watched: _Watched) -> int:
+    """How much more it may hold."""
+    left = watched.most_bytes - (held_bytes(process) or 0)
+    if watched.counts_shared and left >= 0:
+        left -= read_shared(process, os.getppid(), left, spared_bytes=watched.most_bytes)
+    return left
 
 
 def watch_self(memory_bytes: int | None) -> None:

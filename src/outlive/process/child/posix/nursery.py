@@ -383,7 +383,6 @@ class NurseryServer:
             "evidence": evidence,
         }
         self._end_group(process)
-        self._tracer.forget(process)
         worker = self._workers.pop(process)
         message.update(anonymous_files.read_last_words(worker.last_words))
         _close(worker.last_words)
