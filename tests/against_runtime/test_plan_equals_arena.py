@@ -8,10 +8,10 @@ import pytest
 
 from outlive.arena.builtin.planning import plan_builtin
 from outlive.arena.plan import Question
-from outlive.arena.verify import overlaps
 from outlive.model import read_source
 from tests.against_runtime.arena_truth import Runtime, differences
 from tests.arena import builtin_models
+from tests.arena.plan_overlaps import overlaps
 
 # Each way of running that changes where tensors lie.
 WAYS = {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from outlive.arena.verify import overlaps
 from outlive.surgery import write
 from tests.against_runtime.arena_truth import Runtime, differences, unplaced
 from tests.arena import builtin_models as models
 from tests.arena.builtin_models import floats, places, planned
+from tests.arena.plan_overlaps import overlaps
 from tests.interpreter.dropin_models import graph, model, op
 
 

@@ -10,9 +10,9 @@ import outlive
 from outlive.arena.builtin.planning import plan_builtin
 from outlive.arena.plan import Plan, Question
 from outlive.arena.tflm.planning import plan_tflm
-from outlive.arena.verify import overlaps
 from outlive.arena.xnnpack.planning import plan_xnnpack
 from outlive.model import Model
+from tests.arena.plan_overlaps import overlaps
 from tests.properties.mutations import Mutator
 from tests.properties.specimens import specimens
 from tests.repetition import repeats, rounds

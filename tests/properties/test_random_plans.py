@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from outlive.arena.builtin import layout as placing
 from outlive.arena.builtin.planning import plan_builtin
 from outlive.arena.plan import Question
-from outlive.arena.verify import overlaps
 from outlive.model import read_source
 from tests.against_runtime.arena_truth import Runtime, differences, unplaced
 from tests.arena import builtin_models as models
+from tests.arena.plan_overlaps import overlaps
 from tests.interpreter.dropin_models import graph, op
 from tests.interpreter.dropin_models import model as model_of
 from tests.model.small import tensor

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from outlive.arena.plan import Plan
-from outlive.arena.verify import overlaps
 from tests.arena import builtin_models as models
 from tests.arena.builtin_models import floats, planned
+from tests.arena.plan_overlaps import overlaps
 from tests.interpreter.dropin_models import graph, model, op
 
 
