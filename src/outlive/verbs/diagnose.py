@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from outlive.diagnosis.caught import diagnose_error, diagnose_flight
-from outlive.diagnosis.nouns import Diagnosis
-from outlive.diagnosis.opening import diagnose_case, open_case
-from outlive.diagnosis.reducing import with_reproducer
+from outlive.diagnosis.diagnosis_case import diagnose_case, open_case
+from outlive.diagnosis.diagnosis_record import Diagnosis
+from outlive.diagnosis.error_diagnosis import diagnose_error, diagnose_flight
+from outlive.diagnosis.smallest_model import with_reproducer
 from outlive.diagnosis.verdict import with_call_cause
 from outlive.finding import Finding
 from outlive.model import Model, Source

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from outlive.growth.growth import LEAKS, NO_LEAK, UNCLEAR, Growth, Round, Stage
+from outlive.growth.growth import LEAKS, NO_LEAK, UNCLEAR, CycleGrowth, Growth, Round
 from outlive.growth.stage_verdict import Room, describe_forecast, forecast_limits, weigh
 
 MIB = 1 << 20
@@ -109,7 +109,7 @@ def test_the_worst_stage_speaks_for_all() -> None:
 
 
 def test_a_stage_that_was_not_measured_does_not_hide_the_others() -> None:
-    refused = Stage(cycle="resize", verdict=UNCLEAR, problem="no other input size is accepted")
+    refused = CycleGrowth(cycle="resize", verdict=UNCLEAR, problem="no other input size is accepted")
     growth = Growth(what="m.tflite", stages=(weigh(rounds(), "load"), refused))
     assert growth.verdict == NO_LEAK
     assert "no other input size is accepted" in str(growth)
