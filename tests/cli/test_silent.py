@@ -82,10 +82,9 @@ def test_outputs_that_were_never_written_are_told(tmp_path: Path, capsys: Captur
 
 
 def test_the_same_is_found_at_every_entry_point(tmp_path: Path, capsys: Capture) -> None:
-    from tests.interpreter.test_intermediates import broken
-
     from outlive.rendering import page_of
     from outlive.rendering.media.notebook import card_html
+    from tests.interpreter.test_inner_tensors import broken
 
     model = tmp_path / "broken.tflite"
     model.write_bytes(broken())
