@@ -84,3 +84,11 @@ def test_generated_pages_are_current() -> None:
     tool = [sys.executable, str(ROOT / "tools" / "build_docs.py"), "--check"]
     done = subprocess.run(tool, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"run `make docs`: {done.stdout}{done.stderr}"
+
+
+def test_paths_in_the_architecture_exist() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    paths = set(re.findall(r"`((?:[a-z_]+/)+[a-z_0-9]*(?:\.[a-z]+)?)`", text))
+    assert len(paths) > 30
+    homes = (ROOT, ROOT / "src" / "outlive")
+    assert [path for path in sorted(paths) if not any((home / path).exists() for home in homes)] == []

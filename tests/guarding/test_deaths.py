@@ -75,7 +75,9 @@ def test_a_death_with_arrays_on_their_way_leaves_nothing() -> None:
     assert shared_memory() == before
 
 
-def test_a_hang_ends_at_its_deadline_with_the_stacks_of_all_threads() -> None:
+def test_a_hang_ends_at_its_deadline_with_the_stacks_of_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("outlive.guarding.guard_process._ENDING_TIMEOUT_S", 120.0)  # for its last words
+
     def wait_for_nobody() -> None:
         def also_waiting() -> None:
             time.sleep(1000)
