@@ -28,7 +28,7 @@ TYPE_CHECKING = False  # type checkers take it for true, and `typing` would cost
 if TYPE_CHECKING:
     from outlive.accelerators import Accelerator, Coverage
     from outlive.arena.plan import Placement, Plan
-    from outlive.diagnosis.nouns import Diagnosis
+    from outlive.diagnosis.diagnosis_record import Diagnosis
     from outlive.errors import (
         InputError,
         InternalError,
@@ -170,7 +170,7 @@ __all__ = [
 _ORIGINS = {
     "outlive.arena.plan": ("Placement", "Plan"),
     "outlive.accelerators": ("Accelerator", "Coverage"),
-    "outlive.diagnosis.nouns": ("Diagnosis",),
+    "outlive.diagnosis.diagnosis_record": ("Diagnosis",),
     "outlive.finding": ("Evidence", "Finding", "Remedy", "Severity"),
     "outlive.fitting": ("Candidate", "Fit", "Outcome"),
     "outlive.fleet": ("Row",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from outlive.diagnosis.nouns import Conditions, Trial
+from outlive.diagnosis.diagnosis_record import Conditions, Trial
 from outlive.finding import Evidence, Fault, Finding, OpPlace, Severity
 from outlive.process.flight import Flight, OpSeen
 

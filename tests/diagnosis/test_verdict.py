@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from outlive.diagnosis.caught import diagnose_flight
-from outlive.diagnosis.ending import cause_of_end
-from outlive.diagnosis.nouns import Trial
+from outlive.diagnosis.diagnosis_record import Trial
+from outlive.diagnosis.error_diagnosis import diagnose_flight
+from outlive.diagnosis.flight_cause import cause_of_end
 from outlive.diagnosis.verdict import Seen, decide, decide_unhurt, refused_probes
 from outlive.finding import Severity
 from outlive.process.flight import Flight, OpSeen

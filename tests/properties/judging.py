@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 import outlive
-from outlive.diagnosis.bisecting import cut_or_none
-from outlive.diagnosis.explaining import with_told_cause
-from outlive.diagnosis.naming import hollow_in, loops_in, owners_of, placed
-from outlive.diagnosis.nouns import Conditions, Diagnosis, Trial
-from outlive.diagnosis.opening import open_case
-from outlive.diagnosis.probing import PROBES, feedable, probe, with_fitting_sizes
-from outlive.diagnosis.sizing import sized_by_inputs
+from outlive.diagnosis.diagnosis_case import open_case
+from outlive.diagnosis.diagnosis_record import Conditions, Diagnosis, Trial
+from outlive.diagnosis.input_probes import PROBES, feedable, probe, with_fitting_sizes
+from outlive.diagnosis.operator_names import hollow_in, loops_in, owners_of, placed
+from outlive.diagnosis.prefix_bisection import cut_or_none
+from outlive.diagnosis.run_cause import with_told_cause
+from outlive.diagnosis.sized_operators import sized_by_inputs
 from outlive.diagnosis.verdict import Seen, decide, decide_unhurt
 from outlive.finding import Finding
 from outlive.model import Model, read_source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from outlive.diagnosis.nouns import Diagnosis
+from outlive.diagnosis.diagnosis_record import Diagnosis
 from tests.properties.judging import diagnose_and_say, judge_ends
 from tests.properties.mutations import Mutator
 from tests.properties.specimens import specimens

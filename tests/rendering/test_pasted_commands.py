@@ -19,7 +19,7 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.cli.main import main
-from outlive.diagnosis.nouns import Diagnosis, Reproducer
+from outlive.diagnosis.diagnosis_record import Diagnosis, Reproducer
 from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag, shell_path
 from outlive.fitting import Fit
 from outlive.names import whole

@@ -2,21 +2,36 @@
 
 ::
 
-    model ──► trying ──────► investigating ──► verdict ──► Diagnosis
-              one flight     as it is, then      pure: flights and
-              per trial      experiments,        findings in, cause out
-                             bisecting
+    model ──► trial_run ─────► investigation ──► verdict ──► Diagnosis
+              one flight       as it is, then      pure: flights and
+              per trial        experiments,        findings in, cause out
+                               prefix_bisection
 
-    Diagnosis ──► reducing, shrinking ──► reproducing      a log, a core ──► autopsy ──► Autopsy
-                  smallest                repro.py                           messages.json, frames
+    Diagnosis ──► smallest_model, smaller_tensors ──► repro_script: repro.py
 
-    a flight, an exception ──► caught ──► Diagnosis        what the drop-in raises ──► explaining: its cause
+    a log, a core ──► log_text ──► deaths ──► messages, endings, stacks ──► autopsy ──► Autopsy
+    a flight, an exception ──► error_diagnosis ──► Diagnosis
+    what the drop-in raises ──► run_cause: its cause
 
 Nouns: *conditions* are how a model is flown; a *trial* is one flight under its conditions; a *diagnosis*
 is the cause, where it struck, and which conditions do work; a *message* is a line that a runtime or a system
 is known to print, with what it means.
 """
 
-from outlive.diagnosis.nouns import Conditions, Diagnosis, Reproducer, Trial
+from outlive.diagnosis.diagnosis_record import Conditions, Diagnosis, Reproducer, Trial
 
 __all__ = ["Conditions", "Diagnosis", "Reproducer", "Trial"]
+PUBLIC_MODULES = (
+    "alone",
+    "autopsy",
+    "corefile",
+    "diagnosis_case",
+    "diagnosis_record",
+    "error_diagnosis",
+    "examination",
+    "log_model",
+    "log_text",
+    "run_cause",
+    "smallest_model",
+    "verdict",
+)

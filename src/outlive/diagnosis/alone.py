@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from outlive.diagnosis.ending import cause_of_end
-from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Trial
+from outlive.diagnosis.diagnosis_record import AS_IT_IS, Conditions, Trial
+from outlive.diagnosis.flight_cause import cause_of_end
 from outlive.finding import Finding, OpPlace
 from outlive.process.flight import Flight, OpSeen
 

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from outlive.diagnosis.caught import STAGE_OF_CALL
 from outlive.diagnosis.corefile import CoreSeen, is_core, read_core
-from outlive.diagnosis.deaths import Death, read_deaths
-from outlive.diagnosis.ending import cause_of_end
-from outlive.diagnosis.frames import operator_of, stage_in, stage_said
+from outlive.diagnosis.deaths import LoggedDeath, read_deaths
+from outlive.diagnosis.diagnosis_record import AS_IT_IS, Conditions, Trial
+from outlive.diagnosis.error_diagnosis import STAGE_OF_CALL
+from outlive.diagnosis.flight_cause import cause_of_end
+from outlive.diagnosis.frame_hints import operator_of, stage_in, stage_said
 from outlive.diagnosis.log_text import LogLine, LogText, read_log
 from outlive.diagnosis.messages import Match, known_messages, match_of
-from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Trial
 from outlive.diagnosis.stacks import Stack, known_frame, read_stack
 from outlive.finding import Finding
 from outlive.names import safe
@@ -187,7 +187,7 @@ def _unknown(lines: Sequence[LogLine]) -> Autopsy:
     return Autopsy(found="text", cause="", meaning=meaning, do=(_DIAGNOSE,), where=_where(stack, None))
 
 
-def _judged(death: Death) -> Autopsy | None:
+def _judged(death: LoggedDeath) -> Autopsy | None:
     """What one death comes to; None if nothing in it is known."""
     stack = read_stack(death.lines)
     clues = _clues(death, stack)
@@ -214,7 +214,7 @@ def _judged(death: Death) -> Autopsy | None:
     )
 
 
-def _clues(death: Death, stack: Stack) -> tuple[Clue, ...]:
+def _clues(death: LoggedDeath, stack: Stack) -> tuple[Clue, ...]:
     """Every message of a death, the most telling first: lines, the ending, the stack."""
     found: dict[str, Clue] = {}
     found_in = (*death.matches, *_of_ending(death), *_of_stack(death, stack), *_of_exception(death, stack))
@@ -235,7 +235,7 @@ def _is_of_model(match: Match) -> bool:
     return "python" in match.groups.get("name", "")
 
 
-def _of_ending(death: Death) -> Iterator[tuple[Match, int]]:
+def _of_ending(death: LoggedDeath) -> Iterator[tuple[Match, int]]:
     if death.ending is None:
         return
     for row in known_messages():
@@ -243,7 +243,7 @@ def _of_ending(death: Death) -> Iterator[tuple[Match, int]]:
             yield match_of(row, death.ending.text, {}), death.ending.line_number
 
 
-def _of_stack(death: Death, stack: Stack) -> Iterator[tuple[Match, int]]:
+def _of_stack(death: LoggedDeath, stack: Stack) -> Iterator[tuple[Match, int]]:
     """What the native stack says; a stack without a frame of a runtime is about something else."""
     if death.ending is None and not stack.native:
         return
@@ -258,7 +258,7 @@ def _of_stack(death: Death, stack: Stack) -> Iterator[tuple[Match, int]]:
         yield match_of(row, culprit.function, {**thread, **groups}), culprit.at
 
 
-def _of_exception(death: Death, stack: Stack) -> Iterator[tuple[Match, int]]:
+def _of_exception(death: LoggedDeath, stack: Stack) -> Iterator[tuple[Match, int]]:
     """The exception that ended it, where no row of the tables knows its message."""
     raised = death.raised
     explained = any(number >= raised.number for _, number in death.matches) if raised else False

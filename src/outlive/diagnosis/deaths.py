@@ -41,7 +41,7 @@ _PROGRESS = 2
 
 
 @dataclass(slots=True, kw_only=True)
-class Death:
+class LoggedDeath:
     """Lines up to the next death: what they matched, how it ended if a line says so, and the whole text."""
 
     lines: list[LogLine] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Death:
         )
 
 
-def read_deaths(lines: Sequence[LogLine]) -> list[Death]:
+def read_deaths(lines: Sequence[LogLine]) -> list[LoggedDeath]:
     """The deaths of a log in their order; one that holds every line if there is no sign of any."""
     deaths = list(_split(lines))
     for death in deaths:
@@ -84,7 +84,7 @@ def read_deaths(lines: Sequence[LogLine]) -> list[Death]:
     return deaths
 
 
-def _without_asides(death: Death) -> list[tuple[Match, int]]:
+def _without_asides(death: LoggedDeath) -> list[tuple[Match, int]]:
     """Without the warnings before an exception: it has an own reason, which its own lines may tell."""
     raised = death.raised
     if raised is None or death.endings:
@@ -98,14 +98,14 @@ def _is_progress_of_runtime(line: LogLine) -> bool:
     return line.level in ("I", "V", "D") and (not line.tag or line.tag in ("tflite", "tensorflow", "absl"))
 
 
-def _split(lines: Sequence[LogLine]) -> Iterator[Death]:
-    current, joined = Death(), False
+def _split(lines: Sequence[LogLine]) -> Iterator[LoggedDeath]:
+    current, joined = LoggedDeath(), False
     for line in lines:
         ending = ending_in(line.text, line.number)
         raises = _EXCEPTION.match(line.text) is not None
         if not joined and _begins_another(current, line, ending, raises):
             yield current
-            current = Death()
+            current = LoggedDeath()
         joined = _SAME_TRACEBACK.search(line.text) is not None or (joined and not line.text.strip())
         current.lines.append(line)
         current.tracebacks += _NEXT_DEATH.search(line.text) is not None
@@ -121,7 +121,7 @@ def _split(lines: Sequence[LogLine]) -> Iterator[Death]:
         yield current
 
 
-def _begins_another(current: Death, line: LogLine, ending: Ending | None, raises: bool) -> bool:
+def _begins_another(current: LoggedDeath, line: LogLine, ending: Ending | None, raises: bool) -> bool:
     known = bool(current.endings or current.exceptions)
     if _NEXT_DEATH.search(line.text):
         # NumPy and others print an exception before the traceback that it leads to.

@@ -8,7 +8,7 @@ from typing import ClassVar
 from outlive.accelerators import Coverage
 from outlive.arena.devices import Device
 from outlive.arena.plan import Plan, Verdict
-from outlive.diagnosis.nouns import Diagnosis
+from outlive.diagnosis.diagnosis_record import Diagnosis
 from outlive.finding import Finding, Severity
 from outlive.process.flight import Flight
 from outlive.quant import Drift

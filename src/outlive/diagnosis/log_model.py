@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from outlive.diagnosis.autopsy import Autopsy
-from outlive.diagnosis.opening import file_findings
+from outlive.diagnosis.diagnosis_case import file_findings
 from outlive.finding import Finding, Severity, shell_path
 from outlive.model import Model, Tensor, read_source
 from outlive.names import safe

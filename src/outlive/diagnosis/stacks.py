@@ -104,7 +104,7 @@ _THREAD = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class StackFrame:
     """One function of a stack: native, Python's or Java's; what a form does not print is empty."""
 
     kind: str
@@ -124,21 +124,21 @@ class Frame:
 class Stack:
     """What a log's stacks say: the frames in their order, and the thread that died."""
 
-    frames: tuple[Frame, ...]
+    frames: tuple[StackFrame, ...]
     thread: str = ""
 
     @property
-    def native(self) -> tuple[Frame, ...]:
+    def native(self) -> tuple[StackFrame, ...]:
         """The native frames, the innermost first."""
         return tuple(frame for frame in self.frames if frame.kind == "native")
 
     @property
-    def culprit(self) -> Frame | None:
+    def culprit(self) -> StackFrame | None:
         """The innermost native frame that does more than pass a failure on."""
         return next((frame for frame in self.native if not _passes_on(frame)), None)
 
     @property
-    def own(self) -> Frame | None:
+    def own(self) -> StackFrame | None:
         """The user's own frame nearest to the failure: the last of Python's, the first of Java's."""
         python = [
             frame for frame in self.frames if frame.kind == "python" and not _OWN_PYTHON.search(frame.file)
@@ -149,14 +149,14 @@ class Stack:
         return python[-1] if python else java[0] if java else None
 
 
-def _passes_on(frame: Frame) -> bool:
+def _passes_on(frame: StackFrame) -> bool:
     known = _PASSING.search(frame.function) is not None
     return known or (not frame.function and not frame.library) or _SYSTEM.search(frame.library) is not None
 
 
 def read_stack(lines: Iterable[LogLine]) -> Stack:
     """The frames in a part of a log; a library on a line of its own belongs to the frame before."""
-    found: list[Frame] = []
+    found: list[StackFrame] = []
     thread = ""
     for line in lines:
         named = _THREAD.search(line.text)
@@ -167,11 +167,13 @@ def read_stack(lines: Iterable[LogLine]) -> Stack:
             found.append(frame)
         elif found and not found[-1].library and (more := re.match(r"\s+from (\S+)$", line.text)):
             last = found.pop()
-            found.append(Frame(kind=last.kind, function=last.function, library=more.group(1), at=last.at))
+            found.append(
+                StackFrame(kind=last.kind, function=last.function, library=more.group(1), at=last.at)
+            )
     return Stack(frames=tuple(found), thread=thread)
 
 
-def _frame(line: LogLine) -> Frame | None:
+def _frame(line: LogLine) -> StackFrame | None:
     for kind, form in _FORMS:
         found = form.match(line.text)
         if found:
@@ -180,7 +182,7 @@ def _frame(line: LogLine) -> Frame | None:
             named["library"] = re.split(
                 r"[/\\]", named.get("library", "").partition("!")[2] or named.get("library", "")
             )[-1]
-            return Frame(kind=kind, line=int(number) if number else None, at=line.number, **named)
+            return StackFrame(kind=kind, line=int(number) if number else None, at=line.number, **named)
     return None
 
 
@@ -193,9 +195,9 @@ def _frame_messages() -> tuple[tuple[re.Pattern[str], int], ...]:
     )
 
 
-def known_frame(frames: Sequence[Frame], text: str) -> tuple[Match, Frame] | None:
+def known_frame(frames: Sequence[StackFrame], text: str) -> tuple[Match, StackFrame] | None:
     """The most telling row that a native frame fits, the innermost frame first; None if none."""
-    best: tuple[Match, Frame] | None = None
+    best: tuple[Match, StackFrame] | None = None
     for frame in frames:
         words = f"{frame.function} {frame.library}"
         for pattern, index in _frame_messages():

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from outlive.diagnosis.blaming import blamed_op, pick
-from outlive.diagnosis.ending import Told, cause_of_end
-from outlive.diagnosis.frames import hinted_causes
-from outlive.diagnosis.nouns import AS_IT_IS, Trial, Verdict
+from outlive.diagnosis.blamed_operator import blamed_op, pick
+from outlive.diagnosis.diagnosis_record import AS_IT_IS, CauseVerdict, Trial
+from outlive.diagnosis.flight_cause import Told, cause_of_end
+from outlive.diagnosis.frame_hints import hinted_causes
 from outlive.finding import Evidence, Finding, OpPlace, Remedy, Severity, Tag
 from outlive.process.flight import OpSeen
 from outlive.rules import judge
@@ -41,7 +41,7 @@ class Seen:
     hollow: tuple[OpSeen, ...] = ()
 
 
-def decide(seen: Seen) -> Verdict:
+def decide(seen: Seen) -> CauseVerdict:
     """The verdict on an end that was not a good one."""
     told = cause_of_end(seen.end, seen.trials, seen.loops, seen.sized)
     static = _static(seen, told)
@@ -51,7 +51,7 @@ def decide(seen: Seen) -> Verdict:
     if static is not None and (not by_end or static.cause == told.cause):
         op = blamed_op(seen.end.flight, static, seen.needed, seen.owners)
         finding = _enrich(static, seen)
-        return Verdict(cause=static.cause, finding=finding, op=op, ruled_out=_ruled_out(seen))
+        return CauseVerdict(cause=static.cause, finding=finding, op=op, ruled_out=_ruled_out(seen))
     op, death = _told_op(seen, told), _death(seen.end)
     cause = death.cause if told.cause == "unknown" and death.cause else told.cause
     finding = _enrich(replace(death, cause=cause), seen, told.evidence)
@@ -59,7 +59,7 @@ def decide(seen: Seen) -> Verdict:
         finding = replace(finding, why=told.why)
     if told.remedies:
         finding = replace(finding, remedies=(*_not_said(told.remedies, finding), *finding.remedies))
-    return Verdict(
+    return CauseVerdict(
         cause=cause,
         finding=finding,
         op=op,
@@ -86,7 +86,7 @@ def _told_op(seen: Seen, told: Told) -> OpSeen | None:
 
 def decide_unhurt(
     findings: Sequence[Finding], trials: Sequence[Trial], owners: Sequence[OpSeen]
-) -> Verdict | None:
+) -> CauseVerdict | None:
     """The verdict on a model that ran, although its file is wrong; None if nothing is."""
     static = pick([finding for finding in findings if _accuses(finding)], None)
     if static is None:
@@ -94,7 +94,7 @@ def decide_unhurt(
     op = blamed_op(None, static, None, owners)
     fact = f"it ran here in {sum(trial.ran for trial in trials)} of {len(trials)} trials: luck, not safety"
     finding = replace(static, evidence=(*static.evidence, Evidence(fact=fact, source="trials")))
-    return Verdict(cause=static.cause, finding=finding, op=op)
+    return CauseVerdict(cause=static.cause, finding=finding, op=op)
 
 
 def refused_probes(trials: Sequence[Trial], sized: Sequence[OpSeen]) -> tuple[Finding, ...]:

@@ -18,8 +18,8 @@ from typing import Any
 
 from outlive.arena.budget import needed_bytes
 from outlive.arena.plan import Verdict
+from outlive.diagnosis.diagnosis_record import Diagnosis
 from outlive.diagnosis.examination import Examination
-from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import shortage
 from outlive.finding import Finding, Severity
 from outlive.fleet.admission import admitted, usable_bytes

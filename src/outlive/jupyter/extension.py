@@ -20,7 +20,7 @@ RESULTS = (
     ("outlive.accelerators.coverage", "Coverage"),
     ("outlive.arena.plan", "Plan"),
     ("outlive.diagnosis.autopsy", "Autopsy"),
-    ("outlive.diagnosis.nouns", "Diagnosis"),
+    ("outlive.diagnosis.diagnosis_record", "Diagnosis"),
     ("outlive.environment.machine_report", "Environment"),
     ("outlive.growth.growth", "Growth"),
     ("outlive.kernel_deaths.record", "KernelDeaths"),

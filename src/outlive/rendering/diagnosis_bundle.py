@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from outlive.atomic_files import whole_file
-from outlive.diagnosis.nouns import Diagnosis
+from outlive.diagnosis.diagnosis_record import Diagnosis
 from outlive.rendering.finding_text import plain_finding
 from outlive.rendering.media.json import Json, document_of, dump
 

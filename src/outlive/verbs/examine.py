@@ -15,8 +15,8 @@ from outlive.arena.arena_size import arena_for
 from outlive.arena.budget import device_budget, weigh
 from outlive.arena.devices import Device
 from outlive.arena.plan import Plan, Verdict
+from outlive.diagnosis.diagnosis_record import Diagnosis
 from outlive.diagnosis.examination import Examination
-from outlive.diagnosis.nouns import Diagnosis
 from outlive.errors import OutliveError, RuntimeMissing
 from outlive.model import Model, Reading
 from outlive.planning.planner import plan_model

@@ -9,8 +9,8 @@ from typing import ClassVar
 from outlive.accelerators import Coverage
 from outlive.arena.plan import Plan
 from outlive.atomic_files import write_whole
+from outlive.diagnosis.diagnosis_record import Diagnosis
 from outlive.diagnosis.examination import Examination
-from outlive.diagnosis.nouns import Diagnosis
 from outlive.finding import Finding
 from outlive.model import Tensor
 from outlive.planning.file_read import FileRead

@@ -24,6 +24,14 @@ _NO_MODELS = frozenset(
     {"unreadable", "directory", "empty", "git-lfs-pointer", "web-page", "zip-archive", "text", "other-format"}
 )
 
+# What LiteRT's own interpreter says of such a file (tflite/core/model_builder.cc, tflite/mmap_allocation.cc).
+_NO_FLATBUFFER = "The model is not a valid Flatbuffer buffer"
+_LITERT_WORDS = {
+    "unreadable": "Could not open '{source}'.The model allocation is null/empty",
+    "directory": "Could not open '{source}'.The model allocation is null/empty",
+    "empty": "mmap of size 0 requested.The model allocation is null/empty",
+}
+
 
 class RulesJudge(Judge):
     """Asks the rules."""
@@ -74,11 +82,17 @@ class RulesJudge(Judge):
         """
         from outlive.model import identify_source
 
-        if identify_source(source).kind in _NO_MODELS:
-            from outlive.model import read_source
-            from outlive.rules.judgement import file_errors
+        kind = identify_source(source).kind
+        if kind not in _NO_MODELS:
+            return
+        from outlive.model import read_source
+        from outlive.names import foreign_lines
+        from outlive.rendering.finding_text import plain_finding
+        from outlive.rules.judgement import file_errors
 
-            raise refusal(tuple(_name_file(item, source) for item in file_errors(read_source(source))))
+        errors = tuple(_name_file(item, source) for item in file_errors(read_source(source)))
+        words = foreign_lines(_LITERT_WORDS.get(kind, _NO_FLATBUFFER).format(source=source))
+        raise ModelError(errors[0], f"{words}\n{plain_finding(errors[0])}", errors[1:])
 
     def attached(self, flight: Flight) -> Flight:
         """The record with this judge at hand, which makes its `findings`."""
@@ -112,7 +126,7 @@ def _find_alone(flight: Flight) -> tuple[Finding, Flight]:
 
 
 def _find_with_model(flight: Flight, source: Source) -> tuple[Finding, Flight]:
-    from outlive.diagnosis.explaining import with_told_cause
+    from outlive.diagnosis.run_cause import with_told_cause
     from outlive.rules.flight_end import lacked_memory, may_lack_memory
 
     flight = _with_limit(_with_op_index(flight, source))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from outlive.diagnosis.nouns import Diagnosis
+from outlive.diagnosis.diagnosis_record import Diagnosis
 from outlive.finding import shell_path
 from outlive.process.flight import OpSeen
 from outlive.rendering import page as ui

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.arena.questions import input_rows
-from outlive.diagnosis.blaming import blamed_op
-from outlive.diagnosis.investigating import Case, JudgeValues, investigate
-from outlive.diagnosis.naming import with_path
-from outlive.diagnosis.nouns import Conditions, Diagnosis
+from outlive.diagnosis.blamed_operator import blamed_op
+from outlive.diagnosis.diagnosis_record import Conditions, Diagnosis
+from outlive.diagnosis.investigation import Case, JudgeValues, investigate
+from outlive.diagnosis.operator_names import with_path
 from outlive.finding import Finding, Severity
 from outlive.interpreter.feeds import given_shapes
 from outlive.interpreter.judge import Judge

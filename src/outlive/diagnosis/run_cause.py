@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from outlive.diagnosis.alone import place_of, with_cause_of_end
-from outlive.diagnosis.naming import hollow_in, loops_in, owners_of, placed
-from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Trial
-from outlive.diagnosis.opening import file_findings
-from outlive.diagnosis.sizing import sized_by_inputs
+from outlive.diagnosis.diagnosis_case import file_findings
+from outlive.diagnosis.diagnosis_record import AS_IT_IS, Conditions, Trial
+from outlive.diagnosis.operator_names import hollow_in, loops_in, owners_of, placed
+from outlive.diagnosis.sized_operators import sized_by_inputs
 from outlive.diagnosis.verdict import Seen, decide
 from outlive.finding import Evidence, Finding
 from outlive.model import read_source

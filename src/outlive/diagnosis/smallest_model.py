@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from outlive.atomic_files import write_whole
-from outlive.diagnosis.bisecting import cut_or_none, ends_like, first_needed, part_conditions, same_end
-from outlive.diagnosis.investigating import Case
-from outlive.diagnosis.nouns import Diagnosis, Reproducer, Trial
-from outlive.diagnosis.probing import feedable, usual
-from outlive.diagnosis.reproducing import write_script
-from outlive.diagnosis.shrinking import shrink
-from outlive.diagnosis.trying import attempt
+from outlive.diagnosis.diagnosis_record import Diagnosis, Reproducer, Trial
+from outlive.diagnosis.input_probes import feedable, usual
+from outlive.diagnosis.investigation import Case
+from outlive.diagnosis.prefix_bisection import cut_or_none, ends_like, first_needed, part_conditions, same_end
+from outlive.diagnosis.repro_script import write_script
+from outlive.diagnosis.smaller_tensors import shrink
+from outlive.diagnosis.trial_run import attempt
 from outlive.model import Model, read_source
 from outlive.surgery import Cut, CutRequest
 

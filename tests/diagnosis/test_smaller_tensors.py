@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.diagnosis.shrinking import shrink
+from outlive.diagnosis.smaller_tensors import shrink
 from outlive.model import Model, read_source
 from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import tensor

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from outlive.diagnosis.bisecting import first_needed
-from outlive.diagnosis.naming import hollow_in, loops_in, owners_of, placed
-from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Diagnosis, Trial, Verdict
-from outlive.diagnosis.probing import PROBES, feedable, has_numbers_to_choose, probe, with_fitting_sizes
-from outlive.diagnosis.sizing import sized_by_inputs
-from outlive.diagnosis.trying import PERTURBED, attempt, looked_into
+from outlive.diagnosis.diagnosis_record import AS_IT_IS, CauseVerdict, Conditions, Diagnosis, Trial
+from outlive.diagnosis.input_probes import PROBES, feedable, has_numbers_to_choose, probe, with_fitting_sizes
+from outlive.diagnosis.operator_names import hollow_in, loops_in, owners_of, placed
+from outlive.diagnosis.prefix_bisection import first_needed
+from outlive.diagnosis.sized_operators import sized_by_inputs
+from outlive.diagnosis.trial_run import PERTURBED, attempt, looked_into
 from outlive.diagnosis.verdict import Seen, decide, decide_unhurt, refused_probes
 from outlive.finding import Finding, Severity
 from outlive.model import Model, Reading
@@ -203,7 +203,7 @@ class _Investigation:
         verdict = decide_unhurt(findings, self._trials, owners_of(self._case.reading))
         return replace(self._told(None, None, verdict), findings=findings)
 
-    def _told(self, end: Trial | None, needed: OpSeen | None, verdict: Verdict | None) -> Diagnosis:
+    def _told(self, end: Trial | None, needed: OpSeen | None, verdict: CauseVerdict | None) -> Diagnosis:
         last = self._trials[0] if end is None else end
         return Diagnosis(
             path=self._case.reading.path,

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from outlive.diagnosis.nouns import Conditions, Trial
-from outlive.diagnosis.probing import by_tensor, feedable, usual
-from outlive.diagnosis.trying import attempt
+from outlive.diagnosis.diagnosis_record import Conditions, Trial
+from outlive.diagnosis.input_probes import by_tensor, feedable, usual
+from outlive.diagnosis.trial_run import attempt
 from outlive.model import Model
 from outlive.process.flight import OpSeen
 from outlive.surgery import Cut, CutRequest, cut_model

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from outlive.diagnosis.nouns import Conditions, Trial
+from outlive.diagnosis.diagnosis_record import Conditions, Trial
 from outlive.errors import InputError, OutliveError, RuntimeMissing
 from outlive.finding import Finding
 from outlive.interpreter.inner_tensors import RunInputs, with_inner_tensors

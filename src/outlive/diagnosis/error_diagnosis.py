@@ -5,8 +5,8 @@ from __future__ import annotations
 import traceback
 from dataclasses import replace
 
-from outlive.diagnosis.frames import stage_in, stage_said
-from outlive.diagnosis.nouns import AS_IT_IS, Conditions, Diagnosis, Trial
+from outlive.diagnosis.diagnosis_record import AS_IT_IS, Conditions, Diagnosis, Trial
+from outlive.diagnosis.frame_hints import stage_in, stage_said
 from outlive.diagnosis.verdict import Seen, decide, with_call_cause
 from outlive.errors import OutliveError
 from outlive.finding import Finding

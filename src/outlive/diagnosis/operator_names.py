@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from outlive.diagnosis.nouns import Diagnosis, Trial
+from outlive.diagnosis.diagnosis_record import Diagnosis, Trial
 from outlive.finding import Finding, shell_path
 from outlive.model import Model, Reading
 from outlive.process.flight import OpSeen

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from outlive.atomic_files import whole_file, write_whole
-from outlive.diagnosis.nouns import Diagnosis, Trial
-from outlive.diagnosis.probing import by_tensor, feedable, usual
+from outlive.diagnosis.diagnosis_record import Diagnosis, Trial
+from outlive.diagnosis.input_probes import by_tensor, feedable, usual
 from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.model import read_source
 

@@ -93,7 +93,7 @@ class Reproducer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class CauseVerdict:
     """The cause, the operator it is about, the finding that says so, and how sure that is."""
 
     cause: str

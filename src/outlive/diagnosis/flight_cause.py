@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from outlive.diagnosis.frames import hinted_causes, said_by
+from outlive.diagnosis.diagnosis_record import Trial
+from outlive.diagnosis.frame_hints import hinted_causes, said_by
 from outlive.diagnosis.messages import Match, translate
-from outlive.diagnosis.nouns import Trial
-from outlive.diagnosis.sizing import SIZED_BY_VALUES, UNCHECKED
+from outlive.diagnosis.sized_operators import SIZED_BY_VALUES, UNCHECKED
 from outlive.finding import Evidence, Remedy, Tag
 from outlive.process.flight import Flight, OpSeen
 from outlive.rules import flight_end as witness

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.arena.questions import input_rows
-from outlive.diagnosis.sizing import fitting_sizes
+from outlive.diagnosis.sized_operators import fitting_sizes
 from outlive.interpreter.feeds import make_feeds
 from outlive.model import Model, Tensor
 from outlive.units import count_elements
