@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import replace
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
-if TYPE_CHECKING:
-    from outlive.diagnosis.autopsy import Autopsy
+from outlive.diagnosis.autopsy import Autopsy, read_remains
 
 Remains = str | bytes | os.PathLike[str] | BinaryIO
 _CORE_BYTES = 64 << 20
@@ -22,8 +21,6 @@ def autopsy(text_or_path: Remains, model: str | os.PathLike[str] | None = None) 
     there, the file is checked and compared with what the log says. `.cause` is empty if nothing in it is
     known. OSError for a file that cannot be read.
     """
-    from outlive.diagnosis.autopsy import read_remains
-
     path = _path(text_or_path)
     if path is not None:
         data, unread = _content(path)
@@ -31,8 +28,8 @@ def autopsy(text_or_path: Remains, model: str | os.PathLike[str] | None = None) 
     else:
         data, unread = _given(text_or_path)
         source, folder = "the given text" if isinstance(text_or_path, (str, bytes)) else "standard input", ""
-    told = replace(read_remains(data, path, unread), source=source)
-    return _beside_model(told, data, folder, None if model is None else os.fspath(model))
+    found = replace(read_remains(data, path, unread), source=source)
+    return _beside_model(found, data, folder, None if model is None else os.fspath(model))
 
 
 def _content(path: str) -> tuple[bytes, str]:
@@ -62,38 +59,38 @@ def _given(given: Remains) -> tuple[bytes, str]:
     return read_stream(given)
 
 
-def _beside_model(told: Autopsy, data: bytes, folder: str, model: str | None) -> Autopsy:
+def _beside_model(found: Autopsy, data: bytes, folder: str, model: str | None) -> Autopsy:
     """With what the model's file says: the one that was given, or the one that the log names."""
     from outlive.diagnosis.log_model import named_model, with_model
 
-    command = told.core.command if told.core is not None else ""
+    command = found.core.command if found.core is not None else ""
     text = command or data[-(1 << 20) :].decode("utf-8", errors="replace")
     path = model if model is not None else named_model(text, folder)
     if not path:
-        return told
-    told = with_model(told, path)
-    if told.cause != "out-of-memory":
-        return told
-    return _with_plan(told, path)
+        return found
+    found = with_model(found, path)
+    if found.cause != "out-of-memory":
+        return found
+    return _with_plan(found, path)
 
 
-def _with_plan(told: Autopsy, path: str) -> Autopsy:
+def _with_plan(found: Autopsy, path: str) -> Autopsy:
     """With the memory that the plan of the model says it needs."""
     from outlive.errors import OutliveError
     from outlive.units import format_bytes
     from outlive.verbs.plan import plan
 
-    micro = told.code == "M201"
+    micro = found.code == "M201"
     try:
         planned = plan(path, "tflm" if micro else None)
     except (OutliveError, ValueError):
-        return told
+        return found
     needed = planned.min_arena_bytes if micro else planned.peak_bytes
     if needed is None:
-        return told
+        return found
     what = "an arena of" if micro else "of memory of its own"
     words = f"{what} {needed:,} bytes" if micro else f"{format_bytes(needed)} {what}"
-    return replace(told, meaning=f"{told.meaning}. By its plan the model needs {words}")
+    return replace(found, meaning=f"{found.meaning}. By its plan the model needs {words}")
 
 
 def _path(given: Remains) -> str | None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from outlive.finding import Evidence, Finding, Remedy, Tag
+from outlive.kernel_deaths import record_store
+from outlive.kernel_deaths.kernel_recorder import describe, is_in_cell
+from outlive.kernel_deaths.kernel_recorder import start as record_kernel
+from outlive.kernel_deaths.record import KernelDeath, KernelDeaths, Record
 from outlive.names import safe
 from outlive.units import format_bytes
 from outlive.verbs.judging import JUDGE
 
-if TYPE_CHECKING:
-    from outlive.kernel_deaths.kernel_recorder import KernelRecorder
-    from outlive.kernel_deaths.record import KernelDeath, KernelDeaths, Record
+__all__ = ["ACTIONS", "blackbox", "explain_death", "is_in_cell", "record_kernel", "take_unshown"]
 
 ACTIONS = ("last", "list", "show", "clear", "on", "off")
 # What a rule says of a model's file or of an error that was caught says nothing here: there is neither.
@@ -29,9 +30,6 @@ def blackbox(action: str = "last", name: str | None = None) -> KernelDeaths:
     this `name`), "clear" (remove the records), "on" or "off" (record from the next kernel on, or never).
     LookupError for a name that no record has.
     """
-    from outlive.kernel_deaths import record_store
-    from outlive.kernel_deaths.record import KernelDeaths
-
     if action not in ACTIONS:
         raise ValueError(f"there is no action {action!r}; there are {', '.join(ACTIONS)}")
     if (name is None) == (action == "show"):
@@ -49,8 +47,6 @@ def blackbox(action: str = "last", name: str | None = None) -> KernelDeaths:
 
 
 def _records(action: str, name: str | None) -> tuple[Record, ...]:
-    from outlive.kernel_deaths import record_store
-
     if name is not None:
         record = record_store.load(name)
         if record is None:
@@ -63,27 +59,9 @@ def _records(action: str, name: str | None) -> tuple[Record, ...]:
 
 def take_unshown() -> KernelDeaths | None:
     """The newest death of this kernel's notebook that was not shown yet; it counts as shown from now on."""
-    from outlive.kernel_deaths import record_store
-    from outlive.kernel_deaths.kernel_recorder import describe
-    from outlive.kernel_deaths.record import KernelDeaths
-
     record_store.tidy()
     record = record_store.take_unshown(describe())
     return None if record is None else KernelDeaths(deaths=(explain_death(record),))
-
-
-def record_kernel(shell: Any) -> KernelRecorder | None:
-    """A recorder for this kernel, to be closed; None where it is switched off, or cannot be had."""
-    from outlive.kernel_deaths.kernel_recorder import start
-
-    return start(shell)
-
-
-def is_in_cell() -> bool:
-    """Whether we were called from a cell, and not while a kernel starts."""
-    from outlive.kernel_deaths.kernel_recorder import is_in_cell
-
-    return is_in_cell()
 
 
 def explain_death(record: Record) -> KernelDeath:
@@ -91,8 +69,6 @@ def explain_death(record: Record) -> KernelDeath:
 
     What can be done is about a cell instead of a model's file.
     """
-    from outlive.kernel_deaths.record import KernelDeath
-
     finding = JUDGE.find("flight", record.to_flight())[0]
     kept = [item for item in finding.remedies if not any(word in item.command for word in _ABOUT_MODELS)]
     judged = replace(

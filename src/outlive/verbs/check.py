@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from outlive.arena.devices import Device
 from outlive.model import Model, Source
-
-if TYPE_CHECKING:
-    from outlive.arena.devices import Device
-    from outlive.rules.checked import Checks
+from outlive.rules.checked import Checks
+from outlive.verbs.checking import CallerSettings, check_sources, load_inputs
 
 
 def check(
@@ -40,8 +39,6 @@ def check(
     nearest pyproject.toml has it, unless `config` is False; files it excludes are left out of folders, and
     with `force_exclude` always. ValueError for unknown rules, devices, inputs and expectations.
     """
-    from outlive.verbs.checking import CallerSettings, check_sources, load_inputs
-
     devices: Any = () if device is None else device if isinstance(device, (list, tuple)) else [device]
     said = CallerSettings(
         select=select,

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from outlive.model import Model, Source
+from outlive.quant import Drift
+from outlive.quant.capture import freeing_memory
+from outlive.quant.comparison import compare_models
+from outlive.quant.comparison_plan import CompareTask
+from outlive.quant.recipes import layer_filter
+from outlive.quant.samples import Samples, random_samples
+from outlive.rules import judge
 from outlive.units import parse_bytes
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.progress import heard
 from outlive.verbs.read import sound
-
-if TYPE_CHECKING:
-    from outlive.quant import Drift
 
 # Enough to see which layers stand out.
 _RANDOM_SAMPLES = 8
@@ -40,13 +44,6 @@ def compare(
     `metrics` functions of an output of both, and, if they take a third argument, of the sample's number;
     `memory` bounds what is held at once (512MB, or what a single operator takes, if that is more).
     """
-    from outlive.quant.capture import freeing_memory
-    from outlive.quant.comparison import compare_models
-    from outlive.quant.comparison_plan import CompareTask
-    from outlive.quant.recipes import layer_filter
-    from outlive.quant.samples import Samples, random_samples
-    from outlive.rules import judge
-
     right, asked = sound(reference), sound(candidate)
     task = CompareTask(
         reference=right,

@@ -6,17 +6,22 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from outlive.finding import Finding
+from outlive.quant.conversion import (
+    Converted,
+    convert_model,
+    described,
+    expectation,
+    parse_settings,
+    with_unknown_types,
+)
 from outlive.verbs.check import check
 from outlive.verbs.guard import guarded
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.progress import heard
 from outlive.verbs.read import read
-
-if TYPE_CHECKING:
-    from outlive.finding import Finding
-    from outlive.quant.conversion import Converted
 
 
 @heard
@@ -38,14 +43,6 @@ def convert(
     supported_ops=["TFLITE_BUILTINS_INT8"]. `samples` (as for `compare`) are checked first, and then its
     representative dataset.
     """
-    from outlive.quant.conversion import (
-        convert_model,
-        described,
-        expectation,
-        parse_settings,
-        with_unknown_types,
-    )
-
     started, settings = time.perf_counter(), parse_settings(settings)
     made = convert_model(
         source, settings, samples=samples, signature=signature, tell=tell,
@@ -63,8 +60,6 @@ def unquantized(made: bytes, settings: Mapping[str, Any], samples: Any) -> tuple
 
     One that is quantized in part is what the converter gives where an operator has no other kernel.
     """
-    from outlive.quant.conversion import expectation, with_unknown_types
-
     wanted = expectation(settings, samples)
     if wanted is None:
         return ()

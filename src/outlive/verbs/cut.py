@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from outlive.arena.questions import check_shape
 from outlive.errors import ModelError
 from outlive.model import Model, Source, read_source
+from outlive.planning.reshaping import cut_part
+from outlive.rules import assess
+from outlive.surgery import Cut, CutRequest, Ops, TensorName, UnknownOptions
 from outlive.verbs.read import sound
-
-if TYPE_CHECKING:
-    from outlive.surgery import Cut, Ops, TensorName
 
 
 def cut(
@@ -33,10 +34,6 @@ def cut(
     invokes finds out what the others become. Raises ValueError for unknown names and numbers,
     `ModelError` for parts of a kind that the schema does not know.
     """
-    from outlive.arena.questions import check_shape
-    from outlive.planning.reshaping import cut_part
-    from outlive.surgery import CutRequest, UnknownOptions
-
     request = CutRequest(
         ops=ops,
         until=until,
@@ -55,7 +52,6 @@ def cut(
 def _uncopied(model: Model, error: Exception) -> ModelError:
     """The error for a part of the file that cannot be copied, since its kind is unknown."""
     from outlive.rendering.finding_text import plain_finding
-    from outlive.rules import assess
 
     findings = assess(read_source(model)).findings
     finding = next((item for item in findings if item.code == "F115"), findings[0])

@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from outlive.accelerators import Coverage
+from outlive.accelerators.probe import probe_model
 from outlive.atomic_files import write_whole
+from outlive.finding import Finding
+from outlive.interpreter.interpreter_options import Delegate, load_delegate
 from outlive.model import Model, Source
 from outlive.process.limits import Limits
+from outlive.rules import judge
 from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.progress import heard
 from outlive.verbs.read import content_of, sound
-
-if TYPE_CHECKING:
-    from outlive.accelerators import Coverage
-    from outlive.finding import Finding
-    from outlive.interpreter.interpreter_options import Delegate
 
 
 @heard
@@ -50,8 +50,6 @@ def delegates(
     costly to find out; `tell` hears what is being tried. ValueError for unknown accelerators. `probe` is the
     same under its old name.
     """
-    from outlive.accelerators.probe import probe_model
-
     model = sound(source)
     coverage = probe_model(
         model,
@@ -78,15 +76,11 @@ probe = delegates
 
 def judge_coverage(coverage: Coverage) -> tuple[Finding, ...]:
     """The findings on what accelerators take and do, the worst first."""
-    from outlive.rules import judge
-
     return judge({"coverage": coverage}).findings
 
 
 def parse_delegates(libraries: Sequence[str | Delegate], options: Sequence[str]) -> tuple[Delegate, ...]:
     """The delegates; libraries given by path share the options that are given."""
-    from outlive.interpreter.interpreter_options import load_delegate
-
     named: dict[str, str] = {}
     for option in options:
         key, found, value = option.partition("=")

@@ -5,19 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from outlive.diagnosis.diagnosis_case import diagnose_case, open_case
+from outlive.diagnosis.diagnosis_record import Diagnosis
+from outlive.diagnosis.error_diagnosis import diagnose_error, diagnose_flight
+from outlive.diagnosis.smallest_model import with_reproducer
+from outlive.diagnosis.verdict import with_call_cause
+from outlive.finding import Finding
 from outlive.model import Model, Source
+from outlive.planning.input_values import make_feed
+from outlive.process.flight import Flight
 from outlive.process.limits import Limits
+from outlive.rules import judge
 from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.progress import heard
 from outlive.verbs.read import content_of
-
-if TYPE_CHECKING:
-    from outlive.diagnosis.diagnosis_record import Diagnosis
-    from outlive.finding import Finding
-    from outlive.process.flight import Flight
 
 
 @heard
@@ -62,11 +66,6 @@ def _diagnosis(
     reduce: str | os.PathLike[str] | None,
     tell: Callable[[str], None],
 ) -> Diagnosis:
-    from outlive.diagnosis.diagnosis_case import diagnose_case, open_case
-    from outlive.diagnosis.error_diagnosis import diagnose_error, diagnose_flight
-    from outlive.diagnosis.smallest_model import with_reproducer
-    from outlive.process.flight import Flight
-
     if isinstance(source, Flight):
         return diagnose_flight(source)
     if isinstance(source, BaseException):
@@ -78,8 +77,6 @@ def _diagnosis(
 
 def _weights(source: Any, diagnosis: Diagnosis) -> str | bytes | None:
     """The model to send along, by path or as bytes; None where only a run or an exception was given."""
-    from outlive.process.flight import Flight
-
     if diagnosis.path is not None or isinstance(source, (Flight, BaseException)):
         return diagnosis.path
     return content_of(source)
@@ -87,10 +84,6 @@ def _weights(source: Any, diagnosis: Diagnosis) -> str | bytes | None:
 
 def _judge_values(model: Model, inputs: Any) -> tuple[Finding, ...]:
     """What the rules on given values say; nothing of values for inputs that there are not."""
-    from outlive.diagnosis.verdict import with_call_cause
-    from outlive.planning.input_values import make_feed
-    from outlive.rules import judge
-
     try:
         feed = make_feed(model, inputs)
     except (ValueError, TypeError):

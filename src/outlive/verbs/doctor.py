@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from outlive.environment.machine_report import Environment
+from outlive.cache import MOST_DAYS, most_bytes, usage
+from outlive.cache import clean as clean_caches
+from outlive.environment import capabilities, surroundings
+from outlive.environment.machine_report import Environment
+from outlive.rules import judge
 
 
 def doctor(*, clean: bool = False) -> Environment:
@@ -14,12 +15,6 @@ def doctor(*, clean: bool = False) -> Environment:
     `clean` first removes all that outlive keeps between runs, and temporary files and cgroups of killed
     programs. `.ready` is False if models cannot be run here.
     """
-    from outlive.cache import MOST_DAYS, most_bytes, usage
-    from outlive.cache import clean as clean_caches
-    from outlive.environment import capabilities, surroundings
-    from outlive.environment.machine_report import Environment
-    from outlive.rules import judge
-
     removed = clean_caches() if clean else ()
     checks = capabilities.survey()
     return Environment(

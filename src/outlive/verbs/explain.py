@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-if TYPE_CHECKING:
-    from outlive.rules import Rule, RuleList
+from outlive.rules import Rule, RuleList, find_rule, load_rules, near_rules
 
 
 class Explanation(str):
@@ -31,7 +30,6 @@ def explain(*codes: str) -> Explanation:
     Raises LookupError for an unknown rule.
     """
     from outlive.rendering.pages.explain import catalogue_text, rule_page
-    from outlive.rules import load_rules
 
     rules = tuple(map(_find, codes)) or load_rules()
     explanation = Explanation("\n\n".join(map(rule_page, rules)) if codes else catalogue_text(rules))
@@ -40,8 +38,6 @@ def explain(*codes: str) -> Explanation:
 
 
 def _find(word: str) -> Rule:
-    from outlive.rules import find_rule, near_rules
-
     found = find_rule(word)
     if found is None:
         near = ", ".join(near_rules(word))

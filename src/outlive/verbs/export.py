@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from outlive.arena.arena_size import arena_for
+from outlive.arena.budget import device_budget, weigh
+from outlive.arena.devices import Device, find_device
+from outlive.exporting.micro import FILES, Export, NotExported, export_micro
 from outlive.model import Model, Source
+from outlive.planning.planner import plan_model
+from outlive.planning.verdicts import judge_plan, question_on
+from outlive.surgery import trim as trim_model
 from outlive.verbs.read import read, sound
-
-if TYPE_CHECKING:
-    from outlive.arena.devices import Device
-    from outlive.exporting.micro import Export, NotExported
 
 
 def export(
@@ -36,11 +38,6 @@ def export(
     for a `device`, or for a `word` size, `abi` and `kernels`; `margin` ("10%", "2KB") is added to it. Nothing
     is written for a model that cannot run there: `.findings` say why. ValueError for what cannot be written.
     """
-    from outlive.exporting.micro import NotExported, export_micro
-    from outlive.planning.planner import plan_model
-    from outlive.planning.verdicts import judge_plan, question_on
-    from outlive.surgery import trim as trim_model
-
     if not tflm:
         raise ValueError("say what for: --tflm is TensorFlow Lite Micro, the one target there is")
     if output is not None:
@@ -54,9 +51,6 @@ def export(
     plan = plan_model(model, wish)
     verdict = None
     if board is not None:
-        from outlive.arena.arena_size import arena_for
-        from outlive.arena.budget import device_budget, weigh
-
         verdict = weigh(plan, device_budget(board), arena=arena_for(model, plan, wish.abi, margin))
     if plan.refusals or (verdict is not None and not verdict.fits):
         return NotExported(path=model.path, findings=judge_plan(plan, verdict), verdict=verdict)
@@ -71,8 +65,6 @@ def export(
 
 
 def _check_folder(folder: Path, force: bool) -> None:
-    from outlive.exporting.micro import FILES
-
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is no folder; name one to write the files to")
     there = [name for name in FILES if (folder / name).exists()]
@@ -81,8 +73,6 @@ def _check_folder(folder: Path, force: bool) -> None:
 
 
 def _find_device(given: str | Device | None) -> Device | None:
-    from outlive.arena.devices import find_device
-
     device = find_device(given) if isinstance(given, str) else given
     if device is not None and not device.is_micro:
         raise ValueError(

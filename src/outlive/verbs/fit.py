@@ -7,18 +7,19 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from outlive.arena.devices import Device
 from outlive.atomic_files import write_whole
+from outlive.fitting import Fit
+from outlive.fitting.goal import fit_model, make_goal
+from outlive.fitting.load_script import is_ours, loading_snippet, stale_caches
 from outlive.model import Model, Source
+from outlive.quant.quantization import needs_conversion
 from outlive.verbs.convert import convert
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.progress import heard
 from outlive.verbs.read import sound
-
-if TYPE_CHECKING:
-    from outlive.arena.devices import Device
-    from outlive.fitting import Fit
 
 JSON_NAME, SNIPPET_NAME, _MODEL_NAME = "fit.json", "load.py", "model.tflite"
 
@@ -58,9 +59,6 @@ def fit(
     Nothing is raised because nothing fits: `.chosen` is None then, and `.shortage` says what is missing.
     `tell` hears what is being tried; Ctrl-C ends the search, and what is known by then is the result.
     """
-    from outlive.fitting.goal import fit_model, make_goal
-    from outlive.quant.quantization import needs_conversion
-
     goal = make_goal(
         ram=ram, device=device, flash=flash, samples=samples, metric=metric, cache=cache, every=all or every,
         accelerator=accelerator, threads=threads, seconds=seconds, jobs=jobs, tell=tell,
@@ -73,8 +71,6 @@ def fit(
 
 def save_targets(output: str) -> tuple[Path, Path, Path]:
     """Where a search's model, document and Python file go; ValueError if a file there is no search's."""
-    from outlive.fitting.load_script import is_ours
-
     model, document, snippet = _targets(output)
     if document.exists() and not _is_a_search(document):
         stranger = document
@@ -102,7 +98,6 @@ def _is_a_search(path: Path) -> bool:
 
 def save_fit(fit: Fit, output: str) -> Fit:
     """The same, written: the model, the document and the Python file; without a model, the document alone."""
-    from outlive.fitting.load_script import loading_snippet, stale_caches
     from outlive.rendering.media.json import document_of, dump
 
     model, document, snippet = _targets(output)

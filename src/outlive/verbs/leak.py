@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from outlive.arena.devices import Device
+from outlive.growth.growth import CycleGrowth, Growth
+from outlive.growth.measurement import LeakSettings, choose_room, find_targets, measure_growth
+from outlive.guarding.worker_errors import WorkerTraceback
 from outlive.model import Model, Source
 from outlive.process.limits import Limits
+from outlive.rules import judge
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.progress import heard
 from outlive.verbs.read import read
-
-if TYPE_CHECKING:
-    from outlive.arena.devices import Device
-    from outlive.growth.growth import CycleGrowth, Growth
 
 
 @heard
@@ -41,8 +42,6 @@ def leak(
     are for models, as for `run`. A death ends the rounds, and what was measured before it comes back all the
     same.
     """
-    from outlive.growth.measurement import LeakSettings, choose_room, find_targets, measure_growth
-
     source = function_or_model.content if isinstance(function_or_model, Model) else function_or_model
     what, targets = find_targets(source, cycle, accelerator=accelerator, threads=threads, runtime=runtime)
     if targets[0][0] != "call" and not callable(function_or_model):
@@ -57,15 +56,11 @@ def leak(
 
 def traceback_of(error: BaseException) -> str:
     """The traceback of what the repeated function itself raised, in its worker; empty for another error."""
-    from outlive.guarding.worker_errors import WorkerTraceback
-
     return error.__cause__.text if isinstance(error.__cause__, WorkerTraceback) else ""
 
 
 def _judged(growth: Growth) -> Growth:
     """The same growth with one finding for each death, then what the rules on growth say."""
-    from outlive.rules import judge
-
     source = growth.what if growth.what.endswith(".tflite") else None
     ends = [stage.flight for stage in growth.stages if stage.flight is not None]
     deaths = [JUDGE.find("flight", flight, source)[0] for flight in ends]

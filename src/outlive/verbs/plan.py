@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from outlive.arena.plan import Plan, Verdict
+from outlive.arena.arena_size import arena_for
+from outlive.arena.budget import weigh
+from outlive.arena.devices import Device, find_device
+from outlive.arena.plan import Budget, Plan, PlannedSetting, Verdict
+from outlive.arena.questions import PlanRequest, check_shape, input_shapes, parse_input, parse_setting, vary
 from outlive.model import Model, Source
+from outlive.planning.planner import plan_model
+from outlive.planning.verdicts import find_budget, judge_fit, judge_plan, question_on
 from outlive.verbs.read import read
-
-if TYPE_CHECKING:
-    from outlive.arena.devices import Device
-    from outlive.arena.plan import Budget, PlannedSetting
-    from outlive.arena.questions import PlanRequest
 
 __all__ = ["Plan", "Verdict", "named_shapes", "plan"]
 
@@ -52,11 +52,6 @@ def plan(
         >>> outlive.plan("healthy.tflite", device="raspberry-pi-zero-2-w").verdict.word
         'fits'
     """
-    from outlive.arena.devices import find_device
-    from outlive.arena.questions import check_shape, input_shapes
-    from outlive.planning.planner import plan_model
-    from outlive.planning.verdicts import find_budget, judge_fit, judge_plan, question_on
-
     board = find_device(device) if isinstance(device, str) else device
     compared = compare.split(",") if isinstance(compare, str) else list(compare)
     wish = question_on(
@@ -80,8 +75,6 @@ def plan(
 
 def named_shapes(words: Sequence[str]) -> dict[str, tuple[int, ...]]:
     """Shapes by name, of words such as `image=1x512x512x3`; the name is empty where there is none."""
-    from outlive.arena.questions import parse_input
-
     return dict(map(parse_input, words))
 
 
@@ -97,8 +90,6 @@ def _settings(
     model: Model, wish: PlanRequest, sweep: Sequence[str], compared: Sequence[str]
 ) -> list[tuple[dict[str, str], PlanRequest]]:
     """What is planned beside the plan itself: every combination of a sweep with every setting compared."""
-    from outlive.arena.questions import parse_setting, vary
-
     words = [word for word in compared if word.strip()]
     if not sweep and not words:
         return []
@@ -111,11 +102,6 @@ def _settings(
 
 
 def _row(model: Model, label: dict[str, str], wish: PlanRequest, budget: Budget | None) -> PlannedSetting:
-    from outlive.arena.arena_size import arena_for
-    from outlive.arena.budget import weigh
-    from outlive.arena.plan import PlannedSetting
-    from outlive.planning.planner import plan_model
-
     try:
         found = plan_model(model, wish)
     except ValueError as error:

@@ -7,18 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from outlive.model import Model, Source, Tensor, read_source
+from outlive.quant import Drift, Quantized
+from outlive.quant.capture import freeing_memory
+from outlive.quant.comparison import compare_models
+from outlive.quant.comparison_plan import CompareTask
+from outlive.quant.mixed_precision import check_target, select
+from outlive.quant.quantization import QuantizeTask, needs_conversion, quantize_model
+from outlive.quant.recipes import RECIPES, find_recipe, narrowed
+from outlive.quant.samples import Samples
+from outlive.rules import judge
 from outlive.verbs.convert import convert
 from outlive.verbs.guard import guarded
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.progress import heard
 from outlive.verbs.read import sound
-
-if TYPE_CHECKING:
-    from outlive.quant import Drift, Quantized
-    from outlive.quant.samples import Samples
 
 
 @heard
@@ -47,13 +52,6 @@ def quantize(
     a Drift.
     A Keras model (.keras, .h5 or an object) or a SavedModel is converted first, by TensorFlow in a worker.
     """
-    from outlive.quant.capture import freeing_memory
-    from outlive.quant.mixed_precision import check_target, select
-    from outlive.quant.quantization import QuantizeTask, needs_conversion, quantize_model
-    from outlive.quant.recipes import find_recipe, narrowed
-    from outlive.quant.samples import Samples
-    from outlive.rules import judge
-
     wanted = _bounds(until_sqnr, until_agreement) if until is None else until
     target = None if wanted is None else check_target(wanted, tuple(metrics or ()))
     if io not in ("float", "int8"):
@@ -90,9 +88,6 @@ def _bounds(sqnr: float | None, agreement: float | None) -> dict[str, float] | N
 def _held_against(
     reference: Model, content: bytes, samples: Samples | None, metrics: Mapping[str, Callable[..., float]]
 ) -> Drift:
-    from outlive.quant.comparison import compare_models
-    from outlive.quant.comparison_plan import CompareTask
-
     candidate = read_source(content).model
     assert candidate is not None, "the quantizer writes files that can be read"
     assert samples is not None, "a target needs them"
@@ -103,8 +98,6 @@ def _held_against(
 
 def recipe_names() -> tuple[str, ...]:
     """The recipes that have a name."""
-    from outlive.quant.recipes import RECIPES
-
     return tuple(RECIPES)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from outlive.arena.devices import Device
 from outlive.model import Model, Source
+from outlive.process.limits import Limits
+from outlive.verbs.checking import make_criteria
+from outlive.verbs.examine import ExamineRequest, examine_model
+from outlive.verbs.examined import Checkup, ModelReport
+from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.read import reading_of
-
-if TYPE_CHECKING:
-    from outlive.arena.devices import Device
-    from outlive.verbs.examined import Checkup, ModelReport
 
 # A check-up is asked for by somebody who waits.
 SECONDS = 30.0
@@ -40,12 +42,6 @@ def report(
     for `run`, `accelerator` is what it is planned for and run on. `delegates` tries every accelerator here;
     `reference` is the model it was made from, to compare it with on `samples`. `tell` hears what is done.
     """
-    from outlive.process.limits import Limits
-    from outlive.verbs.checking import make_criteria
-    from outlive.verbs.examine import ExamineRequest, examine_model
-    from outlive.verbs.examined import ModelReport
-    from outlive.verbs.inputs import parse_inputs
-
     if samples is not None and reference is None:
         raise ValueError("samples are for a comparison: say with which model, --reference FLOAT")
     if repeat < 1:
@@ -68,10 +64,5 @@ def report(
 
 def checkup(source: Source | Model, tell: Callable[[str], None] = lambda _: None) -> Checkup:
     """What `outlive MODEL` tells: read, checked, planned, run once, and diagnosed if that ends badly."""
-    from outlive.process.limits import Limits
-    from outlive.verbs.checking import make_criteria
-    from outlive.verbs.examine import ExamineRequest, examine_model
-    from outlive.verbs.examined import Checkup
-
     request = ExamineRequest(criteria=make_criteria(), limits=Limits(seconds=SECONDS), result=Checkup)
     return cast("Checkup", examine_model(reading_of(source), request, tell))

@@ -6,21 +6,27 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from outlive.arena.devices import Device
 from outlive.atomic_files import whole_file, write_whole
+from outlive.cache import ResultCache, cache_folder
+from outlive.diagnosis.examination import Examination
+from outlive.fleet import Row
+from outlive.fleet.file_discovery import FoundFile, find_files
+from outlive.fleet.file_scan import Admit, scan_file
+from outlive.fleet.idle_workers import WORKER_LIFETIME, end_with
+from outlive.fleet.journal import JournalError, read_rows
+from outlive.fleet.regressions import Tolerances
+from outlive.fleet.scan_options import ScanOptions, ScanTask, make_options
+from outlive.fleet.scanning import Scan, ScanCounts, partial_scan, scan_files
+from outlive.model import Reading
+from outlive.process.limits import Limits
+from outlive.project.config import UnreadableConfig, find_config, parse_share
+from outlive.rules import split_words
+from outlive.verbs.checking import make_criteria
+from outlive.verbs.examine import ExamineRequest, examine_model
 from outlive.verbs.read import reading_of
-
-if TYPE_CHECKING:
-    from outlive.arena.devices import Device
-    from outlive.diagnosis.examination import Examination
-    from outlive.fleet import Row
-    from outlive.fleet.file_discovery import FoundFile
-    from outlive.fleet.file_scan import Admit
-    from outlive.fleet.regressions import Tolerances
-    from outlive.fleet.scan_options import ScanOptions, ScanTask
-    from outlive.fleet.scanning import Scan, ScanCounts
-    from outlive.model import Reading
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Share = float | str | None
@@ -67,10 +73,6 @@ def scan(
     for what `joblib.parallel_config` says. Nothing is raised because of what a file is or does; ValueError
     for unknown devices, rules, engines and files.
     """
-    from outlive.cache import ResultCache, cache_folder
-    from outlive.fleet.file_discovery import find_files
-    from outlive.fleet.scan_options import make_options
-
     outputs = _listed(output)
     _check_outputs(outputs, against, resume)
     if against is not None and tolerances is None:
@@ -93,9 +95,6 @@ def scan(
 
 def _scan(files: Sequence[FoundFile], order: ScanOptions, outputs: list[str], **options: Any) -> Scan:
     """Scan, and write the tables: also of what is done when it is interrupted."""
-    from outlive.fleet.journal import JournalError
-    from outlive.fleet.scanning import scan_files
-
     journal = _journal_path(outputs)
     try:
         found = scan_files(files, order, examine=examine_task, output=journal, **options)
@@ -111,9 +110,6 @@ def _scan(files: Sequence[FoundFile], order: ScanOptions, outputs: list[str], **
 
 def examine_task(task: ScanTask) -> Row:
     """What an engine process does with one file."""
-    from outlive.fleet.file_scan import scan_file
-    from outlive.fleet.idle_workers import WORKER_LIFETIME, end_with
-
     if task.owner == os.getpid():
         # Threads of the user's own process: its workers may be in use.
         return scan_file(task, _examine, reading_of)
@@ -123,10 +119,6 @@ def examine_task(task: ScanTask) -> Row:
 
 
 def _examine(reading: Reading, order: ScanOptions, admit: Admit) -> Examination:
-    from outlive.process.limits import Limits
-    from outlive.verbs.checking import make_criteria
-    from outlive.verbs.examine import ExamineRequest, examine_model
-
     request = ExamineRequest(
         criteria=make_criteria(accelerator=order.accelerator, select=order.select, ignore=order.ignore),
         devices=order.devices,
@@ -141,9 +133,6 @@ def _examine(reading: Reading, order: ScanOptions, admit: Admit) -> Examination:
 
 def find_tolerances(shares: dict[str, Share]) -> Tolerances:
     """What the caller says, else what the project says, else what is usual."""
-    from outlive.fleet.regressions import Tolerances
-    from outlive.project.config import UnreadableConfig, find_config, parse_share
-
     said = {
         name: parse_share(share, f"tolerance_{name}") for name, share in shares.items() if share is not None
     }
@@ -161,8 +150,6 @@ def _listed(paths: Paths) -> list[str]:
 
 
 def _words(given: Sequence[str] | str) -> list[str]:
-    from outlive.rules import split_words
-
     return [word for text in ([given] if isinstance(given, str) else given) for word in split_words(text)]
 
 
@@ -186,8 +173,6 @@ def _check_outputs(outputs: list[str], against: str | os.PathLike[str] | None, r
 
 
 def _check_old(old: str, outputs: list[str]) -> None:
-    from outlive.fleet.journal import read_rows
-
     if any(os.path.exists(one) and os.path.exists(old) and os.path.samefile(one, old) for one in outputs):
         raise ValueError(f"--against {old} is also the output; write the new scan to another file")
     try:
@@ -243,8 +228,6 @@ def _write_one(output: Path, found: Scan) -> None:
 
 def _interrupted(journal: Path | None, outputs: list[str]) -> ScanInterrupted:
     """Ctrl-C: what is done is written, in every form that was asked for."""
-    from outlive.fleet.scanning import partial_scan
-
     if journal is None or not journal.exists():
         return ScanInterrupted("interrupted; nothing is kept without -o")
     found = replace(partial_scan(journal), written=tuple(outputs))

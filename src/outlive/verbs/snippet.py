@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from outlive.exporting.snippets import Snippet, make_snippet
 from outlive.model import Model, Source
 from outlive.verbs.read import sound
-
-if TYPE_CHECKING:
-    from outlive.exporting.snippets import Snippet
 
 
 def snippet(
@@ -20,8 +16,6 @@ def snippet(
     whose Interpreter Python takes: "litert", "outlive", "tensorflow", "tflite_runtime". ValueError for a type
     that the language cannot feed.
     """
-    from outlive.exporting.snippets import make_snippet
-
     if runtime != "litert" and lang != "python":
         raise ValueError("--runtime is for Python")
     return make_snippet(sound(source), lang, signature=signature, runtime=runtime)

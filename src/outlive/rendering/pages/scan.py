@@ -13,6 +13,7 @@ from outlive.fleet.scanning import Scan, ScanCounts
 from outlive.names import safe
 from outlive.rendering import page as ui
 from outlive.rendering.fleet_tables import accelerators_in, why
+from outlive.rendering.pages.delegates import TONES as ACCELERATOR_TONES
 from outlive.rendering.pages.plan import TONES
 from outlive.rules import find_rule
 from outlive.units import plural
@@ -21,14 +22,6 @@ _OUTCOMES = {
     "ran": "good", "sound": "good", "flawed": "warn", "broken": "warn", "unreadable": "warn",
     "too large": "warn", "refused": "warn", "hung": "bad", "died": "bad", "lost": "bad", "failed": "bad",
 }  # fmt: skip
-_TAKEN = {
-    "runs": "good",
-    "compiles": "good",
-    "differs": "warn",
-    "refused": "warn",
-    "died": "bad",
-    "ended": "bad",
-}
 _SEVERITIES = {"error": "bad", "warning": "warn"}
 _PATH = 240
 # A terminal lists all files up to this many; of more, those that ended badly.
@@ -132,7 +125,7 @@ def _all_files(scan: Scan) -> ui.Section:
     ]
     if scan.order.run:
         columns += [*ui.columns("measured peak: bytes | ms: number")]
-    columns += [ui.Column(name, "chip", _TAKEN) for name in accelerators]
+    columns += [ui.Column(name, "chip", ACCELERATOR_TONES) for name in accelerators]
     columns += [
         *ui.columns(
             "cause: -v | why: wide | errors: number | warnings: number | size: bytes -v",
