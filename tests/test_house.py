@@ -40,10 +40,9 @@ Check = Callable[[Path], list[str]]
 ALLOWED = {surfaces.small_modules_with_one_importer: 10}
 # What is not reached yet: the goal of each is none, and a number here may only sink.
 NOT_YET: dict[Check, int] = {
-    naming.class_names_used_twice: 4,
-    naming.homely_names: 38,
-    naming.homely_prose: 30,
-    surfaces.imports_past_the_surface: 37,
+    naming.homely_names: 36,
+    naming.homely_prose: 28,
+    surfaces.imports_past_the_surface: 9,
 }
 
 

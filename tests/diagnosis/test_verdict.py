@@ -294,3 +294,11 @@ RECORDED = {
 @pytest.mark.parametrize("path", recordings(), ids=lambda path: path.stem)
 def test_a_recorded_flight_keeps_its_cause(path: Any) -> None:
     assert decide(seen(rebuild(load(path)[1]))).cause == RECORDED[path.stem]
+
+
+def test_what_a_trial_has_ruled_out_is_not_advised() -> None:
+    end = refusal("failed to create XNNPACK runtime")
+    trials = (trial(end), trial(end, "without delegates"))
+    verdict = decide(Seen(end=trials[0], trials=trials, findings=()))
+    assert any("XNNPACK" in words for words in verdict.ruled_out)
+    assert not any("--accelerator builtin" in item.action + item.command for item in verdict.finding.remedies)

@@ -58,13 +58,26 @@ def decide(seen: Seen) -> CauseVerdict:
     if told.why:
         finding = replace(finding, why=told.why)
     if told.remedies:
-        finding = replace(finding, remedies=(*_not_said(told.remedies, finding), *finding.remedies))
+        advice = (*_not_said(told.remedies, finding), *finding.remedies)
+        finding = replace(finding, remedies=_without_failed(advice, seen))
     return CauseVerdict(
         cause=cause,
         finding=finding,
         op=op,
         ruled_out=_ruled_out(seen),
         missing=_missing(seen, cause),
+    )
+
+
+def _without_failed(remedies: Sequence[Remedy], seen: Seen) -> tuple[Remedy, ...]:
+    """Remedies without those that a trial has shown not to help."""
+    failed = [
+        f"--accelerator {kernels}"
+        for name, kernels in _ACCELERATOR_WORDS.items()
+        if any(trial.name == name and not trial.ran for trial in seen.trials)
+    ]
+    return tuple(
+        item for item in remedies if not any(words in f"{item.action} {item.command}" for words in failed)
     )
 
 

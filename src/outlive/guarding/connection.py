@@ -26,7 +26,7 @@ from outlive.process.child.guard.lane import (
 from outlive.process.child.guard.segments import Inbox, Outbox, check_segment, make_private, new_segment
 from outlive.process.limits import DeadlineMissed
 from outlive.process.operating_system import READABLE, WRITABLE, above_standard, close_all, log_file, tail_of
-from outlive.process.worker_factory import WorkerUnavailable, in_words
+from outlive.process.worker_factory import CannotStartWorker, in_words
 
 # What the worker is given, in this order.
 NAMES = ["talk", "rights", "out", "errors", "faults", "block", "stdin"]
@@ -374,7 +374,7 @@ class GuardConnection:
         try:
             return share(buffers)
         except OSError as error:
-            raise WorkerUnavailable(f"no memory can be shared with a worker: {in_words(error)}") from error
+            raise CannotStartWorker(f"no memory can be shared with a worker: {in_words(error)}") from error
 
     def pack(self, kind: int, facts: Any, body: bytes, apart: list[memoryview], late: bool = False) -> bytes:
         """A frame; what is large goes to shared memory, if it may be `late` after the frame is sent."""

@@ -21,7 +21,7 @@ from outlive.process.flight import Flight, StageSeconds
 from outlive.process.flight_recorder import FlightRecorder, LastWords, MemoryHistory
 from outlive.process.limits import DeadlineMissed, Limits
 from outlive.process.operating_system import starting
-from outlive.process.worker_factory import NO_RUNTIME, WorkerFactory, WorkerKind, WorkerUnavailable, in_words
+from outlive.process.worker_factory import NO_RUNTIME, CannotStartWorker, WorkerFactory, WorkerKind, in_words
 
 _ENDING_TIMEOUT_S = 5.0
 _START_TIMEOUT_S = 120.0
@@ -41,7 +41,7 @@ class GuardProcess:
     def __init__(
         self, *, stdin: int = -1, raw: bool = False, sandbox: str = "off", read: tuple[str, ...] = ()
     ) -> None:
-        """Start it; `WorkerUnavailable` if the system does not let us. It is not waited for.
+        """Start it; `CannotStartWorker` if the system does not let us. It is not waited for.
 
         In a sandbox it may read what lies in the folders of `sys.path`, and `read`.
         """
@@ -94,7 +94,7 @@ class GuardProcess:
             try:
                 self._connection = wires = GuardConnection(self._sample, self._is_gone, raw=raw)
             except OSError as error:
-                raise WorkerUnavailable(f"nothing can be opened here: {in_words(error)}") from error
+                raise CannotStartWorker(f"nothing can be opened here: {in_words(error)}") from error
 
             def handed_over() -> None:
                 wires.handed_over()

@@ -18,7 +18,7 @@ from outlive.interpreter.judge import Judge
 from outlive.process.child.guard import exceptions
 from outlive.process.limits import Limits
 from outlive.process.sandbox_policy import choose_mode
-from outlive.process.worker_factory import WorkerUnavailable
+from outlive.process.worker_factory import CannotStartWorker
 from outlive.units import parse_bytes
 
 # A worker that has grown by this much since it was new is replaced, unless the user says otherwise.
@@ -105,13 +105,13 @@ class Guarded:
                     sandbox=self.sandbox,
                     plain=self._terms.form is not None,
                 )
-            except WorkerUnavailable as error:
+            except CannotStartWorker as error:
                 raise self._terms.judge.unavailable(str(error)) from error
             try:
                 return GuardedCall(process, self._terms).run(sent, arguments, named)
             except NotBegun:
                 continue
-            except WorkerUnavailable as error:
+            except CannotStartWorker as error:
                 raise self._terms.judge.unavailable(str(error)) from error
             except RunError:
                 if process.closed:  # a caller that has seen a death tries again

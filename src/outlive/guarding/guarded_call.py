@@ -66,7 +66,7 @@ class GuardedCall:
         self._iterators: list[Any] = []
         self._raised_here: Exception | None = None
         self._deadline: float | None = None
-        self._done = self._is_sent = False
+        self._done = self._is_sent = self._has_begun = False
 
     def run(self, sent: SentFunction, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Call the function and give its value, or raise."""
@@ -169,6 +169,7 @@ class GuardedCall:
         """The answer; meanwhile the worker may ask for items of the iterators it was given."""
         while True:
             frame = self._process.receive(self._deadline)
+            self._has_begun = True
             if frame.kind in expected and frame.facts[3] == self._process.calls:
                 return frame
             self._check_asks(frame)
@@ -310,7 +311,8 @@ class GuardedCall:
             return self._death("malformed", str(error))
         if isinstance(error, wire.Closed):
             has_waited = self._process.was_idle or self._process.calls > 1
-            if has_waited and not self._process.took_all:
+            # A call that has asked for an item has begun: its iterators are not what they were.
+            if has_waited and not self._has_begun and not self._process.took_all:
                 self.abandon()
                 return NotBegun()
             return self._death("")

@@ -12,7 +12,7 @@ import weakref
 from outlive.guarding.guard_process import GuardProcess
 from outlive.process.child.guard import message_frames as wire
 from outlive.process.operating_system import at_fork
-from outlive.process.worker_factory import WorkerUnavailable
+from outlive.process.worker_factory import CannotStartWorker
 from outlive.threads import require_thread
 
 _MOST_IDLE = 4
@@ -110,7 +110,7 @@ class Pool:
     def _warm(self, tensorflow: bool) -> None:
         spare: GuardProcess | None = None
         try:
-            with contextlib.suppress(WorkerUnavailable, wire.Closed, OSError):  # the call will say so itself
+            with contextlib.suppress(CannotStartWorker, wire.Closed, OSError):  # the call will say so itself
                 spare = _start(_TENSORFLOW if tensorflow else ())
         finally:
             with self._changed:

@@ -18,7 +18,7 @@ from outlive.interpreter.judge import Judge
 from outlive.names import safe
 from outlive.process.flight import Flight, RunWithFindings, StageSeconds
 from outlive.process.limits import Limits
-from outlive.process.worker_factory import WorkerUnavailable
+from outlive.process.worker_factory import CannotStartWorker
 from outlive.records import ModelPath
 
 # `outlive_child.guard.script_runner.run`, by the name it has in a worker: pickle's opcodes GLOBAL and STOP.
@@ -57,7 +57,7 @@ def run_script(
     try:
         folder = os.getcwd() if as_module else os.path.dirname(os.path.abspath(target))
         process = GuardProcess(stdin=0, raw=True, sandbox=sandbox, read=(folder,))
-    except WorkerUnavailable as error:
+    except CannotStartWorker as error:
         raise judge.unavailable(str(error)) from error
     alive.add(process)
     caller_state.look()

@@ -141,7 +141,9 @@ def _run_watched(
         with watch.stage("get"):
             values = [interpreter.get_tensor(row["index"]) for row in rows]
         missing = left_out(interpreter.get_input_details(), inputs)
-        pid, story = interpreter.pid, replace(interpreter.story(), unset_inputs=missing, unset_by="run")
+        unset_by = "run" if missing else ""
+        pid = interpreter.pid
+        story = replace(interpreter.story(), unset_inputs=missing, unset_by=unset_by)
         # What we ask the worker from here on takes memory that the model does not.
         watch.sampler.stop()
         if delegation is None and interpreter.brings_xnnpack:

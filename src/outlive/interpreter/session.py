@@ -28,7 +28,7 @@ from outlive.process.factories import with_factory
 from outlive.process.flight import Flight
 from outlive.process.operating_system import at_fork
 from outlive.process.worker import Died, RuntimeRaised, Worker
-from outlive.process.worker_factory import RuntimeAbsent, StartTooSlow, WorkerFactory, WorkerUnavailable
+from outlive.process.worker_factory import CannotStartWorker, RuntimeAbsent, StartTooSlow, WorkerFactory
 from outlive.units import format_bytes
 
 # Questions to a worker that are part of a stage of another name.
@@ -177,7 +177,7 @@ class Session:
         except StartTooSlow:
             late = Flight(died=True, stage="start", ended_by="deadline", limits=limits.to_json())
             raise self.death(late) from None
-        except WorkerUnavailable as error:
+        except CannotStartWorker as error:
             raise options.judge.unavailable(str(error)) from error
 
     def _arguments(self) -> dict[str, Any]:

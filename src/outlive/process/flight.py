@@ -165,7 +165,7 @@ class Flight:
     delegation: DelegationSeen | None = field(default=None, metadata=written(omit=True))
     resized: dict[int, tuple[int, ...]] | None = field(default=None, metadata=NOT_WRITTEN)
     unset_inputs: tuple[tuple[int, str], ...] = field(default=(), metadata=written(omit=True))
-    unset_by: str = field(default="interpreter", metadata=NOT_WRITTEN)  # or "run", "compiled_model"
+    unset_by: str = field(default="", metadata=written(omit=True))
     inside: InsideSeen | None = field(default=None, metadata=written(omit=True))
     values: dict[str, Any] = field(default_factory=dict, repr=False, compare=False, metadata=NOT_WRITTEN)
     source: Any = field(default=None, repr=False, compare=False, metadata=NOT_WRITTEN)

@@ -13,7 +13,7 @@ from typing import Any
 from outlive.process import operating_system
 from outlive.process.child.wire import OWN_END
 from outlive.process.operating_system import close_all, open_last_words, read_last_words
-from outlive.process.worker_factory import StartedWorker, WorkerEnd, WorkerKind, WorkerUnavailable, in_words
+from outlive.process.worker_factory import CannotStartWorker, StartedWorker, WorkerEnd, WorkerKind, in_words
 
 _NAMES = ("commands", "replies", "block", "errors", "faults", "content")
 _OBEY_S = 1.0
@@ -47,7 +47,7 @@ class SpawnFactory:
         try:
             words = [] if "program" in request else open_last_words()
         except OSError as error:
-            raise WorkerUnavailable(f"nothing can be opened here: {in_words(error)}") from error
+            raise CannotStartWorker(f"nothing can be opened here: {in_words(error)}") from error
         try:
             given = [*descriptors[:3], *words, *descriptors[3:]]
             self._processes[number] = process = self._spawn(request, given)

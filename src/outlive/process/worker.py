@@ -24,10 +24,10 @@ from outlive.process.flight_recorder import FlightRecorder, LastWords, MemoryHis
 from outlive.process.limits import DeadlineMissed, Limits
 from outlive.process.operating_system import AdaptiveWait, Connection, at_fork, starting, this_core, wait_mode
 from outlive.process.worker_factory import (
+    CannotStartWorker,
     RuntimeAbsent,
     StartedWorker,
     WorkerFactory,
-    WorkerUnavailable,
     in_words,
 )
 
@@ -78,7 +78,7 @@ class Worker:
         sandbox: dict[str, Any] | None = None,
         room: dict[str, Any] | None = None,
     ) -> None:
-        """Start it; `WorkerUnavailable` if the system refuses, `Died` if it does not live to say so."""
+        """Start it; `CannotStartWorker` if the system refuses, `Died` if it does not live to say so."""
         self._factory, self._limits, self._owner = factory, limits, os.getpid()
         self._number = 0
         self._killed_during_call = False
@@ -363,7 +363,7 @@ def _open_connection(content: bytes | memoryview | None) -> Connection:
     try:
         return Connection(content)
     except OSError as error:
-        raise WorkerUnavailable(f"nothing can be opened here: {in_words(error)}") from error
+        raise CannotStartWorker(f"nothing can be opened here: {in_words(error)}") from error
 
 
 def _abandon_workers() -> None:

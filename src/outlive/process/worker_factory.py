@@ -21,19 +21,19 @@ RUNTIMES, NO_RUNTIME = runtimes.NAMES, runtimes.NO_RUNTIME
 START = str(Path(__file__).with_name("child") / "start.py")
 
 
-class WorkerUnavailable(Exception):
+class CannotStartWorker(Exception):
     """No worker can be had; the words say why."""
 
 
-class FactoryGone(WorkerUnavailable):
+class FactoryGone(CannotStartWorker):
     """The process that makes workers has ended: another one will make them."""
 
 
-class StartTooSlow(WorkerUnavailable):
+class StartTooSlow(CannotStartWorker):
     """No worker was ready before the caller's deadline."""
 
 
-class RuntimeAbsent(WorkerUnavailable):
+class RuntimeAbsent(CannotStartWorker):
     """The runtime is not installed in the environment of the worker."""
 
 

@@ -24,7 +24,7 @@ from outlive.pytest_plugin.markers import GuardOptions, guard_options
 from outlive.pytest_plugin.report_log import RecordedTest, ReportLog
 from outlive.pytest_plugin.session_options import make_session_config, path_from_start
 from outlive.pytest_plugin.worker_coverage import add_coverage
-from outlive.verbs.guarded_process import GuardedProcess, Limits, NotBegun, WorkerUnavailable
+from outlive.verbs.guarded_process import CannotStartWorker, GuardedProcess, Limits, NotBegun
 
 # A worker that has grown by this much is replaced after the test.
 _MOST_GROWTH_BYTES = 2_000_000_000
@@ -116,7 +116,7 @@ class WorkerRunner:
         self._log = ReportLog(self._folder())
         try:
             self._process = process = GuardedProcess()
-        except WorkerUnavailable as error:
+        except CannotStartWorker as error:
             raise pytest.UsageError(f"no worker process can be had for {item.nodeid}: {error}") from error
         order = make_session_config(self._config, item.path, self._log.folder)
         try:

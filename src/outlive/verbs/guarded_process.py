@@ -10,17 +10,17 @@ from outlive.guarding.guard_process import GuardProcess
 from outlive.guarding.guarded_call import GuardedCall, NotBegun, Terms, caller_state
 from outlive.guarding.pool import alive
 from outlive.process.limits import Limits
-from outlive.process.worker_factory import WorkerUnavailable
+from outlive.process.worker_factory import CannotStartWorker
 from outlive.verbs.judging import JUDGE
 
-__all__ = ["GuardedProcess", "Limits", "NotBegun", "WorkerUnavailable"]
+__all__ = ["CannotStartWorker", "GuardedProcess", "Limits", "NotBegun"]
 
 
 class GuardedProcess:
     """Functions run in it one after the other, each with its own limits. A death raises and ends it."""
 
     def __init__(self) -> None:
-        """Start it. Raises WorkerUnavailable if the system refuses a process."""
+        """Start it. Raises CannotStartWorker if the system refuses a process."""
         self._process = GuardProcess()
         self._sent: dict[str, SentFunction] = {}
         alive.add(self._process)

@@ -25,13 +25,13 @@ from outlive.process.posix import system_calls
 from outlive.process.posix.descriptors import above_standard
 from outlive.process.posix.spawning import spawn, starting, wait_for_end
 from outlive.process.worker_factory import (
+    CannotStartWorker,
     FactoryGone,
     RuntimeAbsent,
     StartedWorker,
     StartTooSlow,
     WorkerEnd,
     WorkerKind,
-    WorkerUnavailable,
     in_words,
     signal_name,
 )
@@ -95,7 +95,7 @@ class Nursery:
                 undo.pop_all()
                 return ours, process
         except OSError as error:
-            raise WorkerUnavailable(f"nothing can be opened here: {in_words(error)}") from error
+            raise CannotStartWorker(f"nothing can be opened here: {in_words(error)}") from error
 
     @property
     def pid(self) -> int:
@@ -159,7 +159,7 @@ class Nursery:
             raise RuntimeAbsent(f"{message['type']}: {message['text']}")
         return message
 
-    def _not_started(self) -> WorkerUnavailable:
+    def _not_started(self) -> CannotStartWorker:
         said = tail_of(next(iter(self._errors), -1)).strip() or "it says nothing"
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._process.wait(_GLANCE_S)
@@ -167,7 +167,7 @@ class Nursery:
                 return FactoryGone(
                     f"the process that makes workers was ended ({_how(code)}) while it started"
                 )
-        return WorkerUnavailable(f"{self._kind.python} does not start as a worker: {said}")
+        return CannotStartWorker(f"{self._kind.python} does not start as a worker: {said}")
 
     def start_worker(
         self,
@@ -194,7 +194,7 @@ class Nursery:
         if answer is None:
             raise self._silence()
         if "error" in answer:
-            raise WorkerUnavailable(f"no new process can be made: {answer['error']}")
+            raise CannotStartWorker(f"no new process can be made: {answer['error']}")
         return answer
 
     def _new_number(self) -> int:
@@ -247,7 +247,7 @@ class Nursery:
 
     def _tell(self, number: int, what: str, **more: Any) -> None:
         """Have something done to a worker; one whose maker is gone is gone too."""
-        with contextlib.suppress(WorkerUnavailable):
+        with contextlib.suppress(CannotStartWorker):
             self._send({"to": number, "do": what, **more}, [])
 
     def ending(self, number: int, timeout_s: float) -> WorkerEnd:
@@ -264,7 +264,7 @@ class Nursery:
 
     def close(self) -> None:
         """End the process and all its workers."""
-        with contextlib.suppress(WorkerUnavailable):
+        with contextlib.suppress(CannotStartWorker):
             # The end of the stream says the same, unless a forked child of the program holds a copy of it.
             self._send({"end": True}, [])
         self._channel.close()
@@ -281,14 +281,14 @@ class Nursery:
         with contextlib.suppress(IndexError):  # two threads may close it at once, and one number only once
             os.close(self._errors.pop())
 
-    def _silence(self) -> WorkerUnavailable:
+    def _silence(self) -> CannotStartWorker:
         """Why it does not answer. One that still runs is ended, with all its workers: the next one may."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             how = _how(self._process.wait(_GLANCE_S))
             return FactoryGone(f"the process that makes workers and sees them end is gone ({how})")
         self._process.kill()
         self._process.wait()
-        return WorkerUnavailable("the process that makes workers and sees them end did not answer")
+        return CannotStartWorker("the process that makes workers and sees them end did not answer")
 
     def _echoes(self) -> bool:
         """True if it still answers."""
@@ -301,7 +301,7 @@ class Nursery:
         try:
             self._send({**question, "echo": number}, [])
             answer = self._await(self._answers, number, time.monotonic() + _ECHO_TIMEOUT_S)
-        except WorkerUnavailable:
+        except CannotStartWorker:
             return None
         finally:
             self._forget(number)
@@ -320,7 +320,7 @@ class Nursery:
                 self._lost = True
                 raise FactoryGone(f"the process that makes workers is gone: {in_words(error)}") from error
             except OSError as error:
-                raise WorkerUnavailable(
+                raise CannotStartWorker(
                     f"no process that makes workers is reached: {in_words(error)}"
                 ) from error
 

@@ -12,7 +12,7 @@ import threading
 import time
 from typing import Any
 
-from outlive.process.worker_factory import START, WorkerKind, WorkerUnavailable, in_words
+from outlive.process.worker_factory import START, CannotStartWorker, WorkerKind, in_words
 from outlive.threads import run_uninterrupted
 
 # What one Python's environment says of where its modules are misleads another Python.
@@ -101,7 +101,7 @@ def spawn(
     try:
         run_uninterrupted(start)
     except (MemoryError, OSError, subprocess.SubprocessError) as error:
-        raise WorkerUnavailable(f"cannot start {kind.python}: {in_words(error)}") from error
+        raise CannotStartWorker(f"cannot start {kind.python}: {in_words(error)}") from error
     return started[0]
 
 

@@ -27,7 +27,7 @@ from outlive.units import plural
 _SHOWN = 5
 # Who ran the model: why the result means nothing, and the remedy.
 _MEANT = {
-    "interpreter": (
+    "": (  # an Interpreter
         "LiteRT computes with what lies in memory there; here they were zeros",
         "set each input after allocate_tensors() and before invoke()",
         "interpreter.set_tensor({index}, value)",
