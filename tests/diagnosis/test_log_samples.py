@@ -142,3 +142,20 @@ def test_the_last_exception_counts_and_its_own_line_is_named() -> None:
 )
 def test_stacks_name_the_library(frame: str, says: str) -> None:
     assert says in read_text(f"Segmentation fault\n{frame}\n").meaning
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "Auto-merging app.py\nCONFLICT (content): Merge conflict in app.py\n",
+        "npm ERR! code ENOENT\nnpm ERR! path /srv/web/package.json\n",
+        '[error] 7#7: *3 connect() failed (111: Connection refused), request: "GET / HTTP/1.1"\n',
+        'FATAL:  password authentication failed for user "shop"\n',
+        "java.lang.IllegalStateException: cart is closed\n\tat com.shop.Cart.add(Cart.java:12)\n",
+        "Traceback (most recent call last):\n  File \"report.py\", line 8, in total\nKeyError: 'price'\n",
+    ],
+)
+def test_a_log_about_something_else_is_called_so(log: str) -> None:
+    told = read_text(log)
+    assert told.cause in ("", "unknown")
+    assert re.search("not about a model|nothing in this log is about a model", told.meaning)

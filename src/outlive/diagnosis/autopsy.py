@@ -5,6 +5,7 @@ bytes ──► log_text ──► deaths ──► for each: messages, endings,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
@@ -42,6 +43,8 @@ _USUAL = {
 # Whose Python code, and which exceptions, may speak for a runtime.
 _RUNTIMES = ("tensorflow", "keras", "litert", "tflite", "interpreter", "edgetpu", "coral", "mediapipe")
 _OF_RUNTIMES = ("RuntimeError", "SystemError", "InternalError")
+# Words without which a log is about something else.
+_OF_MODELS = re.compile(rf"(?i){'|'.join(_RUNTIMES)}|tpu|tensor|delegate|inference|\bmodel|\bnn\b|onnx|torch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +187,8 @@ def _unknown(lines: Sequence[LogLine]) -> Autopsy:
     """A log in which nothing is known: whose code failed is still told."""
     stack = read_stack(lines)
     meaning = "none of its lines is one that outlive knows"
+    if not _OF_MODELS.search("\n".join(line.text for line in lines)):
+        meaning += ": the log is not about a model, it names neither TensorFlow Lite nor a model file"
     return Autopsy(found="text", cause="", meaning=meaning, do=(_DIAGNOSE,), where=_where(stack, None))
 
 
@@ -267,6 +272,8 @@ def _of_exception(death: LoggedDeath, stack: Stack) -> Iterator[tuple[Match, int
     kind = raised.text.partition(":")[0].strip().rpartition(".")[2]
     files = [frame.file for frame in stack.frames if frame.kind == "python"]
     outside = bool(files) and not any(word in files[-1].lower() for word in _RUNTIMES)
+    if not files and any(frame.kind == "java" for frame in stack.frames):
+        outside = _OF_MODELS.search(death.text) is None
     wanted = "exception-of-program" if outside and kind not in _OF_RUNTIMES else "exception-unknown"
     row = next(row for row in known_messages() if row.id == wanted)
     yield match_of(row, raised.text, {"type": kind}), raised.number

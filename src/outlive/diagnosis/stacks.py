@@ -21,7 +21,7 @@ _FORMS = tuple(
         # Android: #00 pc 0000000000012345  /data/app/x/lib/arm64/libfoo.so (function+12) (BuildId: ...)
         (
             "native",
-            r"^\s*#\d+\s+pc\s+[0-9a-fA-F]+\s+(?P<library>\S+)(?:\s+\(offset [^)]*\))?"
+            r"^\s*#\d+\s+pc\s+(?:0x)?[0-9a-fA-F]+\s+(?P<library>\S+)(?:\s+\(offset [^)]*\))?"
             r"(?:\s+\((?!BuildId)(?P<function>.+?)(?:\+\d+)?\))?(?:\s+\(BuildId.*)?$",
         ),
         # lldb: frame #0: 0x0000 libfoo.dylib`function + 12 at file.cc:3
