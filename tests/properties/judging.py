@@ -14,7 +14,7 @@ from outlive.diagnosis.diagnosis_record import Conditions, Diagnosis, Trial
 from outlive.diagnosis.input_probes import PROBES, feedable, probe, with_fitting_sizes
 from outlive.diagnosis.operator_names import hollow_in, loops_in, owners_of, placed
 from outlive.diagnosis.prefix_bisection import cut_or_none
-from outlive.diagnosis.run_cause import with_told_cause
+from outlive.diagnosis.run_cause import with_cause
 from outlive.diagnosis.sized_operators import sized_by_inputs
 from outlive.diagnosis.verdict import Seen, decide, decide_unhurt
 from outlive.finding import Finding
@@ -83,7 +83,7 @@ def judge_ends(data: bytes, seed: int) -> None:
             decide_unhurt((*case.findings, *assess_run(flight, case.reading)), [trial], seen.owners)
         else:
             judged.append((decide(seen).finding, flight))
-    with_told_cause(*chance.choice(judged), data)  # reads and checks the file anew: once is enough
+    with_cause(*chance.choice(judged), data)  # reads and checks the file anew: once is enough
     _prepare_experiments(model, chance)
 
 

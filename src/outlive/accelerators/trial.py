@@ -64,7 +64,7 @@ class AcceleratorTrial:
 def run_trial(config: AcceleratorConfig, settings: TrialSettings, run: bool = True) -> AcceleratorTrial:
     """Try a way; with `run` false the model is compiled and not run. Nothing is raised for what it does."""
     seen = AcceleratorTrial()
-    with _told(seen):
+    with _noting_the_end(seen):
         source: dict[str, Any] = {
             "model_content" if isinstance(settings.source, bytes) else "model_path": settings.source
         }
@@ -106,7 +106,7 @@ def compare(
 
 
 @contextlib.contextmanager
-def _told(seen: AcceleratorTrial) -> Iterator[None]:
+def _noting_the_end(seen: AcceleratorTrial) -> Iterator[None]:
     """Turn every ending into words of the attempt."""
     try:
         yield

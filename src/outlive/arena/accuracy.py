@@ -1,6 +1,6 @@
 """How far plans were from what models took, on models that are kept out of the tuning of rules.
 
-The counts in accuracy.json are written by benchmarks/plan_accuracy.py, and by nobody else.
+The counts in accuracy.json are written by benchmarks/plan_accuracy.py, and by nothing else.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def seen_bytes(plan: Plan) -> int:
 
 
 def error_bytes(plan: Plan) -> int | None:
-    """How much more than planned the model may take; None if nobody can say."""
+    """How much more than planned the model may take; None if that is unknown."""
     if plan.bound == "lower":
         return None
     if is_exact(plan) or plan.accelerator == "tflm":  # an arena has a margin of its own: see `arena_for`
@@ -99,7 +99,7 @@ def weigh(plan: Plan, budget: Budget, ways: Sequence[Way] = (), arena: ArenaSize
 
 
 def certain_bytes(plan: Plan) -> int:
-    """What the model takes for certain, whatever an estimate is worth: the part nobody can do without."""
+    """What the model takes for certain, whatever an estimate is worth: the part it cannot do without."""
     if plan.exact and plan.arena_bytes is not None:
         reserved = plan.arena_bytes + (plan.persistent_bytes or 0)
         return min(reserved, plan.peak_bytes or reserved)  # not all of it need be written to
@@ -150,7 +150,7 @@ def _block_excess(plan: Plan, budget: Budget, needed: int | None, arena: ArenaSi
 
 
 def _doubts(plan: Plan, needed: int, budget: Budget) -> Iterator[str]:
-    """Why it is not known to fit, though the plan is not above what there is."""
+    """Why it is not known to fit, though the plan is not above the budget."""
     more = error_bytes(plan)
     if more is None:
         yield f"it takes at least {format_bytes(needed)}: memory whose size is not known comes on top"

@@ -19,7 +19,7 @@ else:
 from outlive.kernels.tflm.abi import ABIS, KERNELS
 
 _SHIPPED = Path(__file__).parent.parent / "device_data"
-# Nobody describes a device in more than this; a larger file is another one.
+# No description of a device is longer; a larger file is something else.
 _MOST_BYTES = 65_536
 _MOST_RAM_BYTES = 2**50
 _KINDS = ("board", "phone", "microcontroller")

@@ -66,8 +66,8 @@ def _answer_resized(
     shapes, problem = prepare(resized)
     larger = _extrapolate(resized, prepare) if "memory" in problem else None
     if problem and larger is None:
-        told = ", ".join(f"{_name(model, index)} at {format_shape(new)}" for index, new in resized.items())
-        raise CannotResize(f"the model cannot be planned with {told}: {problem}")
+        wanted = ", ".join(f"{_name(model, index)} at {format_shape(new)}" for index, new in resized.items())
+        raise CannotResize(f"the model cannot be planned with {wanted}: {problem}")
     shapes = larger or shapes
     plan = _ask(model, request.question(shapes))
     inputs = tuple(

@@ -232,7 +232,7 @@ def _set(model: Model, request: PlanRequest, name: str, value: Shape) -> PlanReq
         if len(value) != 1:
             raise ValueError(f"{name} is a number, not {format_shape(value)}")
         return replace(request, batch=value[0]) if name == "batch" else replace(request, threads=value[0])
-    full_shape(find_input(model, name), value)  # a mistake is told before anything is planned
+    full_shape(find_input(model, name), value)  # a mistake is reported before anything is planned
     return replace(request, inputs={**request.inputs, name: value})
 
 

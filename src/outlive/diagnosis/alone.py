@@ -1,6 +1,6 @@
 """Puts a cause to the end of a run with nothing but its flight: no file, no experiment, and little to load.
 
-A guarded function or a kernel has no model's file to look at, and whoever called it should not pay for rules
+A guarded function or a kernel has no model's file to look at, and its caller should not pay for rules
 on files when it dies.
 """
 
@@ -19,11 +19,11 @@ def with_cause_of_end(finding: Finding, flight: Flight) -> Finding:
     if flight.ended_by == "interrupt" or (flight.stage == "call" and finding.cause):
         return finding
     trial = Trial(name=AS_IT_IS, conditions=Conditions(source=""), flight=flight, seconds=0.0)
-    told = cause_of_end(trial, (trial,))
-    cause = finding.cause if told.cause == "unknown" else told.cause
+    end = cause_of_end(trial, (trial,))
+    cause = finding.cause if end.cause == "unknown" else end.cause
     if not cause:
         return finding
-    return replace(finding, cause=cause, op=place_of(told.op or flight.op) or finding.op)
+    return replace(finding, cause=cause, op=place_of(end.op or flight.op) or finding.op)
 
 
 def place_of(op: OpSeen | None) -> OpPlace | None:

@@ -23,7 +23,7 @@ from outlive.finding import Finding
 from outlive.names import safe
 from outlive.process.flight import Flight, OpSeen
 from outlive.records import NOT_WRITTEN, in_document, written
-from outlive.rules.catalogue import find_rule, load_rules
+from outlive.rules import find_rule, load_rules
 from outlive.rules.logged import LoggedFault, finding_of
 
 _DIAGNOSE = "run the model itself: outlive diagnose MODEL"
@@ -170,21 +170,21 @@ def _of_log(log: LogText) -> Autopsy:
         do = "give the log as text, or the core file that the process left: outlive autopsy CORE"
         return Autopsy(found="text", cause="", meaning=what, do=(do,), not_read=log.unread)
     deaths = read_deaths(log.lines)
-    judged = [told for told in map(_judged, deaths) if told is not None]
+    judged = [answer for answer in map(_judged, deaths) if answer is not None]
     if not judged:
         return replace(_unknown(log.lines), not_read=log.unread)
     answer = judged[-1]
-    others = tuple(_as_other(told) for told in judged[:-1] if told.clues)
+    others = tuple(_as_other(answer) for answer in judged[:-1] if answer.clues)
     return replace(answer, others=others[-_MOST_CLUES:], not_read=log.unread)
 
 
-def _as_other(told: Autopsy) -> OtherDeath:
-    line = max(clue.line_number for clue in told.clues)
-    return OtherDeath(line_number=line, code=told.code, cause=told.cause, meaning=told.meaning)
+def _as_other(answer: Autopsy) -> OtherDeath:
+    line = max(clue.line_number for clue in answer.clues)
+    return OtherDeath(line_number=line, code=answer.code, cause=answer.cause, meaning=answer.meaning)
 
 
 def _unknown(lines: Sequence[LogLine]) -> Autopsy:
-    """A log in which nothing is known: whose code failed is still told."""
+    """A log in which nothing is known: whose code failed is still named."""
     stack = read_stack(lines)
     meaning = "none of its lines is one that outlive knows"
     if not _OF_MODELS.search("\n".join(line.text for line in lines)):
@@ -352,9 +352,9 @@ def _of_core(core: CoreSeen) -> Autopsy:
     op = None if named is None else OpSeen(type=named)
     flight = Flight(died=True, stage=stage, signal=core.signal, op=op, frames=core.frames)
     trial = Trial(name=AS_IT_IS, conditions=Conditions(source=""), flight=flight, seconds=0.0)
-    told = cause_of_end(trial, (trial,))
-    if told.cause != "unknown":
-        cause, meaning = told.cause, told.why or meaning
+    end = cause_of_end(trial, (trial,))
+    if end.cause != "unknown":
+        cause, meaning = end.cause, end.why or meaning
     who = f"{core.command or 'a process'} ended by {core.signal or 'a signal that the file does not name'}"
     steps = [f"see its native stack: {command}" for command in core.commands]
     if core.frames:
@@ -365,7 +365,7 @@ def _of_core(core: CoreSeen) -> Autopsy:
         cause=cause,
         signal=core.signal or "",
         meaning=f"{who}: {meaning}",
-        do=(*(remedy.action for remedy in told.remedies), *steps, _DIAGNOSE),
+        do=(*(remedy.action for remedy in end.remedies), *steps, _DIAGNOSE),
         core=core,
         stage=stage,
         op=op,

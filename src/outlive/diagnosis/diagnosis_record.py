@@ -149,7 +149,7 @@ class Diagnosis:
 
     @property
     def refused(self) -> bool:
-        """True if the runtime, or a check before it, said no and nobody died."""
+        """True if the runtime, or a check before it, refused it and no process died."""
         return not self.died and self.verdict is not None
 
     @property

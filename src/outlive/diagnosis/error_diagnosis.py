@@ -77,12 +77,12 @@ def diagnose_flight(flight: Flight, finding: Finding | None = None) -> Diagnosis
     if trial.ran:
         return replace(_NOTHING, stage=flight.stage, works_with=(AS_IT_IS,), trials=(trial,))
     verdict = decide(Seen(end=trial, trials=(trial,), findings=()))
-    told, cause, op = verdict.finding, verdict.cause, verdict.op
+    chosen, cause, op = verdict.finding, verdict.cause, verdict.op
     if finding is not None and finding.cause:
         # It was judged where the model was at hand, which the record alone is not.
-        told, cause, op = finding, finding.cause, _seen(finding) or op
+        chosen, cause, op = finding, finding.cause, _seen(finding) or op
     return replace(
-        _of_finding(told, _stage(flight)),
+        _of_finding(chosen, _stage(flight)),
         cause=cause,
         signal=flight.signal,
         op=op,

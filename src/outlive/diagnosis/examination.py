@@ -62,8 +62,8 @@ class Examination:
         )
         verdict = self.diagnosis.verdict if self.diagnosis is not None else None
         # The verdict is the same finding with what the trials have shown.
-        told = None if verdict is None else (verdict.code, verdict.op)
-        found = dict.fromkeys(item for part in parts for item in part if (item.code, item.op) != told)
+        main = None if verdict is None else (verdict.code, verdict.op)
+        found = dict.fromkeys(item for part in parts for item in part if (item.code, item.op) != main)
         order = list(Severity)
         return tuple(sorted(found, key=lambda item: order.index(item.severity)))
 

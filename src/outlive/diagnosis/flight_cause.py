@@ -23,7 +23,7 @@ _VALUE_TRIALS = frozenset({"zeros", "ones", "usual inputs", "fitting sizes"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class EndCause:
     """What an end tells of its cause; `certain` if no fault of the file can be behind it."""
 
     cause: str
@@ -36,7 +36,7 @@ class Told:
 
 def cause_of_end(
     end: Trial, trials: Sequence[Trial], loops: Sequence[OpSeen] = (), sized: Sequence[OpSeen] = ()
-) -> Told:
+) -> EndCause:
     """The cause, "unknown" if the end is silent about it.
 
     `loops` are the loops of the model, `sized` its operators whose output is as large as values say.
@@ -48,78 +48,78 @@ def cause_of_end(
     if kind in ("memory-limit", "killed-for-memory"):
         return _starved(flight, worked)
     if kind == "threads-refused":
-        return Told(cause=kind, certain=True)
+        return EndCause(cause=kind, certain=True)
     if kind == "refusal":
         return _refused_at_all(flight, trials, sized)
     if kind == "arithmetic-fault":
         return _divided(flight)
     if kind in ("memory-fault", "abort"):
         return _faulted(end, worked, alone=len(trials) < 2)
-    return Told(cause="unknown")
+    return EndCause(cause="unknown")
 
 
-def _faulted(end: Trial, worked: set[str], alone: bool) -> Told:
+def _faulted(end: Trial, worked: set[str], alone: bool) -> EndCause:
     """A crash: what changes it tells more than where it was."""
     flight, said = end.flight, said_by(end.flight.frames)
     if said is not None and not worked:
         remedies = _remedies(said, bool(flight.resized))
-        return Told(cause=said.message.cause, why=said.meaning, remedies=remedies)
+        return EndCause(cause=said.message.cause, why=said.meaning, remedies=remedies)
     if flight.signal == "SIGBUS" and isinstance(end.conditions.source, str) and (worked or alone):
         second = "; a second run is fine" if worked else ""
         why = f"the mapped file was made shorter or overwritten while the model was in use{second}"
-        return Told(cause="file-changed-while-mapped", certain=bool(worked), why=why)
+        return EndCause(cause="file-changed-while-mapped", certain=bool(worked), why=why)
     if _in_delegate(flight) and "without delegates" in worked:
         why = "it dies inside XNNPACK, and runs with LiteRT's own kernels"
-        return Told(cause="delegate-crash", why=why)
+        return EndCause(cause="delegate-crash", why=why)
     if worked & _VALUE_TRIALS or end.name in _PROBED:
         return _by_values(flight)
     if alone and flight.op is not None and flight.op.type in UNCHECKED and flight.stage == "invoke":
         return _by_values(flight)
     if hinted_causes(flight.frames):
         why = "it was working out how to multiply quantized numbers, and a scale does not allow it"
-        return Told(cause="quant-scale-invalid", why=why)
-    return Told(cause="unknown")
+        return EndCause(cause="quant-scale-invalid", why=why)
+    return EndCause(cause="unknown")
 
 
 _PROBED = frozenset({"inputs: negative", "inputs: large", "inputs: largest", "inputs: smallest"})
 
 
-def _late(flight: Flight, loops: Sequence[OpSeen]) -> Told:
+def _late(flight: Flight, loops: Sequence[OpSeen]) -> EndCause:
     in_loop = flight.op is not None and flight.op.type in _LOOPS
     framed = any("while_kernel" in frame or "::While" in frame for frame in flight.frames)
     if in_loop or framed or loops:
-        return Told(
+        return EndCause(
             cause="infinite-loop",
             why="a loop (WHILE) was still running at the deadline: with these inputs it does not end",
             op=flight.op if in_loop else loops[0] if len(loops) == 1 else OpSeen(type="WHILE"),
         )
-    return Told(cause="hang", why="it was still busy at the deadline, and the model has no loop")
+    return EndCause(cause="hang", why="it was still busy at the deadline, and the model has no loop")
 
 
-def _starved(flight: Flight, worked: set[str]) -> Told:
+def _starved(flight: Flight, worked: set[str]) -> EndCause:
     more = (Evidence(fact="with more memory it runs", source="trial"),) if "more memory" in worked else ()
     limited = flight.limits.get("memory_bytes") is not None
     if flight.signal == "SIGSEGV":
-        return Told(cause="unchecked-allocation", certain=limited, evidence=more)
+        return EndCause(cause="unchecked-allocation", certain=limited, evidence=more)
     killed = flight.ended_by == "memory" or flight.signal == "SIGKILL"
-    return Told(cause="out-of-memory", certain=limited or killed or bool(more), evidence=more)
+    return EndCause(cause="out-of-memory", certain=limited or killed or bool(more), evidence=more)
 
 
-def _refused_at_all(flight: Flight, trials: Sequence[Trial], sized: Sequence[OpSeen]) -> Told:
+def _refused_at_all(flight: Flight, trials: Sequence[Trial], sized: Sequence[OpSeen]) -> EndCause:
     """What a refusal tells; where a delegate has no words for it, what LiteRT's own kernels say."""
-    told = _refused(flight, trials, sized)
+    found_cause = _refused(flight, trials, sized)
     plain = next((trial.flight for trial in trials if trial.name == "without delegates"), None)
-    if told.cause != "unknown" or plain is None or witness.cause(plain) != "refusal":
-        return told
+    if found_cause.cause != "unknown" or plain is None or witness.cause(plain) != "refusal":
+        return found_cause
     return _refused(plain, trials, sized)
 
 
-def _refused(flight: Flight, trials: Sequence[Trial], sized: Sequence[OpSeen]) -> Told:
+def _refused(flight: Flight, trials: Sequence[Trial], sized: Sequence[OpSeen]) -> EndCause:
     worked = {trial.name for trial in trials if trial.ran}
     resized = flight.resized is None or bool(flight.resized)
     found = translate(flight.error_text)
     if found is None:
-        return Told(cause="unknown")
+        return EndCause(cause="unknown")
     op = _named_op(found)
     in_vain = not worked & _VALUE_TRIALS and any(trial.name in _VALUE_TRIALS for trial in trials)
     by_size = flight.stage == "invoke" and not in_vain and _is_sized(op, sized, worked)
@@ -127,7 +127,7 @@ def _refused(flight: Flight, trials: Sequence[Trial], sized: Sequence[OpSeen]) -
     if flight.stage == "allocate" and "usual inputs" in worked:
         cause, why = "bad-resize", f"{why}; with inputs of the file's own shapes it runs"
     elif cause == "bad-resize" and not resized:
-        # Nobody has resized anything: the delegate does not want the file's own shapes, or an operator.
+        # Nothing was resized: the delegate does not want the file's own shapes, or an operator.
         cause = "delegate-refused" if "failed to reshape" in flight.error_text else "shape-mismatch"
     if cause == "delegate-refused" and "without delegates" not in worked:
         cause = "unknown"  # it is not the delegate alone that does not want it
@@ -141,7 +141,7 @@ def _refused(flight: Flight, trials: Sequence[Trial], sized: Sequence[OpSeen]) -
     elif cause == "unknown" and worked & _VALUE_TRIALS:
         cause, why = "data-dependent-index", f"{why}; with other values of its inputs it runs"
     certain = found.message.weight >= _PLAIN_WORDS and cause == found.message.cause
-    return Told(cause=cause, certain=certain, why=why, op=op, remedies=_remedies(found, resized))
+    return EndCause(cause=cause, certain=certain, why=why, op=op, remedies=_remedies(found, resized))
 
 
 # LiteRT, tflite/core/subgraph.cc: an operator that cannot make its output as large as asked just fails.
@@ -169,27 +169,28 @@ def _named_op(found: Match) -> OpSeen | None:
     return OpSeen(type=kind, index=int(node) if node and node.isdigit() else None)
 
 
-def _divided(flight: Flight) -> Told:
+def _divided(flight: Flight) -> EndCause:
     divisor = None if flight.division is None else flight.division[1]
     divides = flight.op is not None and flight.op.type in _DIVIDERS and flight.stage == "invoke"
     if divisor == -1 or (divides and divisor != 0):
         why = "the smallest integer was divided by -1: the result does not fit, and the processor stops"
-        return Told(cause="int-min-divided-by-minus-one", why=why)
+        return EndCause(cause="int-min-divided-by-minus-one", why=why)
     if divides:
-        return Told(cause="constant-out-of-range", why="an integer was divided by zero while the model ran")
+        why = "an integer was divided by zero while the model ran"
+        return EndCause(cause="constant-out-of-range", why=why)
     if flight.stage == "allocate":
         why = "a size, stride or count of zero was divided by while the model was prepared"
-        return Told(cause="option-out-of-range", why=why)
-    return Told(cause="zero-size-dimension", why="a size of zero was divided by while the model ran")
+        return EndCause(cause="option-out-of-range", why=why)
+    return EndCause(cause="zero-size-dimension", why="a size of zero was divided by while the model ran")
 
 
 def _in_delegate(flight: Flight) -> bool:
     return any(word in frame.lower() for frame in flight.frames for word in _XNNPACK_WORDS)
 
 
-def _by_values(flight: Flight) -> Told:
+def _by_values(flight: Flight) -> EndCause:
     if flight.op is not None and flight.op.type in SIZED_BY_VALUES:
         why = "an input's values decide the size of the output, and these values are not sane"
-        return Told(cause="runtime-shape-from-input", why=why)
+        return EndCause(cause="runtime-shape-from-input", why=why)
     why = "it dies with some values of its inputs and not with others, as when one is used as an index"
-    return Told(cause="data-dependent-index", why=why)
+    return EndCause(cause="data-dependent-index", why=why)

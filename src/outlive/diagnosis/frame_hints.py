@@ -1,4 +1,4 @@
-"""What native frames say about a cause by themselves, whoever was running."""
+"""What native frames say about a cause by themselves, whatever was running."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class _Investigation:
             sized=sized_by_inputs(self._case.model),
             hollow=hollow_in(self._case.model),
         )
-        return self._told(end, needed, decide(seen))
+        return self._diagnosis(end, needed, decide(seen))
 
     def _on_values(self, end: Trial) -> tuple[Finding, ...]:
         """What is wrong with the values it ended with, where somebody chose them: the user, or a probe."""
@@ -201,9 +201,9 @@ class _Investigation:
         known = (*self._case.findings, *self._on_values(first))
         findings = (*known, *(item for item in silent if item not in known), *refused)
         verdict = decide_unhurt(findings, self._trials, owners_of(self._case.reading))
-        return replace(self._told(None, None, verdict), findings=findings)
+        return replace(self._diagnosis(None, None, verdict), findings=findings)
 
-    def _told(self, end: Trial | None, needed: OpSeen | None, verdict: CauseVerdict | None) -> Diagnosis:
+    def _diagnosis(self, end: Trial | None, needed: OpSeen | None, verdict: CauseVerdict | None) -> Diagnosis:
         last = self._trials[0] if end is None else end
         return Diagnosis(
             path=self._case.reading.path,
@@ -233,5 +233,5 @@ def _bytes_of(source: str | bytes, file_bytes: int) -> bytes | None:
 
 
 def _is_usual(inputs: object) -> bool:
-    """True if nobody chose the inputs."""
+    """True if the inputs were not chosen by the user."""
     return inputs is None or (isinstance(inputs, str) and inputs == "random")

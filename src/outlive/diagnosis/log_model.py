@@ -29,33 +29,33 @@ def named_model(text: str, folder: str) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def with_model(told: Autopsy, path: str) -> Autopsy:
+def with_model(answer: Autopsy, path: str) -> Autopsy:
     """The autopsy with what the model's file says: errors first, then sizes and the operator it names."""
     reading = read_source(path)
     errors = [item for item in file_findings(reading, resized=False) if item.severity is Severity.ERROR]
     name = shell_path(path)
-    do = tuple(_FILE.sub(lambda _: name, words) for words in told.do)
-    told = replace(told, model=path, do=do, findings=tuple(errors[:_MOST_FINDINGS]))
+    do = tuple(_FILE.sub(lambda _: name, words) for words in answer.do)
+    answer = replace(answer, model=path, do=do, findings=tuple(errors[:_MOST_FINDINGS]))
     broken = next((item for item in errors if item.code.startswith(_FILE_FAMILY)), None)
     if broken is not None:
-        return _of_broken_file(told, broken)
+        return _of_broken_file(answer, broken)
     if reading.model is None:
-        return told
-    facts = ". ".join(_facts(told, reading.model))
-    op = _placed(told.op, reading.model)
-    return replace(told, op=op, meaning=f"{told.meaning}. {facts}" if facts else told.meaning)
+        return answer
+    facts = ". ".join(_facts(answer, reading.model))
+    op = _placed(answer.op, reading.model)
+    return replace(answer, op=op, meaning=f"{answer.meaning}. {facts}" if facts else answer.meaning)
 
 
-def _of_broken_file(told: Autopsy, finding: Finding) -> Autopsy:
-    meaning = f"{finding.headline}: {finding.evidence[0].fact}. The log says: {told.meaning}"
+def _of_broken_file(answer: Autopsy, finding: Finding) -> Autopsy:
+    meaning = f"{finding.headline}: {finding.evidence[0].fact}. The log says: {answer.meaning}"
     steps = tuple(remedy.command or remedy.action for remedy in finding.remedies)
     return replace(
-        told,
+        answer,
         code=finding.code,
         cause=finding.cause,
-        stage=told.stage or "load",
+        stage=answer.stage or "load",
         meaning=meaning,
-        do=(*steps, *told.do),
+        do=(*steps, *answer.do),
     )
 
 
@@ -68,20 +68,20 @@ def _placed(op: OpSeen | None, model: Model) -> OpSeen | None:
     return replace(op, subgraph=0) if same else op
 
 
-def _facts(told: Autopsy, model: Model) -> Iterator[str]:
+def _facts(answer: Autopsy, model: Model) -> Iterator[str]:
     """What the model says to the sizes and the operator in the message."""
     graph = model.subgraphs[0] if model.subgraphs else None
     if graph is None:
         return
     count = len(graph.operators)
-    if told.op is not None and told.op.index is not None and told.op.index < count:
-        operator = graph.operators[told.op.index]
-        if operator.name == told.op.type:
+    if answer.op is not None and answer.op.index is not None and answer.op.index < count:
+        operator = graph.operators[answer.op.index]
+        if operator.name == answer.op.type:
             names = ", ".join(graph.tensors[index].name for index in operator.outputs)
-            yield f"In this model it is operator {told.op.index} of {count}, which makes {safe(names, 80)}"
+            yield f"In this model it is operator {answer.op.index} of {count}, which makes {safe(names, 80)}"
         else:
-            yield f"Operator {told.op.index} of this model is {operator.name}: the log is of another model"
-    if told.code[:2] == "I2":
+            yield f"Operator {answer.op.index} of this model is {operator.name}: the log is of another model"
+    if answer.code[:2] == "I2":
         yield from (f"Input {_described(tensor)}" for tensor in graph.inputs[:4])
         yield from (f"Output {_described(tensor)}" for tensor in graph.outputs[:4])
 

@@ -1,4 +1,4 @@
-"""Writes repro.py: a death as a script that needs only the runtime and numpy, for whoever can mend it."""
+"""Writes repro.py: a death as a script that needs only the runtime and numpy, for a bug report."""
 
 from __future__ import annotations
 

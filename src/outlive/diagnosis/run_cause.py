@@ -15,7 +15,7 @@ from outlive.model import read_source
 from outlive.process.flight import Flight
 
 
-def with_told_cause(finding: Finding, flight: Flight, source: str | bytes | None) -> Finding:
+def with_cause(finding: Finding, flight: Flight, source: str | bytes | None) -> Finding:
     """The finding on a flight with its cause and operator, and what is wrong with the file as evidence.
 
     Its code and headline stay: they say what happened, which is certain; the cause is what led to it. Only a

@@ -56,7 +56,7 @@ def sized_by_inputs(model: Model | None) -> tuple[OpSeen, ...]:
 
 def fitting_sizes(model: Model) -> dict[int, NDArray[Any]]:
     """For inputs of the model that are sizes, by tensor index: the sizes that the file itself has there."""
-    import numpy as np  # not above: a death without a file is told without it
+    import numpy as np  # not above: a death without a file is explained without it
 
     graph = model.subgraphs[0]
     found: dict[int, NDArray[Any]] = {}

@@ -97,7 +97,7 @@ def _change_tensor(tree: Tree, row: Tree, size: int, new: int) -> None:
 
 
 def _drop_unused(tree: Tree) -> None:
-    """Empty the buffers that nobody reads any more; their numbers stay."""
+    """Empty the buffers that are not read any more; their numbers stay."""
     used = {row["buffer"] for graph in tree["subgraphs"] for row in graph["tensors"] or ()}
     used |= {row["buffer"] for row in tree["metadata"] or ()}
     for index, buffer in enumerate(tree["buffers"]):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from outlive.diagnosis.blamed_operator import blamed_op, pick
 from outlive.diagnosis.diagnosis_record import AS_IT_IS, CauseVerdict, Trial
-from outlive.diagnosis.flight_cause import Told, cause_of_end
+from outlive.diagnosis.flight_cause import EndCause, cause_of_end
 from outlive.diagnosis.frame_hints import hinted_causes
 from outlive.finding import Evidence, Finding, OpPlace, Remedy, Severity, Tag
 from outlive.process.flight import OpSeen
@@ -20,7 +20,7 @@ from outlive.rules import judge
 from outlive.rules.flight_end import RefusedValues
 
 # Causes that show in how it ended, whatever else is wrong with the file.
-_TOLD_BY_THE_END = frozenset({"infinite-loop", "hang"})
+_DECIDED_BY_THE_END = frozenset({"infinite-loop", "hang"})
 _ACCELERATOR_WORDS = {
     "without delegates": "builtin",
     "reference kernels": "reference",
@@ -43,22 +43,23 @@ class Seen:
 
 def decide(seen: Seen) -> CauseVerdict:
     """The verdict on an end that was not a good one."""
-    told = cause_of_end(seen.end, seen.trials, seen.loops, seen.sized)
-    static = _static(seen, told)
-    by_end = told.certain or told.cause in _TOLD_BY_THE_END
-    if static is not None and (static.cause, told.cause) == ("runtime-shape-from-input", "out-of-memory"):
-        by_end = True  # sizes that could be had with more memory: the runtime has said no, and nobody died
-    if static is not None and (not by_end or static.cause == told.cause):
+    by_flight = cause_of_end(seen.end, seen.trials, seen.loops, seen.sized)
+    static = _static(seen, by_flight)
+    by_end = by_flight.certain or by_flight.cause in _DECIDED_BY_THE_END
+    causes = (static and static.cause, by_flight.cause)
+    if causes == ("runtime-shape-from-input", "out-of-memory"):
+        by_end = True  # sizes that could be had with more memory: the runtime refused, and no process died
+    if static is not None and (not by_end or static.cause == by_flight.cause):
         op = blamed_op(seen.end.flight, static, seen.needed, seen.owners)
         finding = _enrich(static, seen)
         return CauseVerdict(cause=static.cause, finding=finding, op=op, ruled_out=_ruled_out(seen))
-    op, death = _told_op(seen, told), _death(seen.end)
-    cause = death.cause if told.cause == "unknown" and death.cause else told.cause
-    finding = _enrich(replace(death, cause=cause), seen, told.evidence)
-    if told.why:
-        finding = replace(finding, why=told.why)
-    if told.remedies:
-        advice = (*_not_said(told.remedies, finding), *finding.remedies)
+    op, death = _op_of(seen, by_flight), _death(seen.end)
+    cause = death.cause if by_flight.cause == "unknown" and death.cause else by_flight.cause
+    finding = _enrich(replace(death, cause=cause), seen, by_flight.evidence)
+    if by_flight.why:
+        finding = replace(finding, why=by_flight.why)
+    if by_flight.remedies:
+        advice = (*_not_said(by_flight.remedies, finding), *finding.remedies)
         finding = replace(finding, remedies=_without_failed(advice, seen))
     return CauseVerdict(
         cause=cause,
@@ -87,14 +88,14 @@ def _not_said(remedies: Sequence[Remedy], finding: Finding) -> list[Remedy]:
     return [item for item in remedies if not any(command in item.action for command in commands)]
 
 
-def _told_op(seen: Seen, told: Told) -> OpSeen | None:
+def _op_of(seen: Seen, by_flight: EndCause) -> OpSeen | None:
     """The operator of an end that tells its cause itself; findings of any weight may know where it is."""
-    known = [item.op for item in seen.findings if item.op is not None and item.cause == told.cause]
-    if told.op is not None and (told.op.index is not None or not known):
-        return told.op
+    known = [item.op for item in seen.findings if item.op is not None and item.cause == by_flight.cause]
+    if by_flight.op is not None and (by_flight.op.index is not None or not known):
+        return by_flight.op
     if len({(op.subgraph, op.index) for op in known}) == 1:
         return OpSeen(type=known[0].type, subgraph=known[0].subgraph, index=known[0].index)
-    return told.op or blamed_op(seen.end.flight, None, seen.needed, seen.owners)
+    return by_flight.op or blamed_op(seen.end.flight, None, seen.needed, seen.owners)
 
 
 def decide_unhurt(
@@ -117,26 +118,26 @@ def refused_probes(trials: Sequence[Trial], sized: Sequence[OpSeen]) -> tuple[Fi
         values = trial.name.removeprefix("inputs: ")
         if trial.manner != "refused" or values not in ("zeros", "ones"):
             continue
-        told = cause_of_end(trial, trials, (), sized)
-        at = told.op if told.op is not None and told.op.index is not None else None
+        by_flight = cause_of_end(trial, trials, (), sized)
+        at = by_flight.op if by_flight.op is not None and by_flight.op.index is not None else None
         fact = RefusedValues(
             values=values,
             flight=trial.flight,
-            cause=told.cause,
-            meaning=told.why,
+            cause=by_flight.cause,
+            meaning=by_flight.why,
             op=None if at is None else OpPlace(subgraph=at.subgraph, index=at.index or 0, type=at.type),
         )
         found += judge({"refused": fact}).findings
     return tuple(found)
 
 
-def _static(seen: Seen, told: Told) -> Finding | None:
+def _static(seen: Seen, by_flight: EndCause) -> Finding | None:
     accusing = [finding for finding in seen.findings if _accuses(finding)]
     if seen.end.refusal is not None and seen.end.refusal.name in CALL_CAUSES:
         # Floats for quantized integers are more than a wrong type: the values are wrong as well.
         values = (finding for finding in accusing if finding.cause == "not-quantized")
         return next(values, with_call_cause(seen.end.refusal))
-    named = told.op if told.op is not None and told.op.index is not None else None
+    named = by_flight.op if by_flight.op is not None and by_flight.op.index is not None else None
     op = named or blamed_op(seen.end.flight, None, seen.needed, seen.owners)
     return _most_basic(pick(accusing, op, hinted_causes(seen.end.flight.frames)), seen.hollow)
 

@@ -139,8 +139,8 @@ class CandidateBuilder:
         if not content:
             content = self._quantize(base.model, variant, "int8" if whole_numbers else "float")
             self.cache.keep_model(content, *key)
-        told = ("inputs and outputs are whole numbers",) if whole_numbers else ()
-        return self._stored(variant, content, (*base.notes, *told) if variant.is_reshaped else told)
+        notes = ("inputs and outputs are whole numbers",) if whole_numbers else ()
+        return self._stored(variant, content, (*base.notes, *notes) if variant.is_reshaped else notes)
 
     def _base(self, variant: Candidate) -> Built:
         """The file without what is done to it next; a model without waste is as it is."""
@@ -271,7 +271,7 @@ def is_quantized(model: Model) -> bool:
 def _changes(model: Model, outputs: Sequence[Tensor | CutTensor], batch: int | None) -> tuple[str, ...]:
     """What new inputs make of the outputs; `Refused` if they would no longer mean the same."""
     first = next((tensor.shape[0] for tensor in model.inputs if tensor.shape), 1)
-    told = []
+    notes = []
     for before, after in zip(model.outputs, outputs, strict=False):
         if before.shape == after.shape or not before.shape or not after.shape:
             continue
@@ -282,8 +282,8 @@ def _changes(model: Model, outputs: Sequence[Tensor | CutTensor], batch: int | N
         if len(before.shape) != len(after.shape) or after.shape[0] != wanted:
             raise NotBuilt(f"{name} would become {shapes}: it would no longer mean the same")
         if after.shape[1:] != before.shape[1:]:
-            told.append(f"{name} becomes {shapes}")
-    return tuple(told)
+            notes.append(f"{name} becomes {shapes}")
+    return tuple(notes)
 
 
 def _without_log(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -125,7 +125,7 @@ class LimitedRuns:
             "memory": ram_bytes,
             "seconds": _SECONDS if left is None else min(_SECONDS, left),
         }
-        # Zeros would do for memory, but not for models that are told a size by an input.
+        # Zeros would do for memory, but not for models that take a size from an input.
         try:
             return record_run(
                 "random", _RUNS, 0, model_path=built.path, judge=self._judge, **limits, **arguments

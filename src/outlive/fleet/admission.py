@@ -32,7 +32,7 @@ _KEPT_BYTES = 200_000_000
 _LEAST_BYTES = 64_000_000
 _GLANCE_S = 0.05
 _MOST_BYTES = 1 << 20
-_LEDGER = "tickets.json"
+_TICKETS = "tickets.json"
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 
 
@@ -56,15 +56,15 @@ def usable_bytes() -> int | None:
 @contextmanager
 def admitted(planned_bytes: int, budget_bytes: int | None, folder: Path | None = None) -> Iterator[None]:
     """Wait until there is room for a model of this size, and hold it for the time of the block."""
-    ledger = None if budget_bytes is None else _open(folder)
-    if ledger is None or budget_bytes is None:
+    queue = None if budget_bytes is None else _open(folder)
+    if queue is None or budget_bytes is None:
         yield
         return
-    with ledger, ExitStack() as held:
+    with queue, ExitStack() as held:
         # Where nothing can be written, there is no queue to wait in.
         with contextlib.suppress(OSError):
-            token = held.enter_context(ledger.ticket())
-            while not ledger.may_run(token, planned_bytes, budget_bytes):
+            token = held.enter_context(queue.ticket())
+            while not queue.may_run(token, planned_bytes, budget_bytes):
                 time.sleep(_GLANCE_S)
         yield
 
@@ -77,7 +77,7 @@ class AdmissionQueue:
         self._file, self._folder = file, folder
 
     def __enter__(self) -> AdmissionQueue:
-        """The ledger itself."""
+        """The queue itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -103,7 +103,7 @@ class AdmissionQueue:
     def may_run(self, token: str, planned_bytes: int, budget_bytes: int) -> bool:
         """True if it is this one's turn and there is room; then it counts as running.
 
-        Who is not in the ledger, or no longer because it was damaged, is put behind all others.
+        Who is not in the queue, or no longer because it was damaged, is put behind all others.
         """
         with self._locked() as entries:
             mine = next((entry for entry in entries if entry.token == token), None)
@@ -147,14 +147,14 @@ _threads = threading.Lock()
 
 
 def _open(folder: Path | None) -> AdmissionQueue | None:
-    """The ledger of this user on this machine; None where there can be none."""
+    """The queue of this user on this machine; None where there can be none."""
     try:
         home = folder or Path(tempfile.gettempdir()) / f"outlive-{user_id()}"
         home.mkdir(mode=0o700, exist_ok=True)
         status = os.lstat(home)
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != user_id():
             return None  # another user's: not to be trusted
-        descriptor = open_private(home / _LEDGER, os.O_CREAT)
+        descriptor = open_private(home / _TICKETS, os.O_CREAT)
         file = os.fdopen(descriptor, "r+", encoding="ascii", errors="replace")
     except OSError:
         return None
@@ -162,7 +162,7 @@ def _open(folder: Path | None) -> AdmissionQueue | None:
 
 
 def _parse(text: str) -> list[QueueEntry]:
-    """The entries; a damaged ledger is begun anew."""
+    """The entries; a damaged queue is begun anew."""
     try:
         entries = msgspec.json.decode(text or "[]", type=list[QueueEntry])
     except (msgspec.MsgspecError, ValueError, RecursionError):

@@ -204,12 +204,12 @@ def _outcome(seen: Examination) -> Outcome:
 
 def _all_findings(seen: Examination) -> list[Finding]:
     """In the order they were found: what comes later says more."""
-    told = seen.diagnosis.verdict if seen.diagnosis is not None else None
+    verdict = seen.diagnosis.verdict if seen.diagnosis is not None else None
     parts = (
         seen.checked.judgement.findings,
         seen.plan_findings,
         seen.flight_findings,
-        () if told is None else (told,),
+        () if verdict is None else (verdict,),
         seen.coverage_findings,
     )
     return [finding for part in parts for finding in part]
@@ -234,8 +234,8 @@ def _death(diagnosis: Diagnosis, flight: Flight | None) -> DeathSummary:
     if verdict is None:
         text = "" if flight is None else flight.error_text
         return DeathSummary(cause="unknown", code="", headline=text[:_MOST_TEXT], stage=diagnosis.stage)
-    told = "" if op is None else op.type if op.index is None else f"op {op.index} {op.type}"
-    return copy_fields(DeathSummary, diagnosis, verdict, op=told[:_MOST_TEXT])
+    op_text = "" if op is None else op.type if op.index is None else f"op {op.index} {op.type}"
+    return copy_fields(DeathSummary, diagnosis, verdict, op=op_text[:_MOST_TEXT])
 
 
 def _run_seen(flight: Flight) -> RunSummary:

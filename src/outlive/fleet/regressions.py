@@ -15,7 +15,7 @@ from outlive.records import in_document, written
 from outlive.rules import find_rule
 from outlive.units import format_bytes, plural
 
-# What is kept of regressions to be told; all of them are counted.
+# What is kept of regressions to be shown; all of them are counted.
 _KEPT = 10_000
 _WORDS = (*WORDS, "not planned")
 # What a file was that the older scan does not have.
@@ -105,8 +105,8 @@ def faults_of_new_file(new: Row) -> Iterator[Change]:
     if OUTCOMES.index(new.outcome) > OUTCOMES.index("sound"):
         yield "outcome", _NEW, _end(new)
     elif new.errors:
-        told = next((item.headline for item in new.findings if item.severity == "error"), "")
-        yield "finding", _NEW, f"{plural(new.errors, 'error')}: {told}"
+        headline = next((item.headline for item in new.findings if item.severity == "error"), "")
+        yield "finding", _NEW, f"{plural(new.errors, 'error')}: {headline}"
     for item in new.devices:
         if item.word in ("does not fit", "refused"):
             yield "verdict", _NEW, f"{item.device}: {item.word}"

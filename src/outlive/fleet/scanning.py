@@ -130,7 +130,7 @@ class Scan:
 
     @property
     @in_document("rows", document=True)
-    def told_rows(self) -> tuple[Row, ...] | int:
+    def shown_rows(self) -> tuple[Row, ...] | int:
         """The rows, or how many there are."""
         return tuple(self) if self.with_rows else len(self)
 
@@ -202,8 +202,8 @@ def scan_files(
         try:
             left, places = _left_over(files, order, path, tally) if resume else (list(files), {})
             tell(tally)
-            desk = ScanState(left, order, journal, cache, _counted(tally, tell), places)
-            _drive(desk, engine, examine)
+            state = ScanState(left, order, journal, cache, _counted(tally, tell), places)
+            _drive(state, engine, examine)
         finally:
             journal.close()
         name = engine.name
@@ -248,23 +248,23 @@ def _left_over(
     return [item for item in files if item.path not in kept], places
 
 
-def _drive(desk: ScanState, engine: Engine, examine: Examine) -> None:
+def _drive(state: ScanState, engine: Engine, examine: Examine) -> None:
     """Give tasks out until every file has its row."""
-    while not desk.done:
-        rows = engine.results(examine, desk.round())
+    while not state.done:
+        rows = engine.results(examine, state.round())
         try:
             for row in rows:
-                desk.take(row)
+                state.take(row)
         except EngineError:  # no process could be started
-            desk.raise_problem()
+            state.raise_problem()
             raise
         except Exception as error:
-            desk.raise_problem()
+            state.raise_problem()
             # Tasks do not raise: whatever comes here is a process or a connection that the engine lost.
-            desk.lost(error)
+            state.lost(error)
         finally:
             rows.close()  # type: ignore[attr-defined]
-        desk.raise_problem()
+        state.raise_problem()
 
 
 def partial_scan(path: Path) -> Scan:

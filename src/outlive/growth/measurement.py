@@ -107,7 +107,7 @@ def guarded(function: Callable[..., Any], order: LeakSettings, form: Any) -> Cal
 
 
 def find_room(memory_bytes: int | None = None, limited_by: str = "") -> Room:
-    """What there is to be had: of memory the size given, or what the machine or container has."""
+    """The memory that is available: the size given, or what the machine or container has."""
     machine = read_machine()
     if memory_bytes is None:
         memory_bytes, limited_by = machine.usable_bytes(), machine.limited_by()
@@ -294,7 +294,7 @@ def _script(source: str) -> dict[str, str]:
 
 
 def choose_room(ram: str | int | None, device: str | Device | None) -> Room:
-    """What there is to be had: of memory the size given, a device's, or this machine's or container's."""
+    """The memory that is available: the size given, a device's, or this machine's or container's."""
     if ram is not None and device is not None:
         raise ValueError("give an amount of RAM or a device, not both")
     if device is not None:

@@ -60,13 +60,13 @@ def weigh(rounds: Sequence[Round], cycle: str = "call", fewest: int = FEWEST) ->
         above=max(
             (trends[name].above for name in ("held_bytes", "heap_bytes") if name in trends), default=0.0
         ),
-        reason=_more_than_told(trends, chosen) if verdict == LEAKS else reason,
+        reason=_other_growth(trends, chosen) if verdict == LEAKS else reason,
         trends=trends,
         rounds=tuple(rounds),
     )
 
 
-def _more_than_told(trends: Mapping[str, Trend], chosen: Trend) -> str:
+def _other_growth(trends: Mapping[str, Trend], chosen: Trend) -> str:
     """In words, what may leak faster than what is known to leak."""
     for name in ("held_bytes", "heap_bytes"):
         trend = trends.get(name)

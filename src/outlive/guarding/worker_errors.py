@@ -151,13 +151,13 @@ def ends_with_variables(trace: str) -> bool:
 def take_variables(trace: str) -> tuple[str, tuple[dict[str, Any], ...]]:
     """What a worker wrote of its stack, and the variables that it named in it last."""
     lines = trace.splitlines(keepends=True)
-    told = [line for line in lines if line.startswith(worker_variables.MARK)]
+    marked = [line for line in lines if line.startswith(worker_variables.MARK)]
     try:
-        rows = json.loads(told[-1][len(worker_variables.MARK) :])
+        rows = json.loads(marked[-1][len(worker_variables.MARK) :])
         _check_variables(rows)
     except (IndexError, ValueError, TypeError, RecursionError, Malformed):
         rows = ()
-    return "".join(line for line in lines if line not in told), tuple(rows)
+    return "".join(line for line in lines if line not in marked), tuple(rows)
 
 
 def _named(facts: dict[str, Any]) -> BaseException | None:

@@ -408,11 +408,11 @@ class WorkerInterpreter:
     def story(self) -> Flight:
         """The record of the run so far, while all is well."""
         with self._session.lock:
-            told = self._story()
+            flight = self._story()
         if self._ladder is None:
-            return told
+            return flight
         chosen = {"accelerator": self._ladder.current, "skipped": [list(pair) for pair in self.skipped]}
-        return replace(told, runtime={**told.runtime, **chosen})
+        return replace(flight, runtime={**flight.runtime, **chosen})
 
     def _story(self) -> Flight:
         tensors, session = self._tensors, self._session

@@ -112,8 +112,8 @@ def missing_gpu_explained(ladder: Ladder | None, judge: Judge) -> Iterator[None]
     try:
         yield
     except OutliveError as error:
-        told = getattr(getattr(error, "flight", None), "stderr_tail", "")
-        if ladder is not None and ladder.current == "gpu" and "No adapters found" in told:
+        stderr = getattr(getattr(error, "flight", None), "stderr_tail", "")
+        if ladder is not None and ladder.current == "gpu" and "No adapters found" in stderr:
             raise absent(judge, "gpu", NO_ADAPTER, GPU_INSTALL) from error
         raise
 

@@ -325,7 +325,7 @@ class Session:
     def story(self) -> Flight:
         """The record of a worker that is still well."""
         worker = self.worker
-        told = Flight(
+        flight = Flight(
             died=False,
             stage="idle",
             peak_bytes=worker.history.peak({}),
@@ -337,7 +337,7 @@ class Session:
             pid=worker.pid,
             resized=self._shapes(),
         )
-        return self.options.judge.attached(told)
+        return self.options.judge.attached(flight)
 
     def _shapes(self) -> dict[int, tuple[int, ...]]:
         return {index: tuple(shape) for index, (shape, _) in self.resized.items()}

@@ -142,8 +142,8 @@ def _check_fit(
     verdict = found.verdict
     assert verdict is not None, "a plan for a device or a size has a verdict"
     if not verdict.fits:
-        told = "\n".join(map(plain_finding, found.findings))
-        raise AssertionError(told or "; ".join(verdict.reasons))
+        text = "\n".join(map(plain_finding, found.findings))
+        raise AssertionError(text or "; ".join(verdict.reasons))
     return verdict
 
 

@@ -18,8 +18,8 @@ from outlive.quant.drift import Drift, Metrics, OutputDrift, TensorDrift
 from outlive.quant.quantized import MixedStep, Quantized
 
 PUBLIC_MODULES = (
-    "capture", "comparison", "conversion", "worker_functions", "debugger_runs", "drift", "mixed_precision",
-    "quantization", "recipes", "samples",
+    "capture", "comparison", "comparison_plan", "conversion", "debugger_runs", "drift", "error_statistics",
+    "mixed_precision", "quantization", "recipes", "samples", "tensor_graph", "worker_functions",
 )  # fmt: skip
 
 __all__ = ["Drift", "Metrics", "MixedStep", "OutputDrift", "Quantized", "TensorDrift"]

@@ -32,10 +32,10 @@ class BudgetTooSmall(ValueError):
         """Say what was granted and what is needed."""
         self.budget_bytes, self.least_bytes = budget_bytes, least_bytes
         # Rounded up, so that the amount is enough.
-        told = f"{-(-least_bytes // 1000)}KB" if least_bytes < 10**7 else f"{-(-least_bytes // 10**6)}MB"
+        least = f"{-(-least_bytes // 1000)}KB" if least_bytes < 10**7 else f"{-(-least_bytes // 10**6)}MB"
         super().__init__(
             f"the values of a single operator take {format_bytes(least_bytes)}, and "
-            f"{format_bytes(budget_bytes)} were granted: memory {told} is the least that works"
+            f"{format_bytes(budget_bytes)} were granted: memory {least} is the least that works"
         )
 
 
@@ -219,8 +219,8 @@ class ComparisonPlan:
         """Why an output cannot be held against the reference's; empty if it can."""
         if theirs is None:
             counts = [len(graph.subgraph.output_indices) for graph in (self.reference, self.candidate)]
-            told = f"the reference has {plural(counts[0], 'output')}, the candidate {counts[1]}"
-            return f"{told}, and none is its partner"
+            counted = f"the reference has {plural(counts[0], 'output')}, the candidate {counts[1]}"
+            return f"{counted}, and none is its partner"
         if ours in self.candidate.constants or theirs in self.reference.constants:
             return "no run computes it: it is a constant"
         numeric = self.candidate.is_numeric(ours) and self.reference.is_numeric(theirs)

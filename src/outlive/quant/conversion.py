@@ -79,8 +79,8 @@ class Converted:
 
     def __repr__(self) -> str:
         """In a line: what it was made of, and its size."""
-        told = f"{plural(self.operators, 'operator')}, {format_bytes(self.file_bytes)}"
-        return f"<Converted {safe(self.source, 100)}: {told}>"
+        size = f"{plural(self.operators, 'operator')}, {format_bytes(self.file_bytes)}"
+        return f"<Converted {safe(self.source, 100)}: {size}>"
 
     @property
     def file_bytes(self) -> int:

@@ -186,8 +186,8 @@ def _refused_by_runtime(content: bytes, judge: Judge) -> str:
 def _refusal(error: Exception, judge: Judge) -> ModelError:
     words = str(error).strip().splitlines()
     text = f"{type(error).__name__}: {words[0][:300] if words else 'no words'}"
-    told = judge.refused(Call(problem="quantizer-refused", text=text))
-    return ModelError(told.finding, str(told))
+    refused = judge.refused(Call(problem="quantizer-refused", text=text))
+    return ModelError(refused.finding, str(refused))
 
 
 def _stream(

@@ -84,8 +84,8 @@ class Quantized:
 
     def __repr__(self) -> str:
         """In a line: the recipe, and how much it made of the model."""
-        told = f"{len(self.quantized_layers)} of {plural(len(self.layers), 'operator')}"
-        return f"<Quantized {safe(self.recipe, 100)}: {told}, {format_bytes(self.file_bytes)}>"
+        share = f"{len(self.quantized_layers)} of {plural(len(self.layers), 'operator')}"
+        return f"<Quantized {safe(self.recipe, 100)}: {share}, {format_bytes(self.file_bytes)}>"
 
     @property
     def file_bytes(self) -> int:

@@ -66,8 +66,8 @@ def _rows(arrays: Sequence[tuple[Tensor, NDArray[Any]]]) -> Iterator[Sample]:
     """Single samples from arrays that hold several along their first dimension."""
     cut = {tensor.name: list(_cut(array, tensor)) for tensor, array in arrays}
     if len({len(rows) for rows in cut.values()}) > 1:
-        told = ", ".join(f"{name[:40]!r} {len(rows)}" for name, rows in cut.items())
-        raise ValueError(f"the arrays hold different numbers of samples: {told}")
+        counts = ", ".join(f"{name[:40]!r} {len(rows)}" for name, rows in cut.items())
+        raise ValueError(f"the arrays hold different numbers of samples: {counts}")
     for row in zip(*cut.values(), strict=True):
         yield dict(zip(cut, row, strict=True))
 

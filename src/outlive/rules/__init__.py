@@ -21,7 +21,9 @@ from outlive.rules.judgement import (
 )
 from outlive.rules.rule import Rule, RuleList, rule
 
-PUBLIC_MODULES = ("checked", "feed", "flight_end", "memory_verdict", "plan_facts", "quantization.expectation")
+PUBLIC_MODULES = (
+    "checked", "feed", "flight_end", "logged", "memory_verdict", "plan_facts", "quantization.expectation",
+)  # fmt: skip
 
 __all__ = [
     "Judgement",

@@ -71,8 +71,8 @@ class RulesJudge(Judge):
         from outlive.diagnosis.autopsy import read_text
         from outlive.diagnosis.log_model import named_model, with_model
 
-        told, model = read_text(text), named_model(text, "")
-        finding = (with_model(told, model) if model else told).finding
+        answer, model = read_text(text), named_model(text, "")
+        finding = (with_model(answer, model) if model else answer).finding
         return () if finding is None else (finding,)
 
     def refuse_file(self, source: Source) -> None:
@@ -88,7 +88,7 @@ class RulesJudge(Judge):
         from outlive.model import read_source
         from outlive.names import foreign_lines
         from outlive.rendering.finding_text import plain_finding
-        from outlive.rules.judgement import file_errors
+        from outlive.rules import file_errors
 
         errors = tuple(_name_file(item, source) for item in file_errors(read_source(source)))
         words = foreign_lines(_LITERT_WORDS.get(kind, _NO_FLATBUFFER).format(source=source))
@@ -126,7 +126,7 @@ def _find_alone(flight: Flight) -> tuple[Finding, Flight]:
 
 
 def _find_with_model(flight: Flight, source: Source) -> tuple[Finding, Flight]:
-    from outlive.diagnosis.run_cause import with_told_cause
+    from outlive.diagnosis.run_cause import with_cause
     from outlive.rules.flight_end import lacked_memory, may_lack_memory
 
     flight = _with_limit(_with_op_index(flight, source))
@@ -134,7 +134,7 @@ def _find_with_model(flight: Flight, source: Source) -> tuple[Finding, Flight]:
         from outlive.planning.verdicts import with_plan
 
         flight = with_plan(flight, source)
-    return _name_file(with_told_cause(_first("flight", flight), flight, source), source), flight
+    return _name_file(with_cause(_first("flight", flight), flight, source), source), flight
 
 
 def _first(kind: str, fact: Any) -> Finding:

@@ -1,8 +1,8 @@
 """From which operator to which a tensor lives, and which tensors share memory: the runtime's own counting.
 
 The steps are those of `ArenaPlanner::PlanAllocations` and `IdentifyInPlaceTensors` (LiteRT,
-tflite/arena_planner.cc), including what looks odd there: an output nobody reads is never freed, and a shared
-tensor's readers are counted for the tensor it shares with.
+tflite/arena_planner.cc), including what looks odd there: an output that is never read is never freed, and a
+shared tensor's readers are counted for the tensor it shares with.
 """
 
 from __future__ import annotations

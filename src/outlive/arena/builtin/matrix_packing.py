@@ -69,7 +69,7 @@ class RuyArena:
             self.heap.write(self._room, inside)
 
     def release(self) -> None:
-        """The product is computed: a larger room, which nobody has written to yet, replaces all pieces."""
+        """The product is computed: a larger room, not written to yet, replaces all pieces."""
         if not self._beside:
             return
         if self._room is not None:

@@ -83,7 +83,7 @@ class _Buffer:
         self._piece, self.size, self.written = larger, size, self.size
 
     def write(self, size: int) -> None:
-        """Write to so many bytes that nobody has written to before."""
+        """Write to so many bytes that were not written to before."""
         self.written = min(self.size, self.written + size)
         if self._piece is not None:
             self.heap.write(self._piece, self.written)

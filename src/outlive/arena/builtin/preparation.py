@@ -69,7 +69,7 @@ class Preparation:
     subgraph: Subgraph
     table: TensorTable
     nodes: list[ExecutionNode]
-    inputs: tuple[int, ...]  # -1 where one nobody reads was dropped
+    inputs: tuple[int, ...]  # -1 where one that is never read was dropped
     outputs: tuple[int, ...]
     threads: int = 1
     reference: bool = False

@@ -100,7 +100,7 @@ class CalledSubgraphs:
         return tuple(PreparedOutput(shape=shapes[b]) if b >= 0 else PreparedOutput() for b in inner.outputs)
 
     def _drop_unread_outputs(self, caller: Preparation, index: int, body: int) -> None:
-        """An output that is passed through unchanged and read by nobody gets no memory."""
+        """An output that is passed through unchanged and never read gets no memory."""
         subgraph = self.model.subgraphs[body]
         node = caller.nodes[index]
         read = {tensor for each in caller.nodes for tensor in each.inputs} | set(caller.outputs)

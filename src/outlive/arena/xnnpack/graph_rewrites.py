@@ -29,7 +29,7 @@ def rewrite(graph: Graph, instructions: InstructionSet) -> None:
 
 
 def _drop_unread(graph: Graph) -> None:
-    """xnn_subgraph_clean_up: nodes whose only output nobody reads."""
+    """xnn_subgraph_clean_up: nodes whose only output is never read."""
     waiting = list(graph.nodes)
     while waiting:
         node = waiting.pop()

@@ -114,7 +114,7 @@ def _delegated(subgraph: Subgraph, delegation: Delegation) -> Subgraph:
 def _as_one(subgraph: Subgraph, delegation: Delegation, run: Run) -> Operator:
     """A run as the runtime sees it: one operator, which makes neither unpacked constants nor handles.
 
-    For weights of float16 that another run reads there is room as float32, which nobody writes to.
+    For weights of float16 that another run reads there is room as float32, which nothing writes to.
     """
     made = [t for t in run.outputs if t not in delegation.unpacked]
     made = [t for t in made if subgraph.tensors[t].dtype != "resource"]

@@ -107,7 +107,7 @@ def _fully_connected_temporaries(view: PrepareView) -> Slots:
         slot((units,), "int32", "persistent", name="row_sums"),
     ]
     if weights.sparsity is not None:
-        filled.append(ledger(weights, "FC_ledger"))
+        filled.append(sparse_temporary(weights, "FC_ledger"))
     return _six(filled, len(filled))
 
 
@@ -144,7 +144,7 @@ def _rounded(size: int, step: int) -> int:
     return -(-size // step) * step
 
 
-def ledger(weights: Tensor, name: str) -> Temporary:
+def sparse_temporary(weights: Tensor, name: str) -> Temporary:
     """Counts and column numbers of a sparse matrix, one byte each: CreateLedgerTensor."""
     levels = () if weights.sparsity is None else weights.sparsity.dimensions
     if len(levels) < 2:

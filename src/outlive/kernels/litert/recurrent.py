@@ -13,7 +13,7 @@ from outlive.kernels.litert.kernel import (
     shaped,
     slot,
 )
-from outlive.kernels.litert.matrices import ledger
+from outlive.kernels.litert.matrices import sparse_temporary
 from outlive.kernels.litert.tensor_table import Temporary
 from outlive.kernels.litert.view import PrepareView, Unprepared, require
 from outlive.model import Tensor
@@ -195,19 +195,19 @@ def _lstm_temporaries(view: PrepareView) -> Slots:
     if view.text("kernel_type") == "BASIC":
         return Slots()
     cell = _cell(view, view.dims(view.needed(0), 2)[0])
-    ledgers: list[Temporary] = [empty()] * _LEDGERS
+    temporaries: list[Temporary] = [empty()] * _LEDGERS
     order: tuple[int, ...] | None
     if _is_hybrid(view, _INPUT_TO_OUTPUT):
         filled = _hybrid_lstm(view, cell, spare=0)
         order = tuple(range(_LSTM_SLOTS))
         if view.needed(_INPUT_TO_OUTPUT).sparsity is not None:
-            ledgers = [_ledger(view.input(position)) for position in _SPARSE]
+            temporaries = [_sparse_temporary(view.input(position)) for position in _SPARSE]
             order = tuple(range(_LSTM_SLOTS + _LEDGERS))
     else:
         filled = _plain(view, cell, spare=0, older=len(view.operator.intermediates) != 5)
         order = tuple(range(len(filled)))
     spare = [empty()] * (_LSTM_SLOTS - len(filled))
-    return Slots(at_init=(*filled, *spare, *ledgers), order=order)
+    return Slots(at_init=(*filled, *spare, *temporaries), order=order)
 
 
 def _unidirectional_lstm_temporaries(view: PrepareView) -> Slots:
@@ -261,10 +261,10 @@ def _hybrid_lstm(view: PrepareView, cell: _Cell, spare: int) -> list[Temporary]:
     ]
 
 
-def _ledger(weights: Tensor | None) -> Temporary:
+def _sparse_temporary(weights: Tensor | None) -> Temporary:
     if weights is None or weights.sparsity is None:
         return empty("Lstm_ledger")
-    return ledger(weights, "Lstm_ledger")
+    return sparse_temporary(weights, "Lstm_ledger")
 
 
 def _bidirectional_lstm_temporaries(view: PrepareView) -> Slots:

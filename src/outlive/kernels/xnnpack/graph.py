@@ -83,7 +83,7 @@ class Graph:
         return self._makers.get(value)
 
     def sole_reader(self, value: int) -> Node | None:
-        """The only node that reads a value, if there is one and nobody outside wants it."""
+        """The only node that reads a value, if there is one and nothing outside needs it."""
         nodes = self._readers.get(value, {})
         return next(iter(nodes.values())) if len(nodes) == 1 and not self.values[value].is_output else None
 

@@ -44,9 +44,9 @@ def _evidence(autopsy: Autopsy) -> Iterator[ui.Block]:
         ]
         yield ui.Table("clues", "Clues, the most telling first", columns, rows)
     if autopsy.others:
-        told = [f"line {other.line_number}: {other.meaning}" for other in autopsy.others]
+        lines = [f"line {other.line_number}: {other.meaning}" for other in autopsy.others]
         yield ui.Words("Deaths before this one in the same log:")
-        yield ui.Listing(tuple(told))
+        yield ui.Listing(tuple(lines))
     if autopsy.core is not None and autopsy.core.frames:
         title = f"Native stack, read with {autopsy.core.tool}"
         yield ui.Pre(title, "\n".join(autopsy.core.frames), is_open=True, detail=0)

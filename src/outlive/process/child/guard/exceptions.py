@@ -49,7 +49,7 @@ def _shortened(text: str, most: int) -> str:
 
 
 def in_words(error: BaseException, skip: int = 0) -> dict[str, Any]:
-    """What there is to say of an exception; of one about memory also who held it; `skip` frames are ours."""
+    """An exception as plain values; of one about memory also what held it. `skip` frames are ours."""
     place = error.__traceback__
     for _ in range(skip):
         place = place.tb_next if place is not None and place.tb_next is not None else place
