@@ -188,7 +188,7 @@ def _unknown(lines: Sequence[LogLine]) -> Autopsy:
     stack = read_stack(lines)
     meaning = "none of its lines is one that outlive knows"
     if not _OF_MODELS.search("\n".join(line.text for line in lines)):
-        meaning += ": the log is not about a model, it names neither TensorFlow Lite nor a model file"
+        meaning += ", and none names TensorFlow Lite or a model: the log is probably not about a model"
     return Autopsy(found="text", cause="", meaning=meaning, do=(_DIAGNOSE,), where=_where(stack, None))
 
 
