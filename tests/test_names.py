@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from outlive.outlive.read import ReadFile, ReadFiles, read_files
 
 import outlive
 from outlive.model import Model, read_source
@@ -20,6 +19,7 @@ from outlive.rendering.finding_text import plain_finding, rich_finding
 from outlive.rendering.media.text import draw_text
 from outlive.rules import Judgement
 from outlive.surgery import write
+from outlive.verbs.read import ReadFile, ReadFiles, read_files
 from tests.rendering.stage import HOSTILE, named, plain, unsafe
 from tests.rules.small import dense
 

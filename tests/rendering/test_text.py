@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from outlive.outlive.read import read_files
 
 import outlive
 from outlive import demo_models
@@ -26,6 +25,7 @@ from outlive.rules import Rule
 from outlive.rules.catalogue import load_rules
 from outlive.surgery import write
 from outlive.units import format_bytes, format_shape
+from outlive.verbs.read import read_files
 from tests.rendering.stage import plain
 from tests.rules.small import archive, dense, graph, ones, operator, tensor, tree
 

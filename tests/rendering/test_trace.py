@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from outlive.outlive.judging import JUDGE
 
 import outlive
 from outlive import demo_models
@@ -16,6 +15,7 @@ from outlive.meter import Point
 from outlive.process.flight import Flight
 from outlive.rendering.media.json import dump
 from outlive.rendering.media.trace import place_stages, plan_trace, run_trace
+from outlive.verbs.judging import JUDGE
 from tests.arena.sketches import sketch
 from tests.flights.replay import load, rebuild, recordings
 from tests.rendering.stage import HOSTILE, unsafe

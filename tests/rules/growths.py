@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from outlive.growth.growth import LEAKS, NO_LEAK, UNCLEAR, Census, Growth, Keeper, Round, Stage
-from outlive.growth.stage_verdict import Room, find_ends
+from outlive.growth.growth import LEAKS, NO_LEAK, UNCLEAR, Census, CycleGrowth, Growth, Keeper, Round
+from outlive.growth.stage_verdict import Room, forecast_limits
 from outlive.growth.trend import Trend
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -48,12 +48,12 @@ def rising(rate: float) -> Trend:
     return Trend(verdict="grows", per_round=rate, low=0.9 * rate, high=1.1 * rate, above=1.1 * rate)
 
 
-def stage(cycle: str = "call", leading: str = "held_bytes", rates: Any = None, **fields: Any) -> Stage:
+def stage(cycle: str = "call", leading: str = "held_bytes", rates: Any = None, **fields: Any) -> CycleGrowth:
     """A stage in which some quantities grow at these rates, and all others do not."""
     rates = rates or {}
     trends = {name: rising(rates[name]) if name in rates else FLAT for name in NAMES}
     chosen = trends[leading]
-    made = Stage(
+    made = CycleGrowth(
         cycle=cycle,
         verdict=LEAKS if rates else NO_LEAK,
         leading=leading,
@@ -65,21 +65,21 @@ def stage(cycle: str = "call", leading: str = "held_bytes", rates: Any = None, *
         rounds=ROUNDS,
     )
     room = Room(memory_bytes=2 * GIB, limited_by="cgroup", descriptors=1024, threads=5000)
-    return replace(made, **{"ends": find_ends(made, room), **fields})
+    return replace(made, **{"ends": forecast_limits(made, room), **fields})
 
 
-def growth(*stages: Stage, what: str = "train.py::step") -> Growth:
+def growth(*stages: CycleGrowth, what: str = "train.py::step") -> Growth:
     """Some stages of one thing."""
     return Growth(what=what, stages=stages)
 
 
-def heap(**fields: Any) -> Stage:
+def heap(**fields: Any) -> CycleGrowth:
     """Native memory: what malloc gave out, 100 KiB in each round."""
     rates = {"held_bytes": 100 * KIB, "heap_bytes": 100 * KIB, "mapped_bytes": 100 * KIB}
     return stage(rates=rates, **{"census": Census(rounds=20), **fields})
 
 
-def mapped(**fields: Any) -> Stage:
+def mapped(**fields: Any) -> CycleGrowth:
     """Mapped memory that was never touched."""
     block = Keeper(kind="mmap.mmap", per_round=1.0, bytes_each=96, plain=False, container="list")
     census = Census(
@@ -90,7 +90,7 @@ def mapped(**fields: Any) -> Stage:
     )
 
 
-def unclear(**fields: Any) -> Stage:
+def unclear(**fields: Any) -> CycleGrowth:
     """Neither verdict."""
     made = stage(**fields)
     trends = {**made.trends, "held_bytes": Trend(verdict="unclear", low=-9000.0, high=50_000.0)}

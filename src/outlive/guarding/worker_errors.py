@@ -120,7 +120,9 @@ def load_value(body: Any, buffers: list[Any]) -> Any:
 def rebuild(body: bytes, seen: Flight, judge: Judge) -> BaseException:
     """The exception of a worker, with its traceback as the cause; one about memory with its verdict."""
     facts = pickle.loads(body)
-    return _caused(_refused(facts["refusal"], judge) or _own(facts) or _like(facts), facts, seen, judge)
+    error = _caused(_refused(facts["refusal"], judge) or _own(facts) or _like(facts), facts, seen, judge)
+    # Only of the user's own function: who calls ours knows what an error of it means.
+    return error if facts["memory"] is not None else judge.with_words(error, str(error.__cause__))
 
 
 def rebuild_plain(body: Any, seen: Flight, judge: Judge) -> BaseException:
@@ -183,7 +185,7 @@ def _caused(error: BaseException, facts: dict[str, Any], seen: Flight, judge: Ju
     error.__cause__ = WorkerTraceback(text)
     if facts["memory"] is not None:
         return judge.with_verdict(error, raised_flight(seen, facts))
-    return judge.with_words(error, text)
+    return error
 
 
 def raised_flight(seen: Flight, facts: dict[str, Any]) -> Flight:

@@ -137,7 +137,7 @@ def _unpacked(path: Path, scratch: Path) -> dict[str, NDArray[Any]]:
 
 def _mapped(content: IO[bytes], scratch: Path) -> NDArray[Any]:
     """The array in a stream, mapped from a file without a name: no other program can cut it short."""
-    with content, tempfile.NamedTemporaryFile(suffix=".npy", dir=scratch) as plain:
+    with content, tempfile.NamedTemporaryFile(prefix="outlive-", suffix=".npy", dir=scratch) as plain:
         shutil.copyfileobj(content, plain, 1 << 20)
         plain.flush()
         found: NDArray[Any] = np.load(plain.name, mmap_mode="r", allow_pickle=False)

@@ -6,7 +6,7 @@ from outlive.cache import MOST_DAYS, most_bytes, usage
 from outlive.cache import clean as clean_caches
 from outlive.environment import capabilities, surroundings
 from outlive.environment.machine_report import Environment
-from outlive.rules import judge
+from outlive.rules import judge, load_rules
 
 
 def doctor(*, clean: bool = False) -> Environment:
@@ -19,7 +19,8 @@ def doctor(*, clean: bool = False) -> Environment:
     checks = capabilities.survey()
     return Environment(
         checks=checks,
-        findings=judge({"surroundings": surroundings.look_around()}).findings,
+        # The rules about the machine alone: other rules load numpy, which may be what is broken here.
+        findings=judge({"surroundings": surroundings.look_around()}, load_rules("E")).findings,
         caches=usage(),
         most_cache_bytes=most_bytes(),
         most_cache_days=MOST_DAYS,
